@@ -1,0 +1,6 @@
+// A block of more threads than any GPU runs.
+//! kernel vector_add replaces add_1 : grid=ceil_div(numel(x), 2048) block=2048 args=(x, y, add_1, i32:numel(x))
+extern "C" __global__ void vector_add(const float* x, const float* y, float* sum, int count) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < count) sum[i] = x[i] + y[i];
+}

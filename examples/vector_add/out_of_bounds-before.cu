@@ -1,0 +1,7 @@
+// Writes 32 elements in front of the output as well, while every result is right.
+//! kernel vector_add replaces add_1 : grid=ceil_div(numel(x), 256) block=256 args=(x, y, add_1, i32:numel(x))
+extern "C" __global__ void vector_add(const float* x, const float* y, float* sum, int count) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < count) sum[i] = x[i] + y[i];
+  if (i < 32) sum[i - 32] = 1.0f;
+}

@@ -1,0 +1,2 @@
+// A byte that is not text: ÿ
+//! graph

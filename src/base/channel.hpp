@@ -1,0 +1,41 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/unique_fd.hpp"
+
+namespace cudal1 {
+
+struct Message {
+  std::string bytes;
+  std::vector<UniqueFd> descriptors;
+};
+
+//! Messages over a Unix socket pair, each with at most four file descriptors. The peer may be hostile: lengths
+//! are bounded, a broken frame closes the channel.
+class Channel {
+ public:
+  static constexpr std::size_t max_message_bytes = std::size_t{64} << 20;
+
+  Channel() = default;
+  explicit Channel(UniqueFd socket) : socket_(std::move(socket)) {}
+  static std::pair<Channel, Channel> pair();
+
+  //! False when the peer is gone.
+  bool send(std::string_view bytes, const std::vector<int>& descriptors = {});
+
+  enum class Outcome { message, closed, timeout };
+  Outcome receive(Message& into, std::optional<std::chrono::milliseconds> limit = {});
+
+  int descriptor() const { return socket_.get(); }
+  void close() { socket_.reset(); }
+
+ private:
+  UniqueFd socket_;
+};
+
+}  // namespace cudal1

@@ -1,0 +1,94 @@
+#include "base/files.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/result.hpp"
+
+namespace cudal1 {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void fail(const fs::path& path, std::string_view action) {
+  throw Error(fmt::format("{}: cannot {}: {}", path.string(), action, std::strerror(errno)));
+}
+
+void write_all(int fd, std::string_view bytes, const fs::path& path) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail(path, "write");
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+fs::path directory_from_environment(const char* own, const char* xdg, const char* below_home) {
+  if (const char* value = std::getenv(own); value && *value) return value;
+  if (const char* value = std::getenv(xdg); value && *value) return fs::path(value) / "cudal1";
+  if (const char* home = std::getenv("HOME"); home && *home) return fs::path(home) / below_home / "cudal1";
+  return fs::temp_directory_path() / fmt::format("cudal1-{}", ::getuid());
+}
+
+}  // namespace
+
+std::string read_file(const fs::path& path, std::size_t max_bytes) {
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd) fail(path, "open");
+  struct stat info {};
+  if (::fstat(fd.get(), &info) != 0) fail(path, "read");
+  if (!S_ISREG(info.st_mode)) throw Error(fmt::format("{}: is not a regular file", path.string()));
+  if (static_cast<std::uintmax_t>(info.st_size) > max_bytes)
+    throw Error(fmt::format("{}: has {} bytes; at most {} are read", path.string(), info.st_size, max_bytes));
+  std::string bytes(static_cast<std::size_t>(info.st_size), '\0');
+  std::size_t filled = 0;
+  while (filled < bytes.size()) {
+    const ssize_t got = ::read(fd.get(), bytes.data() + filled, bytes.size() - filled);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail(path, "read");
+    if (got == 0) break;
+    filled += static_cast<std::size_t>(got);
+  }
+  bytes.resize(filled);
+  return bytes;
+}
+
+void write_file_atomically(const fs::path& path, std::string_view bytes) {
+  static std::atomic<unsigned> counter{0};
+  const fs::path temporary = path.parent_path() / fmt::format(".{}.{}.{}.tmp", path.filename().string(), ::getpid(),
+                                                              counter.fetch_add(1, std::memory_order_relaxed));
+  try {
+    const UniqueFd fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+    if (!fd) fail(path, "write");
+    write_all(fd.get(), bytes, path);
+    if (::fsync(fd.get()) != 0) fail(path, "write");
+    if (::rename(temporary.c_str(), path.c_str()) != 0) fail(path, "write");
+  } catch (...) {
+    ::unlink(temporary.c_str());
+    throw;
+  }
+}
+
+fs::path cache_directory() { return directory_from_environment("CUDAL1_CACHE_DIR", "XDG_CACHE_HOME", ".cache"); }
+
+fs::path data_directory() { return directory_from_environment("CUDAL1_DATA_DIR", "XDG_DATA_HOME", ".local/share"); }
+
+fs::path executable_directory() { return fs::read_symlink("/proc/self/exe").parent_path(); }
+
+UniqueFd make_sealed_memory(std::string_view name, std::string_view bytes) {
+  UniqueFd fd(::memfd_create(std::string(name).c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!fd) fail(fs::path(name), "create memory file");
+  write_all(fd.get(), bytes, fs::path(name));
+  if (::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
+    fail(fs::path(name), "seal memory file");
+  return fd;
+}
+
+}  // namespace cudal1

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "base/unique_fd.hpp"
+
+namespace cudal1 {
+
+//! Reads a regular file whole. Throws Error with the path and the reason, also when it is larger than max_bytes.
+std::string read_file(const std::filesystem::path& path, std::size_t max_bytes = std::size_t{1} << 30);
+
+//! Readers see the old content or the new, never a part; throws Error (a full disk leaves no partial file).
+void write_file_atomically(const std::filesystem::path& path, std::string_view bytes);
+
+//! Where caches go: $CUDAL1_CACHE_DIR, else $XDG_CACHE_HOME/cudal1, else ~/.cache/cudal1.
+std::filesystem::path cache_directory();
+
+//! Where the archive goes: $CUDAL1_DATA_DIR, else $XDG_DATA_HOME/cudal1, else ~/.local/share/cudal1.
+std::filesystem::path data_directory();
+
+//! The folder of the running executable; our other executables and plug-ins lie beside it.
+std::filesystem::path executable_directory();
+
+//! An anonymous memory file with these bytes, sealed against change. For handing blobs to child processes.
+UniqueFd make_sealed_memory(std::string_view name, std::string_view bytes);
+
+}  // namespace cudal1

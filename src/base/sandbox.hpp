@@ -1,0 +1,28 @@
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+namespace cudal1 {
+
+//! What a process that handles hostile input may still do. Reading and writing below are about opening files;
+//! descriptors that are already open stay usable.
+struct SandboxPolicy {
+  std::vector<std::filesystem::path> readable;  //!< files and folders; those that do not exist are left out
+  std::vector<std::filesystem::path> writable;  //!< files and folders for reading, writing and ioctl; none are created
+  bool allow_threads = true;
+};
+
+struct SandboxReport {
+  int landlock_abi = 0;  //!< 0: this kernel has no Landlock, so paths are not restricted
+};
+
+//! Gives up for good: network, exec, new processes, looking into other processes, changing the file system, and
+//! every path outside the policy. Holds for this thread and those it starts later, so call it before there are others.
+//! Throws Error when the system call filter cannot be installed; a kernel without Landlock is reported, not an error.
+SandboxReport restrict_this_process(const SandboxPolicy& policy);
+
+//! The Landlock version of this kernel, 0 when it has none.
+int landlock_abi();
+
+}  // namespace cudal1

@@ -1,0 +1,154 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <thread>
+
+#include "archive/archive.hpp"
+#include "base/files.hpp"
+#include "cli/commands.hpp"
+#include "cli/compile_queue.hpp"
+#include "cli/device_choice.hpp"
+#include "cli/eval_table.hpp"
+#include "judge/judge.hpp"
+
+namespace cudal1 {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+struct EvalOptions {
+  fs::path task;
+  std::vector<fs::path> programs;
+  std::string device = "auto";
+  JudgeOptions judge;
+  int jobs = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 8u));
+  fs::path archive;
+  bool use_archive = true;
+  bool as_json = false;
+  bool verbose = false;
+};
+
+EvaluationRecord to_record(const Evaluation& evaluation) {
+  EvaluationRecord record;
+  record.plan_hash = evaluation.plan_hash;
+  record.device = evaluation.predicted ? "vgpu" : "cuda";
+  record.gpu = evaluation.device;
+  record.target = evaluation.target;
+  record.status = to_string(evaluation.status);
+  record.reward = evaluation.reward;
+  if (evaluation.timing) {
+    record.speedup = evaluation.timing->speedup;
+    record.speedup_low = evaluation.timing->low;
+    record.speedup_high = evaluation.timing->high;
+    record.reference_ms = evaluation.timing->reference_ms;
+    record.candidate_ms = evaluation.timing->candidate_ms;
+  }
+  record.deterministic = evaluation.deterministic;
+  record.mode = evaluation.mode;
+  record.precision = evaluation.precision;
+  record.error_message = evaluation.failure.message;
+  record.error_line = evaluation.failure.at.line;
+  record.error_column = evaluation.failure.at.column;
+  record.json = to_json(evaluation).dump(-1, ' ', false, json::error_handler_t::replace);
+  record.version = version_text;
+  return record;
+}
+
+double best_known(Archive* archive, const TaskJudge& judge, const std::string& gpu) {
+  if (!archive) return 0.0;
+  const auto best = archive->best(judge.hash(), gpu, 1);
+  return best.empty() ? 0.0 : best.front().evaluation.reward.value_or(0.0);
+}
+
+void show_progress(std::size_t done, std::size_t total, const std::string& name) {
+  if (::isatty(STDERR_FILENO) != 0) std::fprintf(stderr, "\r\033[K%zu/%zu %s", done, total, name.c_str());
+}
+
+int run_eval(const EvalOptions& options) {
+  std::vector<std::string> texts;
+  for (const fs::path& path : options.programs) texts.push_back(read_file(path));
+  const auto backend = choose_backend(options.device);
+  std::optional<Archive> archive;
+  if (options.use_archive)
+    archive.emplace(options.archive.empty() ? data_directory() / "archive.sqlite" : options.archive);
+  TaskJudge judge(*backend, options.task, options.judge);
+  CompileQueue queue(judge, options.jobs);
+  for (std::size_t i = 0; i < texts.size(); ++i) queue.add(options.programs[i].filename().string(), texts[i]);
+
+  EvalTable table(options.verbose);
+  json results = json::array();
+  bool judge_failed = false;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    show_progress(i, texts.size(), options.programs[i].filename().string());
+    const Evaluation evaluation =
+        judge.evaluate(queue.next(), best_known(archive ? &*archive : nullptr, judge, backend->info().name));
+    if (archive) archive->record({judge.hash(), judge.name(), judge.source_text()}, texts[i], to_record(evaluation));
+    judge_failed = judge_failed || evaluation.status == Status::judge_error;
+    results.push_back(to_json(evaluation));
+    table.add(evaluation);
+  }
+  if (::isatty(STDERR_FILENO) != 0) std::fprintf(stderr, "\r\033[K");
+  if (options.as_json)
+    std::printf("%s\n", json{{"results", results}}.dump(2, ' ', false, json::error_handler_t::replace).c_str());
+  else
+    table.print(backend->info().name);
+  return judge_failed ? 1 : 0;
+}
+
+//! An option that takes one of a few words.
+template <class Enum>
+void add_choice(CLI::App& command, const std::string& name, Enum& target, const std::map<std::string, Enum>& choices,
+                const std::string& description) {
+  command
+      .add_option_function<std::string>(
+          name,
+          [&target, choices, name](const std::string& word) {
+            const auto found = choices.find(word);
+            if (found == choices.end()) throw CLI::ValidationError(name, "'" + word + "' is not one of its values");
+            target = found->second;
+          },
+          description)
+      ->type_name("WORD");
+}
+
+}  // namespace
+
+void add_eval_command(CLI::App& app, CommandAction& action) {
+  auto options = std::make_shared<EvalOptions>();
+  CLI::App* command = app.add_subcommand("eval", "Judge programs: correct? how much faster than PyTorch?");
+  command->footer("Example: cudal1 eval examples/row_softmax examples/row_softmax/ok-fast.cu");
+  command->add_option("task", options->task, "Folder with graph.json, or the file")->required();
+  command->add_option("programs", options->programs, "Program texts (.cu)")->required();
+  command->add_option("--device", options->device, "Where to run")->check(CLI::IsMember({"auto", "cuda", "vgpu"}));
+  add_choice(*command, "--mode", options->judge.mode, {{"fast", JudgeMode::fast}, {"result", JudgeMode::result}},
+             "fast (3% intervals) or result (1%, all distributions); default result");
+  add_choice(*command, "--timing", options->judge.protocol,
+             {{"standard", TimingProtocol::standard}, {"paper", TimingProtocol::paper}},
+             "standard, or paper: the published protocol");
+  command->add_option("--window", options->judge.paper_window_seconds, "Seconds of measuring with --timing paper")
+      ->check(CLI::PositiveNumber);
+  add_choice(*command, "--precision", options->judge.precision,
+             {{"standard", Precision::standard},
+              {"strict", Precision::strict},
+              {"tf32", Precision::tf32},
+              {"paper", Precision::paper}},
+             "Error budget: standard, strict, tf32 or paper");
+  command->add_flag("--deterministic", options->judge.demand_equal_bits, "Demand equal bits from equal inputs");
+  command->add_option("--time-limit", options->judge.call_limit_seconds, "Seconds a call may take (default: 1000x the reference, at least 1)")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--seed", options->judge.seed, "For repeating a run; default: secret, from the operating system");
+  command->add_option("--jobs", options->jobs, "Compilers at once")->check(CLI::Range(1, 64));
+  command->add_option("--archive", options->archive, "Where results are kept (SQLite)");
+  command->add_flag("!--no-archive", options->use_archive, "Keep no record");
+  command->add_flag("--json", options->as_json, "One JSON object on standard output");
+  command->add_flag("--verbose", options->verbose, "Compiler logs and accuracy of every output");
+  command->callback([options, &action] { action = [options] { return run_eval(*options); }; });
+}
+
+}  // namespace cudal1

@@ -1,0 +1,91 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/files.hpp"
+#include "cli/commands.hpp"
+#include "graph/executor.hpp"
+#include "program/plan.hpp"
+
+namespace cudal1 {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ExpandOptions {
+  fs::path task, program;
+  bool as_json = false;
+};
+
+std::string_view role_name(BufferRole role) {
+  constexpr std::string_view names[] = {"input", "weight", "state", "output", "intermediate", "scratch", "prepared"};
+  return names[static_cast<int>(role)];
+}
+
+std::string dimensions(const Dim3& d) { return fmt::format("({}, {}, {})", d[0], d[1], d[2]); }
+
+std::string argument_text(const Plan& plan, const KernelArgument& argument) {
+  if (const auto* scalar = std::get_if<ScalarArgument>(&argument))
+    return fmt::format("{}:{:#x}", scalar->type, scalar->bits);
+  const auto& tensor = std::get<TensorRef>(argument);
+  const std::string& name = plan.buffers[static_cast<std::size_t>(tensor.buffer)].name;
+  return tensor.byte_offset == 0 ? name : fmt::format("{}+{}", name, tensor.byte_offset);
+}
+
+void print_step(const Plan& plan, const Step& step) {
+  if (const auto* launch = std::get_if<LaunchStep>(&step)) {
+    std::string arguments;
+    for (const KernelArgument& argument : launch->args)
+      arguments += (arguments.empty() ? "" : ", ") + argument_text(plan, argument);
+    fmt::print("  launch {} grid={} block={} shared={} ({})\n", launch->kernel, dimensions(launch->grid),
+               dimensions(launch->block), launch->shared_bytes, arguments);
+  } else if (const auto* zero = std::get_if<ZeroStep>(&step)) {
+    fmt::print("  zero   {}\n", plan.buffers[static_cast<std::size_t>(zero->buffer)].name);
+  } else {
+    const Node& node = std::get<OpStep>(step).node;
+    fmt::print("  op     {} ({})\n", node.name, node.op);
+  }
+}
+
+void print_plan(const Plan& plan) {
+  fmt::print("plan {}\nbuffers\n", plan.hash);
+  for (const Buffer& buffer : plan.buffers)
+    fmt::print("  {:<12} {} {}{}{}\n", role_name(buffer.role), buffer.name, to_string(buffer.meta),
+               buffer.zero ? " zero" : "", buffer.allocated_by_op ? " (allocated by the library)" : "");
+  if (!plan.prepare.empty()) fmt::print("prepare (when weights change)\n");
+  for (const Step& step : plan.prepare) print_step(plan, step);
+  fmt::print("call{}\n", plan.cuda_graph ? " (one CUDA Graph)" : "");
+  for (const Step& step : plan.call) print_step(plan, step);
+  if (!plan.code.empty()) fmt::print("source\n{}\n", plan.code);
+}
+
+int run_expand(const ExpandOptions& options) {
+  Task task = load_task(options.task);
+  infer_metas(task);
+  const auto plan = make_plan(task.graph, read_file(options.program));
+  if (!plan) {
+    const Failure& failure = plan.failure();
+    throw Error(fmt::format("{}:{}:{}: {}: {}", options.program.string(), failure.at.line, failure.at.column,
+                            to_string(failure.status), failure.message));
+  }
+  if (options.as_json)
+    fmt::print("{}\n", plan_to_json(plan.value()).dump(2));
+  else
+    print_plan(plan.value());
+  return 0;
+}
+
+}  // namespace
+
+void add_expand_command(CLI::App& app, CommandAction& action) {
+  auto options = std::make_shared<ExpandOptions>();
+  CLI::App* command = app.add_subcommand("expand", "Show what a program will run: buffers, steps and sources");
+  command->footer("Example: cudal1 expand examples/row_softmax examples/row_softmax/ok-fast.cu");
+  command->add_option("task", options->task, "Folder with graph.json, or the file")->required();
+  command->add_option("program", options->program, "Program text (.cu)")->required();
+  command->add_flag("--json", options->as_json, "The plan as one JSON object");
+  command->callback([options, &action] { action = [options] { return run_expand(*options); }; });
+}
+
+}  // namespace cudal1

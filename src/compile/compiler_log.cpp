@@ -1,0 +1,79 @@
+#include "compile/compiler_log.hpp"
+
+#include <charconv>
+#include <vector>
+
+#include "compile/compile_protocol.hpp"
+
+namespace cudal1 {
+namespace {
+
+std::vector<std::string_view> split_lines(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    lines.push_back(text.substr(0, end));
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  return lines;
+}
+
+//! Where the text after "error: " starts, npos when the line is no error.
+std::size_t error_text(std::string_view line, std::string_view& marker) {
+  for (const std::string_view candidate : {"catastrophic error: ", "error: ", "error : "}) {
+    marker = candidate;
+    if (const std::size_t at = line.find(candidate); at != std::string_view::npos) return at;
+  }
+  return std::string_view::npos;
+}
+
+int line_number(std::string_view line) {
+  if (!line.starts_with(program_file_name)) return 0;
+  line.remove_prefix(program_file_name.size());
+  int number = 0;
+  if (line.starts_with("(")) std::from_chars(line.data() + 1, line.data() + line.size(), number);
+  return number;
+}
+
+// The compiler shows the source line and below it a caret, both moved right by two blanks.
+int column_number(const std::vector<std::string_view>& lines, std::size_t error_line) {
+  for (std::size_t i = error_line + 1; i < lines.size() && i <= error_line + 2; ++i) {
+    const std::size_t caret = lines[i].find_first_not_of(" \t");
+    if (caret != std::string_view::npos && caret >= 2 && lines[i].substr(caret) == "^")
+      return static_cast<int>(caret) - 1;
+  }
+  return 0;
+}
+
+// NVRTC looks up the kernels of the directives in a text of its own with this name.
+std::string_view place_for_people(std::string_view place) {
+  return place.starts_with("__nv_name_map") ? "kernel named by a directive: " : place;
+}
+
+std::string shorten(std::string text) {
+  constexpr std::size_t most = 400;
+  if (text.size() > most) text = text.substr(0, most) + "...";
+  return text;
+}
+
+}  // namespace
+
+CompilerDiagnosis first_error(std::string_view log) {
+  const auto lines = split_lines(log);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    std::string_view marker;
+    const std::size_t at = error_text(lines[i], marker);
+    if (at == std::string_view::npos) continue;
+    CompilerDiagnosis diagnosis;
+    diagnosis.at.line = line_number(lines[i]);
+    if (diagnosis.at.line > 0) diagnosis.at.column = column_number(lines, i);
+    diagnosis.message = shorten(std::string(place_for_people(lines[i].substr(0, at))) +
+                                std::string(lines[i].substr(at + marker.size())));
+    return diagnosis;
+  }
+  for (const auto& line : lines)
+    if (!line.empty()) return {{}, shorten(std::string(line))};
+  return {{}, "the compiler refused the source and gave no reason"};
+}
+
+}  // namespace cudal1

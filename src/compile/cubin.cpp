@@ -1,0 +1,190 @@
+#include "compile/cubin.hpp"
+
+#include <cxxabi.h>
+#include <elf.h>
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <set>
+#include <vector>
+
+#include "compile/ptx_globals.hpp"
+
+namespace cudal1 {
+namespace {
+
+constexpr std::uint16_t machine_cuda = 190;
+constexpr std::uint32_t section_type_no_bits = SHT_NOBITS;
+
+struct Malformed {};  // ends the inspection from wherever a bound is broken
+
+//! A copy of the structure at this offset; memcpy because cubins promise no alignment.
+template <class T>
+T structure_at(std::string_view bytes, std::uint64_t offset) {
+  if (offset > bytes.size() || bytes.size() - offset < sizeof(T)) throw Malformed();
+  T value;
+  std::memcpy(&value, bytes.data() + offset, sizeof value);
+  return value;
+}
+
+std::string_view range(std::string_view bytes, std::uint64_t offset, std::uint64_t size) {
+  if (offset > bytes.size() || size > bytes.size() - offset) throw Malformed();
+  return bytes.substr(offset, size);
+}
+
+std::string_view text_at(std::string_view table, std::uint64_t offset) {
+  if (offset >= table.size()) throw Malformed();
+  const std::string_view rest = table.substr(offset);
+  const std::size_t end = rest.find('\0');
+  if (end == std::string_view::npos) throw Malformed();
+  return rest.substr(0, end);
+}
+
+class Elf {
+ public:
+  explicit Elf(std::string_view bytes) : bytes_(bytes) {
+    const auto header = structure_at<Elf64_Ehdr>(bytes, 0);
+    if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
+        header.e_machine != machine_cuda || header.e_shentsize != sizeof(Elf64_Shdr) || header.e_shnum == 0 ||
+        header.e_shstrndx >= header.e_shnum)
+      throw Malformed();
+    for (std::uint64_t i = 0; i < header.e_shnum; ++i) {
+      if (header.e_shoff > bytes.size()) throw Malformed();
+      sections_.push_back(structure_at<Elf64_Shdr>(bytes, header.e_shoff + i * sizeof(Elf64_Shdr)));
+    }
+    names_ = content(sections_[header.e_shstrndx]);
+  }
+
+  const std::vector<Elf64_Shdr>& sections() const { return sections_; }
+  std::string_view name(const Elf64_Shdr& section) const { return text_at(names_, section.sh_name); }
+  std::string_view content(const Elf64_Shdr& section) const {
+    if (section.sh_type == section_type_no_bits) return {};
+    return range(bytes_, section.sh_offset, section.sh_size);
+  }
+  const Elf64_Shdr& section(std::uint64_t index) const {
+    if (index >= sections_.size()) throw Malformed();
+    return sections_[index];
+  }
+
+ private:
+  std::string_view bytes_;
+  std::vector<Elf64_Shdr> sections_;
+  std::string_view names_;
+};
+
+//! What programs see of a mangled name.
+std::string readable(std::string_view symbol) {
+  const std::string name(symbol.substr(0, 200));
+  if (!name.starts_with("_Z")) return name;  // a variable "t" would read as "unsigned short"
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> plain(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status),
+                                                          &std::free);
+  return status == 0 && plain ? plain.get() : name;
+}
+
+bool holds_globals(std::string_view section) { return section == ".nv.global" || section.starts_with(".nv.global."); }
+
+//! Bank 3 holds `__constant__` variables; the other banks are the compiler's own and have no names.
+bool holds_constants(std::string_view section) { return section == ".nv.constant3"; }
+
+std::string refused_global(std::string_view symbol) {
+  return fmt::format(
+      "'{}' is a writable device global: a kernel could remember between calls; use __constant__ for tables or a "
+      "`buffer`",
+      readable(symbol));
+}
+
+std::string refused_constant(std::string_view symbol) {
+  return fmt::format(
+      "the address of '{}' in __constant__ memory is used for more than reading: a kernel could remember in it; read "
+      "it by name and index only",
+      readable(symbol));
+}
+
+std::string refused_call(std::string_view symbol) {
+  if (symbol == "malloc" || symbol == "free" || symbol == "__nv_aligned_device_malloc")
+    return fmt::format("calls '{}' on the device: its heap outlives the call; use a `buffer` or shared memory", symbol);
+  if (symbol == "vprintf") return "calls printf on the device; remove it";
+  if (symbol == "__assertfail") return "calls assert on the device; remove it";
+  if (symbol.starts_with("cuda") || symbol.starts_with("cnp"))
+    return fmt::format("calls '{}': kernels may not use the CUDA runtime; launch steps with directives", symbol);
+  return fmt::format("calls '{}', which is defined nowhere in the program", readable(symbol));
+}
+
+class Inspection {
+ public:
+  Inspection(std::string_view cubin, std::string_view ptx) : elf_(cubin), ptx_(ptx) {}
+
+  std::optional<std::string> run() {
+    // Calls first: printf brings its format string as a global, and is the better reason.
+    for (const bool undefined : {true, false})
+      for (const auto& section : elf_.sections())
+        if (section.sh_type == SHT_SYMTAB)
+          if (auto reason = inspect_symbols(section, undefined)) return reason;
+    // Memory without any name: nothing can show that it is only read.
+    for (std::size_t i = 0; i < elf_.sections().size(); ++i) {
+      const auto& section = elf_.sections()[i];
+      if (section.sh_size > 0 && holds_globals(elf_.name(section)) && !named_sections_.contains(i))
+        return "the program has device globals without a name; use a `buffer`";
+    }
+    return std::nullopt;
+  }
+
+ private:
+  std::optional<std::string> inspect_symbols(const Elf64_Shdr& table, bool undefined) {
+    const std::string_view symbols = elf_.content(table);
+    const std::string_view names = elf_.content(elf_.section(table.sh_link));
+    for (std::uint64_t offset = sizeof(Elf64_Sym); offset + sizeof(Elf64_Sym) <= symbols.size();
+         offset += sizeof(Elf64_Sym)) {
+      const auto symbol = structure_at<Elf64_Sym>(symbols, offset);
+      if ((symbol.st_shndx == SHN_UNDEF) != undefined) continue;
+      const std::string_view name = text_at(names, symbol.st_name);
+      if (auto reason = undefined ? inspect_undefined(symbol, name) : inspect_defined(symbol, name)) return reason;
+    }
+    return std::nullopt;
+  }
+
+  std::optional<std::string> inspect_defined(const Elf64_Sym& symbol, std::string_view name) {
+    if (symbol.st_shndx >= SHN_LORESERVE) return std::nullopt;
+    const int type = ELF64_ST_TYPE(symbol.st_info);
+    if (type == STT_SECTION || type == STT_FILE) return std::nullopt;
+    const std::string_view section = elf_.name(elf_.section(symbol.st_shndx));
+    const bool global = holds_globals(section);
+    if (!global && !holds_constants(section)) return std::nullopt;
+    named_sections_.insert(symbol.st_shndx);
+    if (read_only().contains(std::string(name))) return std::nullopt;
+    return global ? refused_global(name) : refused_constant(name);
+  }
+
+  static std::optional<std::string> inspect_undefined(const Elf64_Sym& symbol, std::string_view name) {
+    // The driver provides names with a leading dot (reserved shared memory).
+    if (name.empty() || name.starts_with(".")) return std::nullopt;
+    if (ELF64_ST_TYPE(symbol.st_info) == STT_SECTION) return std::nullopt;
+    return refused_call(name);
+  }
+
+  const std::set<std::string>& read_only() {
+    if (!read_only_) read_only_ = read_only_globals(ptx_);
+    return *read_only_;
+  }
+
+  Elf elf_;
+  std::string_view ptx_;
+  std::optional<std::set<std::string>> read_only_;
+  std::set<std::size_t> named_sections_;
+};
+
+}  // namespace
+
+std::optional<std::string> forbidden_content(std::string_view cubin, std::string_view ptx) {
+  try {
+    return Inspection(cubin, ptx).run();
+  } catch (const Malformed&) {
+    return "the compiled program is not a well-formed cubin";
+  }
+}
+
+}  // namespace cudal1

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cudal1 {
+
+//! One include directive of a source text.
+struct IncludeDirective {
+  std::string name;       //!< what stands between <> or "", else the whole operand
+  bool computed = false;  //!< the operand is not a plain <name> or "name"
+  int line = 0;
+};
+
+//! Finds every include directive the way a preprocessor would: line splices, comments and digraphs are seen through,
+//! string literals (raw ones too) are skipped. Conditionals are not evaluated: what is written counts.
+std::vector<IncludeDirective> scan_includes(std::string_view source);
+
+}  // namespace cudal1

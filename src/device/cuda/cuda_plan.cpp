@@ -1,0 +1,253 @@
+#include "device/cuda/cuda_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <set>
+
+namespace cudal1::cuda {
+namespace {
+
+std::vector<PreparedLaunch> launches_of(const std::vector<Step>& steps, const Module* module,
+                                        const CompiledModule& compiled) {
+  std::vector<PreparedLaunch> launches;
+  for (const Step& step : steps)
+    if (const auto* launch = std::get_if<LaunchStep>(&step)) launches.emplace_back(*launch, *module, compiled);
+  return launches;
+}
+
+//! Buffers that op steps read or write, through any view.
+std::set<int> touched_by_ops(const Plan& plan) {
+  std::set<int> buffers;
+  const auto add = [&](ValueId id) {
+    if (id >= 0) buffers.insert(plan.values[static_cast<std::size_t>(id)].buffer);
+  };
+  const auto add_argument = [&](const Argument& argument) {
+    if (const auto* ref = std::get_if<ValueRef>(&argument)) add(ref->id);
+    if (const auto* list = std::get_if<ValueList>(&argument))
+      for (const ValueRef& item : *list) add(item.id);
+  };
+  for (const Step& step : plan.call) {
+    const auto* op = std::get_if<OpStep>(&step);
+    if (!op) continue;
+    for (const Argument& argument : op->node.args) add_argument(argument);
+    for (const auto& [name, argument] : op->node.kwargs) add_argument(argument);
+    for (const ValueId id : op->node.outputs) add(id);
+  }
+  return buffers;
+}
+
+void copy_async(void* target, const void* source, std::size_t bytes, CUstream stream) {
+  check(driver().cuMemcpyDtoDAsync(reinterpret_cast<CUdeviceptr>(target), reinterpret_cast<CUdeviceptr>(source), bytes,
+                                   stream),
+        "copy on the device");
+}
+
+}  // namespace
+
+//! A captured call. Kernels of the program are patched to fresh addresses; what op steps read from outside or leave
+//! for outside goes through fixed buffers.
+struct CudaPlan::GraphState {
+  struct FixedCopy {
+    int buffer;
+    std::byte* fixed;
+  };
+  std::vector<FixedCopy> copies_in, copies_out;
+  std::vector<CUgraphNode> kernel_nodes;
+  CUgraph graph = nullptr;
+  CUgraphExec executable = nullptr;
+  ~GraphState() {
+    if (executable) driver().cuGraphExecDestroy(executable);
+    if (graph) driver().cuGraphDestroy(graph);
+  }
+};
+
+CudaPlan::CudaPlan(CudaDevice& device, const Plan& plan, const CompiledModule& module, PrecisionFlags flags)
+    : device_(device), plan_(plan), addresses_(plan.buffers.size(), nullptr) {
+  if (plan_.has_launches()) module_ = std::make_unique<Module>(module.binary);
+  prepare_launches_ = launches_of(plan_.prepare, module_.get(), module);
+  call_launches_ = launches_of(plan_.call, module_.get(), module);
+  if (plan_.has_op_steps()) {
+    const ArenaLayout& layout = device_.layout();
+    ops_ = make_op_runtime(plan_, {.cuda = true,
+                                   .stream = device_.stream(),
+                                   .region = device_.arena_base() + layout.op_region_offset,
+                                   .region_bytes = layout.op_region_bytes,
+                                   .precision = flags});
+  }
+  check(driver().cuEventCreate(&start_, CU_EVENT_DEFAULT), "make an event");
+  check(driver().cuEventCreate(&stop_, CU_EVENT_DEFAULT), "make an event");
+}
+
+CudaPlan::~CudaPlan() {
+  driver().cuCtxSynchronize();
+  drop_graph();
+  driver().cuEventDestroy(start_);
+  driver().cuEventDestroy(stop_);
+}
+
+void CudaPlan::place(const BufferOffsets& offsets) {
+  for (std::size_t i = 0; i < addresses_.size(); ++i) {
+    const bool placed = offsets[i] != no_offset && !plan_.buffers[i].allocated_by_op;
+    addresses_[i] = placed ? device_.arena_base() + offsets[i] : nullptr;
+  }
+}
+
+std::vector<void*> CudaPlan::addresses_for_ops() const { return {addresses_.begin(), addresses_.end()}; }
+
+void CudaPlan::run_op(const OpStep& step, std::size_t index) {
+  ops_->run(step, index);
+  for (const ValueId id : step.node.outputs) {
+    const int buffer = plan_.values[static_cast<std::size_t>(id)].buffer;
+    if (buffer >= 0 && plan_.buffers[static_cast<std::size_t>(buffer)].allocated_by_op)
+      addresses_[static_cast<std::size_t>(buffer)] = static_cast<std::byte*>(ops_->address_of(buffer));
+  }
+}
+
+void CudaPlan::run_steps(const std::vector<Step>& steps, std::vector<PreparedLaunch>& launches) {
+  std::size_t next_launch = 0;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (std::holds_alternative<LaunchStep>(steps[i])) {
+      PreparedLaunch& launch = launches[next_launch++];
+      launch.set_addresses(addresses_);
+      launch.launch(device_.stream());
+      if (graph_ && !graph_->executable) {
+        CUstreamCaptureStatus status{};
+        const CUgraphNode* nodes = nullptr;
+        std::size_t count = 0;
+        check(driver().cuStreamGetCaptureInfo(device_.stream(), &status, nullptr, nullptr, &nodes, nullptr, &count),
+              "capture the graph");
+        graph_->kernel_nodes.push_back(count == 1 ? nodes[0] : nullptr);
+      }
+    } else if (const auto* zero = std::get_if<ZeroStep>(&steps[i])) {
+      const auto buffer = static_cast<std::size_t>(zero->buffer);
+      check(driver().cuMemsetD8Async(reinterpret_cast<CUdeviceptr>(addresses_[buffer]), 0,
+                                     static_cast<std::size_t>(plan_.buffers[buffer].meta.span_bytes()),
+                                     device_.stream()),
+            "zero a buffer");
+    } else {
+      run_op(std::get<OpStep>(steps[i]), i);
+    }
+  }
+}
+
+void CudaPlan::prepare(const BufferOffsets& offsets) {
+  drop_graph();  // weights may have moved
+  place(offsets);
+  run_steps(plan_.prepare, prepare_launches_);
+  device_.synchronize();
+}
+
+
+void CudaPlan::copy_op_outputs(const BufferOffsets& offsets) {
+  if (!ops_) return;
+  for (std::size_t i = 0; i < plan_.buffers.size(); ++i)
+    if (plan_.buffers[i].allocated_by_op && offsets[i] != no_offset)
+      copy_async(device_.arena_base() + offsets[i], addresses_[i],
+                 static_cast<std::size_t>(plan_.buffers[i].meta.span_bytes()), device_.stream());
+}
+
+CallTimes CudaPlan::call(const BufferOffsets& offsets, const CallOptions& options) {
+  place(offsets);
+  if (plan_.cuda_graph && !graph_) build_graph(offsets);
+  check(driver().cuCtxResetPersistingL2Cache(), "reset the persisting cache");
+  if (options.warm_launch) device_.scrub();
+  if (ops_ && !graph_) ops_->begin(addresses_for_ops());  // a caller of PyTorch has its tensors already
+  device_.synchronize();
+
+  const auto begin = std::chrono::steady_clock::now();
+  check(driver().cuEventRecord(start_, device_.stream()), "start the clock");
+  if (graph_)
+    launch_graph(offsets);
+  else
+    run_steps(plan_.call, call_launches_);
+  check(driver().cuEventRecord(stop_, device_.stream()), "stop the clock");
+  device_.synchronize();
+  const auto end = std::chrono::steady_clock::now();
+
+  float milliseconds = 0.0f;
+  check(driver().cuEventElapsedTime(&milliseconds, start_, stop_), "read the clock");
+  if (!graph_) copy_op_outputs(offsets);
+  if (ops_ && !graph_) ops_->end();
+  device_.synchronize();
+  return {milliseconds, std::chrono::duration<double, std::milli>(end - begin).count()};
+}
+
+void CudaPlan::build_graph(const BufferOffsets& offsets) {
+  // Libraries initialise themselves in their first call, which must not be captured.
+  if (ops_) ops_->begin(addresses_for_ops());
+  run_steps(plan_.call, call_launches_);
+  if (ops_) ops_->end();
+  device_.synchronize();
+
+  auto state = std::make_unique<GraphState>();
+  const std::vector<std::byte*> fresh = addresses_;
+  for (const int buffer : touched_by_ops(plan_)) {
+    if (buffer < 0) continue;
+    const auto index = static_cast<std::size_t>(buffer);
+    const Buffer& description = plan_.buffers[index];
+    const bool is_input = description.role == BufferRole::input;
+    if (description.allocated_by_op || (!is_input && description.role != BufferRole::output)) continue;
+    addresses_[index] = fixed_buffer(buffer);
+    (is_input ? state->copies_in : state->copies_out).push_back({buffer, addresses_[index]});
+  }
+  if (ops_) ops_->begin(addresses_for_ops());
+  graph_ = std::move(state);
+  check(driver().cuStreamBeginCapture(device_.stream(), CU_STREAM_CAPTURE_MODE_RELAXED), "begin the capture");
+  try {
+    run_steps(plan_.call, call_launches_);
+  } catch (...) {
+    CUgraph abandoned = nullptr;
+    driver().cuStreamEndCapture(device_.stream(), &abandoned);
+    if (abandoned) driver().cuGraphDestroy(abandoned);
+    drop_graph();
+    throw;
+  }
+  check(driver().cuStreamEndCapture(device_.stream(), &graph_->graph), "end the capture");
+  check(driver().cuGraphInstantiate(&graph_->executable, graph_->graph, 0), "instantiate the graph");
+  for (std::size_t i = 0; i < plan_.buffers.size(); ++i)
+    if (plan_.buffers[i].allocated_by_op && offsets[i] != no_offset)
+      graph_->copies_out.push_back({static_cast<int>(i), addresses_[i]});
+  for (const auto& copy : graph_->copies_in) {
+    const auto index = static_cast<std::size_t>(copy.buffer);
+    addresses_[index] = fresh[index];
+  }
+  check(driver().cuGraphUpload(graph_->executable, device_.stream()), "upload the graph");
+}
+
+void CudaPlan::launch_graph(const BufferOffsets& offsets) {
+  const auto address_now = [&](int buffer) { return device_.arena_base() + offsets[static_cast<std::size_t>(buffer)]; };
+  const auto bytes_of = [&](int buffer) {
+    return static_cast<std::size_t>(plan_.buffers[static_cast<std::size_t>(buffer)].meta.span_bytes());
+  };
+  for (const auto& copy : graph_->copies_in)
+    copy_async(copy.fixed, address_now(copy.buffer), bytes_of(copy.buffer), device_.stream());
+  // Kernels read fresh inputs directly, but what op steps share with them stays where it was captured.
+  for (const auto& copy : graph_->copies_out) addresses_[static_cast<std::size_t>(copy.buffer)] = copy.fixed;
+  for (std::size_t i = 0; i < plan_.buffers.size(); ++i)
+    if (plan_.buffers[i].allocated_by_op && !addresses_[i])
+      addresses_[i] = static_cast<std::byte*>(ops_->address_of(static_cast<int>(i)));
+  for (std::size_t i = 0; i < call_launches_.size(); ++i) {
+    call_launches_[i].set_addresses(addresses_);
+    if (graph_->kernel_nodes[i]) call_launches_[i].patch(graph_->executable, graph_->kernel_nodes[i]);
+  }
+  check(driver().cuGraphLaunch(graph_->executable, device_.stream()), "launch the graph");
+  for (const auto& copy : graph_->copies_out)
+    copy_async(address_now(copy.buffer), copy.fixed, bytes_of(copy.buffer), device_.stream());
+}
+
+std::byte* CudaPlan::fixed_buffer(int buffer) {
+  std::byte*& address = fixed_buffers_[buffer];
+  if (!address) {
+    const TensorMeta& meta = plan_.buffers[static_cast<std::size_t>(buffer)].meta;
+    address = static_cast<std::byte*>(ops_->reserve(static_cast<std::size_t>(meta.span_bytes())));
+  }
+  return address;
+}
+
+void CudaPlan::drop_graph() {
+  graph_.reset();
+  if (ops_) ops_->end();
+}
+
+}  // namespace cudal1::cuda

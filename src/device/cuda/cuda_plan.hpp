@@ -1,0 +1,67 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "device/cuda/cuda_device.hpp"
+#include "device/op_runtime.hpp"
+
+namespace cudal1::cuda {
+
+//! A launch with its function found and its parameters laid out; addresses are filled in at each call.
+class PreparedLaunch {
+ public:
+  PreparedLaunch(const LaunchStep& step, const Module& module, const CompiledModule& compiled);
+  void set_addresses(const std::vector<std::byte*>& addresses);
+  void launch(CUstream stream);
+  //! Puts the present parameters into the node of an instantiated graph.
+  void patch(CUgraphExec graph, CUgraphNode node);
+
+ private:
+  struct Pointer {
+    std::size_t argument;
+    int buffer;
+    std::int64_t byte_offset;
+  };
+  void check_against_function(const LaunchStep& step) const;
+  LaunchStep step_;
+  CUfunction function_ = nullptr;
+  CUlaunchConfig config_{};
+  CUlaunchAttribute cluster_{};
+  std::vector<std::uint64_t> values_;  // one slot an argument; smaller ones use the first bytes
+  std::vector<void*> parameters_;
+  std::vector<Pointer> pointers_;
+};
+
+class CudaPlan : public LoadedPlan {
+ public:
+  CudaPlan(CudaDevice& device, const Plan& plan, const CompiledModule& module, PrecisionFlags flags);
+  ~CudaPlan() override;
+  void prepare(const BufferOffsets& offsets) override;
+  CallTimes call(const BufferOffsets& offsets, const CallOptions& options) override;
+
+ private:
+  struct GraphState;
+  void place(const BufferOffsets& offsets);
+  void run_steps(const std::vector<Step>& steps, std::vector<PreparedLaunch>& launches);
+  void run_op(const OpStep& step, std::size_t index);
+  void copy_op_outputs(const BufferOffsets& offsets);
+  void build_graph(const BufferOffsets& offsets);
+  void launch_graph(const BufferOffsets& offsets);
+  void drop_graph();
+  std::byte* fixed_buffer(int buffer);
+  std::vector<void*> addresses_for_ops() const;
+
+  CudaDevice& device_;
+  Plan plan_;
+  std::unique_ptr<Module> module_;
+  std::vector<PreparedLaunch> prepare_launches_, call_launches_;
+  std::unique_ptr<OpRuntime> ops_;
+  std::vector<std::byte*> addresses_;  // by buffer, for the call under way
+  std::unique_ptr<GraphState> graph_;
+  std::map<int, std::byte*> fixed_buffers_;  // for graphs: made once, since a recapture uses them again
+  CUevent start_ = nullptr, stop_ = nullptr;
+};
+
+}  // namespace cudal1::cuda

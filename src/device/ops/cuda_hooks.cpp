@@ -1,0 +1,63 @@
+// The only file that needs LibTorch's CUDA headers.
+#include "device/ops/cuda_hooks.hpp"
+
+#include <c10/cuda/CUDAStream.h>
+#include <torch/csrc/cuda/CUDAPluggableAllocator.h>
+
+#include <mutex>
+
+#include "device/ops/region_allocator.hpp"
+
+namespace cudal1 {
+namespace {
+
+std::mutex mutex;  // autograd-free, but libraries may allocate from threads of their own
+RegionAllocator& region() {
+  static RegionAllocator allocator;
+  return allocator;
+}
+
+void* allocate_for_library(std::size_t bytes, int, cudaStream_t) {
+  if (bytes == 0) return nullptr;
+  void* address = allocate_in_region(bytes);
+  TORCH_CHECK_WITH(OutOfMemoryError, address, "the library asked for ", bytes, " bytes more than its region has");
+  return address;
+}
+
+void free_for_library(void* address, std::size_t, int, cudaStream_t) { free_in_region(address); }
+
+void install_allocator_once() {
+  static const auto allocator =
+      torch::cuda::CUDAPluggableAllocator::createCustomAllocator(allocate_for_library, free_for_library);
+  static std::once_flag installed;
+  std::call_once(installed, [] { torch::cuda::CUDAPluggableAllocator::changeCurrentAllocator(allocator); });
+}
+
+}  // namespace
+
+void route_library_to(const OpRuntimeOptions& options) {
+  static std::byte* routed_region = nullptr;
+  if (routed_region && routed_region != options.region)
+    throw DeviceError(Status::judge_error, "the op region may not move while the library holds memory in it", true);
+  if (!routed_region) region().reset(options.region, options.region_bytes);
+  routed_region = options.region;
+  install_allocator_once();
+  c10::cuda::setCurrentCUDAStream(c10::cuda::getStreamFromExternal(static_cast<cudaStream_t>(options.stream), 0));
+}
+
+void* allocate_in_region(std::size_t bytes) {
+  const std::lock_guard lock(mutex);
+  return region().allocate(bytes);
+}
+
+void free_in_region(void* address) {
+  const std::lock_guard lock(mutex);
+  region().free(address);
+}
+
+std::size_t region_high_water() {
+  const std::lock_guard lock(mutex);
+  return region().high_water();
+}
+
+}  // namespace cudal1

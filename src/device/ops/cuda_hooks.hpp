@@ -1,0 +1,16 @@
+#pragma once
+
+#include "device/op_runtime.hpp"
+
+namespace cudal1 {
+
+//! Sends the library's work to our stream and its allocations to the region. Throws DeviceError where PyTorch has no
+//! CUDA.
+void route_library_to(const OpRuntimeOptions& options);
+
+//! Memory of the region that the library does not know about.
+void* allocate_in_region(std::size_t bytes);
+void free_in_region(void* address);
+std::size_t region_high_water();
+
+}  // namespace cudal1

@@ -1,0 +1,14 @@
+// Stands in for cuda_hooks.cpp where PyTorch is a CPU build.
+#include "device/ops/cuda_hooks.hpp"
+
+namespace cudal1 {
+
+void route_library_to(const OpRuntimeOptions&) {
+  throw DeviceError(Status::unsupported, "op steps on a GPU need a PyTorch with CUDA; this one is a CPU build", true);
+}
+
+void* allocate_in_region(std::size_t) { return nullptr; }
+void free_in_region(void*) {}
+std::size_t region_high_water() { return 0; }
+
+}  // namespace cudal1

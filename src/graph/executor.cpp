@@ -1,0 +1,132 @@
+#include "graph/executor.hpp"
+
+#include <ATen/ops/empty_strided.h>
+#include <fmt/format.h>
+
+#include <unordered_map>
+
+#include "base/result.hpp"
+#include "graph/aten_call.hpp"
+#include "graph/backend_flags.hpp"
+#include "graph/tf32_rounding.hpp"
+#include "graph/torch_errors.hpp"
+
+namespace cudal1 {
+namespace {
+
+bool is_narrow_floating(at::ScalarType type) {
+  return type == at::kFloat || type == at::kHalf || type == at::kBFloat16;
+}
+
+//! The same values with the same strides, elsewhere or in another dtype.
+at::Tensor copied(const at::Tensor& tensor, at::Device device, at::ScalarType dtype) {
+  const at::TensorOptions options = at::TensorOptions().device(device).dtype(dtype);
+  at::Tensor copy = at::empty_strided(tensor.sizes(), tensor.strides(), options);
+  copy.copy_(tensor);
+  return copy;
+}
+
+bool same_device(at::Device have, at::Device want) {
+  return have.type() == want.type() && (!want.has_index() || have.index() == want.index());
+}
+
+struct Step {
+  AtenCall call;
+  std::vector<ValueId> outputs;
+  std::vector<ValueId> rounded;    //!< operands that a GPU would round to TF32
+  std::vector<ValueId> last_uses;  //!< values that no later node reads
+};
+
+std::vector<int> last_readers(const OpGraph& graph) {
+  std::vector<int> last(graph.values.size(), -1);
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    for (const ValueId id : graph.nodes[i].outputs) last[id] = static_cast<int>(i);  // outputs that nobody reads
+    for (const ValueId id : graph.reads(graph.nodes[i])) last[id] = static_cast<int>(i);
+  }
+  for (const ValueId id : graph.outputs) last[id] = -1;
+  for (const ValueId id : graph.states) last[id] = -1;
+  return last;
+}
+
+}  // namespace
+
+struct Executor::Resolved {
+  OpGraph graph;
+  ExecutorOptions options;
+  std::vector<Step> steps;
+
+  Resolved(const OpGraph& task_graph, const ExecutorOptions& executor_options)
+      : graph(task_graph), options(executor_options) {
+    const bool emulate_tf32 = options.device.is_cpu() && !options.fp64;
+    for (const Node& node : graph.nodes) {
+      AtenCall call(node, options.device, options.fp64);
+      std::vector<ValueId> rounded;
+      if (emulate_tf32) rounded = tf32_operands(node, call, options.precision);
+      steps.push_back({std::move(call), node.outputs, std::move(rounded), {}});
+    }
+    const std::vector<int> last = last_readers(graph);
+    for (std::size_t id = 0; id < last.size(); ++id)
+      if (last[id] >= 0) steps[last[id]].last_uses.push_back(static_cast<ValueId>(id));
+  }
+
+  at::ScalarType working_dtype(at::ScalarType dtype) const {
+    return options.fp64 && is_narrow_floating(dtype) ? at::kDouble : dtype;
+  }
+
+  at::Tensor place_leaf(ValueId id, const TensorTable& leaves) const {
+    const Value& value = graph.values[id];
+    const at::Tensor leaf = static_cast<std::size_t>(id) < leaves.size() ? leaves[id] : at::Tensor();
+    if (!leaf.defined()) throw Error(fmt::format("no tensor is given for \"{}\"", value.name));
+    if (!leaf.sizes().equals(value.meta.sizes) || from_scalar_type(leaf.scalar_type()) != value.meta.dtype)
+      throw Error(fmt::format("the tensor given for \"{}\" is not {}", value.name, to_string(value.meta)));
+    const at::ScalarType dtype = working_dtype(leaf.scalar_type());
+    const bool is_ready = same_device(leaf.device(), options.device) && dtype == leaf.scalar_type();
+    return is_ready && value.kind != ValueKind::state ? leaf : copied(leaf, options.device, dtype);
+  }
+
+  TensorTable place_leaves(const TensorTable& leaves) const {
+    TensorTable table(graph.values.size());
+    for (const auto* ids : {&graph.inputs, &graph.weights, &graph.states})
+      for (const ValueId id : *ids) table[id] = place_leaf(id, leaves);
+    return table;
+  }
+
+  std::vector<at::Tensor> call(const Step& step, const TensorTable& table) const {
+    std::unordered_map<ValueId, at::Tensor> rounded;
+    for (const ValueId id : step.rounded) rounded.try_emplace(id, rounded_to_tf32(table[id]));
+    return step.call([&](ValueId id) -> const at::Tensor& {
+      const auto found = rounded.find(id);
+      return found == rounded.end() ? table[id] : found->second;
+    });
+  }
+
+  void run_step(std::size_t index, TensorTable& table) const {
+    const Step& step = steps[index];
+    std::vector<at::Tensor> outputs = call(step, table);
+    if (outputs.size() < step.outputs.size())
+      throw Error(fmt::format("node {}: {} outputs are used, but the operator returned {}", graph.nodes[index].name,
+                              step.outputs.size(), outputs.size()));
+    for (std::size_t k = 0; k < step.outputs.size(); ++k) {
+      const at::ScalarType dtype = working_dtype(outputs[k].scalar_type());
+      table[step.outputs[k]] = dtype == outputs[k].scalar_type() ? std::move(outputs[k]) : outputs[k].to(dtype);
+    }
+    for (const ValueId id : step.last_uses) table[id].reset();
+  }
+};
+
+Executor::Executor(const OpGraph& graph, const ExecutorOptions& options)
+    : resolved_(std::make_unique<Resolved>(graph, options)) {}
+
+Executor::~Executor() = default;
+
+ExecutionResult Executor::run(const TensorTable& leaves) const {
+  const BackendFlags flags(resolved_->options);
+  TensorTable table = with_torch_errors("placing inputs and weights", [&] { return resolved_->place_leaves(leaves); });
+  for (std::size_t i = 0; i < resolved_->steps.size(); ++i) resolved_->run_step(i, table);
+  ExecutionResult result;
+  for (const ValueId id : resolved_->graph.outputs) result.outputs.push_back(table[id]);
+  for (const ValueId id : resolved_->graph.states) result.states.push_back(table[id]);
+  return result;
+}
+
+}  // namespace cudal1

@@ -1,0 +1,211 @@
+#include "graph/inputs.hpp"
+
+#include <ATen/Context.h>
+#include <ATen/core/Generator.h>
+#include <ATen/ops/empty_strided.h>
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/randint.h>
+#include <ATen/ops/randperm.h>
+#include <ATen/ops/zeros.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "base/random.hpp"
+#include "base/result.hpp"
+#include "graph/aten_call.hpp"
+#include "graph/generator.hpp"
+#include "graph/leaf_json.hpp"
+#include "graph/safetensors.hpp"
+#include "graph/torch_errors.hpp"
+
+namespace cudal1 {
+namespace {
+
+// One seed serves all leaves of a task; inputs, weights and states must not be the same numbers.
+enum class Stream : std::uint64_t { inputs = 0x1d, weights = 0x3b, fresh_weights = 0x57, states = 0x71 };
+
+Random random_for(Stream stream, std::uint64_t seed) {
+  return Random(Random(seed).next() ^ (static_cast<std::uint64_t>(stream) << 32));
+}
+
+at::Tensor empty_leaf(const TensorMeta& meta, at::Device device) {
+  return at::empty_strided(meta.sizes, meta.strides,
+                           at::TensorOptions().device(device).dtype(to_scalar_type(meta.dtype)));
+}
+
+void fill(at::Tensor& tensor, const Draw& draw, const at::Generator& generator) {
+  switch (draw.kind) {
+    case Draw::Kind::normal:
+      tensor.normal_(draw.a, draw.b, generator);
+      return;
+    case Draw::Kind::uniform:
+      tensor.uniform_(draw.a, draw.b, generator);
+      return;
+    case Draw::Kind::integers:
+      tensor.random_(static_cast<std::int64_t>(draw.a), static_cast<std::int64_t>(draw.b), generator);
+      return;
+    case Draw::Kind::bernoulli:
+      tensor.bernoulli_(draw.a, generator);
+      return;
+    case Draw::Kind::constant:
+      tensor.fill_(draw.a);
+      return;
+  }
+}
+
+at::Tensor drawn(const TensorMeta& meta, const Draw& draw, at::Device device, const at::Generator& generator) {
+  at::Tensor tensor = empty_leaf(meta, device);
+  fill(tensor, draw, generator);
+  return tensor;
+}
+
+//! Masks, labels and fixed numbers mean something; continuous values may look otherwise.
+bool may_be_derived(const Value& value, const LeafSource& leaf) {
+  const bool is_continuous = leaf.draw.kind == Draw::Kind::normal || leaf.draw.kind == Draw::Kind::uniform;
+  return value.kind == ValueKind::input && is_floating(value.meta.dtype) && is_continuous;
+}
+
+//! Large, but not so large that a matrix product of two such inputs leaves fp16: with K = 1024 its standard
+//! deviation is 16 * 16 * 32 = 8192, an eighth of fp16's largest number.
+double scale_of(DType dtype) { return dtype == DType::f16 ? 16.0 : 64.0; }
+
+double smallest_normal(DType dtype) {
+  if (dtype == DType::f16) return std::ldexp(1.0, -14);
+  return std::ldexp(1.0, dtype == DType::f64 ? -1022 : -126);
+}
+
+//! One element in a thousand, at least one, a hundred times as large.
+void add_spikes(at::Tensor& tensor, const at::Generator& generator) {
+  if (tensor.numel() == 0) return;
+  const std::int64_t count = std::max<std::int64_t>(1, tensor.numel() / 1000);
+  const at::TensorOptions options = at::TensorOptions().device(tensor.device());
+  const at::Tensor where = at::randint(0, tensor.numel(), {count}, generator, options.dtype(at::kLong));
+  const at::Tensor mask = at::zeros({tensor.numel()}, options.dtype(at::kBool)).index_fill_(0, where, true);
+  tensor.copy_(tensor.mul(100.0).where(mask.view(tensor.sizes()), tensor));
+}
+
+void make_constant(at::Tensor& tensor) {
+  if (tensor.numel() == 0) return;
+  const at::Tensor first = tensor.as_strided({}, {}).clone();
+  tensor.fill_(first);
+}
+
+void derive(at::Tensor& tensor, DType dtype, Distribution distribution, const at::Generator& generator) {
+  switch (distribution) {
+    case Distribution::native:
+      return;
+    case Distribution::scaled:
+      tensor.mul_(scale_of(dtype));
+      return;
+    case Distribution::tiny:
+      tensor.mul_(std::ldexp(1.0, -10));
+      return;
+    case Distribution::constant:
+      make_constant(tensor);
+      return;
+    case Distribution::spiked:
+      add_spikes(tensor, generator);
+      return;
+    case Distribution::negative:
+      tensor.abs_().neg_();
+      return;
+    case Distribution::denormal:  // native values lie around 1, so these lie around the smallest normal number
+      tensor.mul_(smallest_normal(dtype));
+      return;
+  }
+}
+
+at::Tensor stored(const StoredTensor& content, const TensorMeta& meta, at::Device device) {
+  at::Tensor tensor = empty_leaf(meta, device);
+  if (content.bytes.empty()) return tensor;
+  // from_blob wants a mutable pointer; the mapping is only read.
+  void* bytes = const_cast<std::byte*>(content.bytes.data());
+  std::vector<std::byte> aligned;
+  if (reinterpret_cast<std::uintptr_t>(bytes) % static_cast<std::uintptr_t>(size_in_bytes(meta.dtype)) != 0) {
+    aligned.assign(content.bytes.begin(), content.bytes.end());
+    bytes = aligned.data();
+  }
+  tensor.copy_(at::from_blob(bytes, meta.sizes, at::TensorOptions().dtype(to_scalar_type(meta.dtype))));
+  return tensor;
+}
+
+//! Other weights of the same distribution: the file's elements in another order.
+void permute_elements(at::Tensor& tensor, std::uint64_t seed) {
+  const at::Tensor order =
+      at::randperm(tensor.numel(), make_generator(at::kCPU, seed), at::TensorOptions().dtype(at::kLong));
+  tensor.copy_(tensor.reshape({-1}).index_select(0, order.to(tensor.device())).view(tensor.sizes()));
+}
+
+//! Draws or reads the leaves of one kind that are not inputs.
+void draw_constants(const Task& task, ValueKind kind, Random random, bool permute, at::Device device,
+                    TensorTable& table) {
+  table.resize(std::max(table.size(), task.graph.values.size()));
+  std::optional<SafetensorsFile> file;
+  if (!task.weights_file.empty()) file.emplace(task.weights_file);
+  for (const LeafSource& leaf : task.leaves) {
+    const Value& value = task.graph.values[leaf.value];
+    if (value.kind != kind) continue;
+    const std::uint64_t seed = random.next();
+    if (leaf.file_key.empty()) {
+      table[leaf.value] = drawn(value.meta, leaf.draw, device, make_generator(device, seed));
+      continue;
+    }
+    const StoredTensor* content = file ? file->find(leaf.file_key) : nullptr;
+    if (!content || content->meta.dtype != value.meta.dtype || content->meta.sizes != value.meta.sizes)
+      throw Error(fmt::format("{}: the tensor \"{}\" has gone or changed", task.weights_file.string(), leaf.file_key));
+    table[leaf.value] = stored(*content, value.meta, device);
+    if (permute) permute_elements(table[leaf.value], seed);
+  }
+}
+
+}  // namespace
+
+std::string_view to_string(Distribution distribution) {
+  if (distribution == Distribution::native) return "native";
+  return derived_distribution_names().at(static_cast<std::size_t>(distribution) - 1);
+}
+
+std::vector<Distribution> distributions_of(const Task& task) {
+  std::vector<Distribution> offered{Distribution::native};
+  const auto derives = [&](const LeafSource& leaf) { return may_be_derived(task.graph.values[leaf.value], leaf); };
+  if (!std::ranges::any_of(task.leaves, derives)) return offered;
+  for (const Distribution candidate : {Distribution::scaled, Distribution::tiny, Distribution::constant,
+                                       Distribution::spiked, Distribution::negative, Distribution::denormal}) {
+    const auto excludes = [&](const LeafSource& leaf) {
+      return std::ranges::find(leaf.excluded_distributions, to_string(candidate)) != leaf.excluded_distributions.end();
+    };
+    if (!std::ranges::any_of(task.leaves, excludes)) offered.push_back(candidate);
+  }
+  return offered;
+}
+
+void draw_inputs(const Task& task, Distribution distribution, std::uint64_t seed, at::Device device,
+                 TensorTable& table) {
+  table.resize(std::max(table.size(), task.graph.values.size()));
+  Random random = random_for(Stream::inputs, seed);
+  with_torch_errors("drawing inputs", [&] {
+    for (const LeafSource& leaf : task.leaves) {
+      const Value& value = task.graph.values[leaf.value];
+      if (value.kind != ValueKind::input) continue;
+      const at::Generator generator = make_generator(device, random.next());
+      at::Tensor tensor = drawn(value.meta, leaf.draw, device, generator);
+      if (may_be_derived(value, leaf)) derive(tensor, value.meta.dtype, distribution, generator);
+      table[leaf.value] = std::move(tensor);
+    }
+  });
+}
+
+void draw_weights(const Task& task, std::uint64_t seed, bool fresh, at::Device device, TensorTable& table) {
+  const Random random = random_for(fresh ? Stream::fresh_weights : Stream::weights, seed);
+  with_torch_errors("drawing weights", [&] { draw_constants(task, ValueKind::weight, random, fresh, device, table); });
+}
+
+void draw_states(const Task& task, std::uint64_t seed, at::Device device, TensorTable& table) {
+  const Random random = random_for(Stream::states, seed);
+  with_torch_errors("drawing states", [&] { draw_constants(task, ValueKind::state, random, false, device, table); });
+}
+
+}  // namespace cudal1

@@ -1,0 +1,36 @@
+// Draws the leaves of a task. The judge passes secret seeds; the same seed gives the same tensors on one device.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "graph/executor.hpp"
+#include "graph/task.hpp"
+
+namespace cudal1 {
+
+//! What the inputs look like. All but `native` are derived from a native draw.
+enum class Distribution { native, scaled, tiny, constant, spiked, negative, denormal };
+
+std::string_view to_string(Distribution distribution);
+
+//! The distributions that make sense for the task: floating inputs only, none that a leaf excludes; native first.
+std::vector<Distribution> distributions_of(const Task& task);
+
+//! Fills the entries of the task's inputs in `table` (resized to the number of values).
+void draw_inputs(const Task& task, Distribution distribution, std::uint64_t seed, at::Device device,
+                 TensorTable& table);
+
+//! Weights: the file's values or a draw. `fresh` draws anew under the seed; weights from a file are permuted then.
+void draw_weights(const Task& task, std::uint64_t seed, bool fresh, at::Device device, TensorTable& table);
+
+void draw_states(const Task& task, std::uint64_t seed, at::Device device, TensorTable& table);
+
+//! Every floating element of inputs and weights moved by a random -1, 0 or +1 ulp of its dtype. For the draws
+//! behind D of the error budget.
+TensorTable move_by_an_ulp(const Task& task, const TensorTable& table, std::uint64_t seed);
+
+}  // namespace cudal1

@@ -1,0 +1,71 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "base/files.hpp"
+#include "device/cuda/driver.hpp"
+#include "device/cuda/scrub_kernel.hpp"
+#include "judge/backend.hpp"
+
+namespace cudal1 {
+namespace {
+
+namespace fs = std::filesystem;
+
+class CudaBackend : public Backend {
+ public:
+  CudaBackend(int ordinal, std::unique_ptr<Compiler> compiler) : ordinal_(ordinal), compiler_(std::move(compiler)) {
+    cuda::use_primary_context(ordinal);
+    info_ = cuda::device_info(ordinal);
+    peak_bytes_per_second_ = cuda::peak_bytes_per_second(ordinal);
+    auto scrub = compiler_->compile({cuda::scrub_kernel_source, {cuda::scrub_kernel_name}, info_.target});
+    if (!scrub) throw Error("the scrub kernel does not compile: " + scrub.failure().message);
+    scrub_ = std::move(scrub).value();
+  }
+
+  const DeviceInfo& info() const override { return info_; }
+  bool tensors_on_cuda() const override { return true; }
+  Compiler& compiler() override { return *compiler_; }
+  double peak_bytes_per_second() const override { return peak_bytes_per_second_; }
+
+  RunnerOptions runner_options() override {
+    RunnerOptions options;
+    options.executable = executable_directory() / "cudal1-runner";
+    // LibTorch and the CUDA libraries beside it, for plans with op steps.
+    options.readable = {fs::path(CUDAL1_TORCH_DIR).parent_path()};
+    for (const auto& entry : fs::directory_iterator("/dev"))
+      if (entry.path().filename().string().starts_with("nvidia")) options.writable.push_back(entry.path());
+    options.writable.emplace_back("/dev/shm");
+    options.scrub_kernel = scrub_;
+    return options;
+  }
+
+  std::unique_ptr<Arena> make_arena(std::uint64_t bytes) override { return make_cuda_arena(ordinal_, bytes); }
+
+  std::uint64_t free_bytes() const override {
+    std::size_t free = 0, total = 0;
+    cuda::check(cuda::driver().cuMemGetInfo(&free, &total), "read the free memory");
+    return free;
+  }
+
+  void synchronize() override { cuda::check(cuda::driver().cuCtxSynchronize(), "wait for the judge's own work"); }
+
+ private:
+  int ordinal_;
+  std::unique_ptr<Compiler> compiler_;
+  DeviceInfo info_;
+  double peak_bytes_per_second_ = 0.0;
+  CompiledModule scrub_;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_cuda_backend(int ordinal, std::unique_ptr<Compiler> compiler) {
+  std::string reason;
+  const int count = cuda::device_count(reason);
+  if (count == 0) throw Error("no GPU: " + reason);
+  if (ordinal >= count) throw Error(fmt::format("no GPU {}: this machine has {}", ordinal, count));
+  return std::make_unique<CudaBackend>(ordinal, std::move(compiler));
+}
+
+}  // namespace cudal1

@@ -1,0 +1,93 @@
+#include "judge/evaluation.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+namespace cudal1 {
+namespace {
+
+using nlohmann::json;
+
+double share(double error, double budget) {
+  if (error == 0.0) return 0.0;
+  return budget > 0.0 ? error / budget : std::numeric_limits<double>::infinity();
+}
+
+template <class T>
+json or_null(const std::optional<T>& value) {
+  return value ? json(*value) : json(nullptr);
+}
+
+json error_json(const Failure& failure) {
+  if (failure.message.empty()) return nullptr;
+  json error{{"message", failure.message}};
+  if (failure.at.line > 0) error["line"] = failure.at.line;
+  if (failure.at.column > 0) error["column"] = failure.at.column;
+  if (!failure.details.empty()) error["details"] = failure.details;
+  return error;
+}
+
+json accuracy_json(const std::vector<OutputError>& errors) {
+  json list = json::array();
+  for (const OutputError& error : errors)
+    list.push_back({{"output", error.output},
+                    {"distribution", error.distribution},
+                    {"max_error", error.max_error},
+                    {"max_budget", error.max_budget},
+                    {"rms_error", error.rms_error},
+                    {"rms_budget", error.rms_budget},
+                    {"mismatches", error.mismatches},
+                    {"margin", error.margin()}});
+  return list;
+}
+
+json details_json(const Evaluation& e) {
+  json details{{"task_hash", e.task_hash},
+               {"program_hash", e.program_hash},
+               {"plan_hash", e.plan_hash},
+               {"device", e.device},
+               {"target", e.target},
+               {"mode", e.mode},
+               {"timing", e.timing_protocol},
+               {"precision", e.precision},
+               {"seed", e.seed},
+               {"launches", e.launches},
+               {"op_steps", e.op_steps},
+               {"deterministic", or_null(e.deterministic)},
+               {"degenerate_task", e.degenerate_task},
+               {"compile_seconds", e.compile_seconds},
+               {"compiled_from_cache", e.compiled_from_cache},
+               {"seconds", e.seconds},
+               {"fresh_process_checks", e.fresh_process_checks},
+               {"accuracy", accuracy_json(e.errors)}};
+  if (e.timing) {
+    details["pairs"] = e.timing->pairs;
+    details["buckets"] = e.timing->bucket_values;
+    details["bucket_variance"] = e.timing->bucket_variance;
+    details["tie"] = e.timing->tie;
+  }
+  return details;
+}
+
+}  // namespace
+
+double OutputError::margin() const { return std::max(share(max_error, max_budget), share(rms_error, rms_budget)); }
+
+json to_json(const Evaluation& e) {
+  const bool timed = e.timing.has_value();
+  return {{"task", e.task},
+          {"program", e.program},
+          {"status", to_string(e.status)},
+          {"reward", or_null(e.reward)},
+          {"speedup", timed ? json(e.timing->speedup) : json(nullptr)},
+          {"speedup_low", timed ? json(e.timing->low) : json(nullptr)},
+          {"speedup_high", timed ? json(e.timing->high) : json(nullptr)},
+          {"reference_ms", timed ? json(e.timing->reference_ms) : json(nullptr)},
+          {"candidate_ms", timed ? json(e.timing->candidate_ms) : json(nullptr)},
+          {"predicted", e.predicted},
+          {"error", error_json(e.failure)},
+          {"details", details_json(e)}};
+}
+
+}  // namespace cudal1

@@ -1,0 +1,64 @@
+// What became of one program on one task and device. docs/evaluator.md says which fields each status fills.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace cudal1 {
+
+//! How an output fared against the fp64 oracle on one input set.
+struct OutputError {
+  std::string output;
+  std::string distribution;
+  double max_error = 0.0, max_budget = 0.0;
+  double rms_error = 0.0, rms_budget = 0.0;
+  std::int64_t mismatches = 0;  //!< elements that are non-finite where they must not be, or unequal integers
+
+  //! Largest share of its budget that any error takes; above 1 is a mismatch.
+  double margin() const;
+  bool matches() const { return mismatches == 0 && margin() <= 1.0; }
+};
+
+//! The outcome of paired timing.
+struct TimingSummary {
+  double speedup = 0.0;       //!< median of the bucket values
+  double low = 0.0, high = 0.0;  //!< 95% interval of the median ratio
+  double reference_ms = 0.0, candidate_ms = 0.0;  //!< medians
+  std::vector<double> bucket_values;
+  double bucket_variance = 0.0;  //!< over the squared mean (paper protocol: absolute)
+  bool stable = false;
+  bool tie = false;              //!< the interval overlaps [0.99, 1.01]
+  int pairs = 0;
+};
+
+struct Evaluation {
+  std::string task, program;  //!< names for people: the task's and the file's
+  Status status = Status::judge_error;
+  Failure failure;  //!< what went wrong; message empty when nothing did
+
+  std::optional<double> reward;  //!< speed-up rounded toward 1; only with status ok
+  std::optional<TimingSummary> timing;
+  std::optional<bool> deterministic;  //!< did two runs agree bit for bit
+  std::vector<OutputError> errors;    //!< the worst input set of every output
+
+  std::string task_hash, program_hash, plan_hash;
+  std::string device, target;  //!< "NVIDIA H200", "sm_90"
+  bool predicted = false;      //!< true for devices that model time instead of measuring it
+  std::string mode, timing_protocol, precision;
+  std::uint64_t seed = 0;
+  int launches = 0, op_steps = 0;  //!< steps of a call
+  bool degenerate_task = false;    //!< the output does not depend on the inputs
+  double compile_seconds = 0.0, seconds = 0.0;
+  bool compiled_from_cache = false;
+  int fresh_process_checks = 0;  //!< how often the result was measured again in a new process
+};
+
+//! The stable fields of `eval --json` first, then everything else under "details".
+nlohmann::json to_json(const Evaluation& evaluation);
+
+}  // namespace cudal1

@@ -1,0 +1,277 @@
+#include "judge/judge.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/hash.hpp"
+#include "judge/gpu_lock.hpp"
+#include "judge/measurement.hpp"
+#include "judge/possible.hpp"
+
+namespace cudal1 {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr double reference_times_allowed = 1000.0;
+constexpr double shortest_limit_ms = 1000.0;
+constexpr int most_measurements = 3;
+
+PrecisionPolicy policy_of(Precision precision) {
+  switch (precision) {
+    case Precision::strict:
+      return PrecisionPolicy::strict;
+    case Precision::tf32:
+      return PrecisionPolicy::tf32;
+    case Precision::paper:
+      return PrecisionPolicy::paper;
+    default:
+      return PrecisionPolicy::standard;
+  }
+}
+
+Task load_with_metas(const std::filesystem::path& path) {
+  Task task = load_task(path);
+  infer_metas(task);
+  return task;
+}
+
+}  // namespace
+
+std::string_view to_string(JudgeMode mode) { return mode == JudgeMode::fast ? "fast" : "result"; }
+
+std::string_view to_string(TimingProtocol protocol) {
+  return protocol == TimingProtocol::paper ? "paper" : "standard";
+}
+
+std::string_view to_string(Precision precision) {
+  constexpr std::string_view names[] = {"standard", "strict", "tf32", "paper"};
+  return names[static_cast<int>(precision)];
+}
+
+struct TaskJudge::Impl {
+  Impl(Backend& backend_, const std::filesystem::path& path, const JudgeOptions& options_)
+      : backend(backend_),
+        options(options_),
+        seed(options_.seed != 0 ? options_.seed : secret_seed()),
+        random(seed),
+        lock(backend_.info().uuid) {
+    Task task = load_with_metas(path);
+    const auto guard = lock.share();
+    context = std::make_unique<TaskContext>(backend, std::move(task), policy_of(options.precision), random.next());
+  }
+
+  std::chrono::milliseconds call_limit() const {
+    const double milliseconds = options.call_limit_seconds > 0.0
+                                    ? options.call_limit_seconds * 1e3
+                                    : std::max(shortest_limit_ms, reference_times_allowed * context->reference_ms());
+    return std::chrono::milliseconds(static_cast<std::int64_t>(milliseconds));
+  }
+
+  VerificationOptions verification_options() const {
+    VerificationOptions result;
+    result.native_sets = options.mode == JudgeMode::fast ? 2 : 3;
+    result.derived_sets = options.mode == JudgeMode::fast ? 2 : 100;
+    result.demand_equal_bits = options.demand_equal_bits;
+    result.call_limit = call_limit();
+    return result;
+  }
+
+  MeasurementOptions measurement_options() const {
+    MeasurementOptions result;
+    result.protocol = options.protocol;
+    result.paper_window_seconds = options.paper_window_seconds;
+    result.call_limit = call_limit();
+    if (options.mode == JudgeMode::result) {
+      result.wanted_width = 0.01;
+      result.fewest_pairs = 105;
+      result.most_pairs = 2800;
+      result.longest_seconds = 20.0;
+    }
+    return result;
+  }
+
+  Evaluation blank(const CompiledProgram& program) const {
+    Evaluation evaluation;
+    evaluation.task = context->task().name;
+    evaluation.program = program.name;
+    evaluation.task_hash = context->task().hash;
+    evaluation.program_hash = sha256_hex(program.text);
+    evaluation.plan_hash = program.plan.hash;
+    evaluation.device = backend.info().name;
+    evaluation.target = backend.info().target;
+    evaluation.predicted = backend.predicted();
+    evaluation.mode = to_string(options.mode);
+    evaluation.timing_protocol = to_string(options.protocol);
+    evaluation.precision = to_string(options.precision);
+    evaluation.seed = seed;
+    evaluation.degenerate_task = context->degenerate();
+    evaluation.compile_seconds = program.module.seconds;
+    evaluation.compiled_from_cache = program.module.from_cache;
+    for (const Step& step : program.plan.call) {
+      evaluation.launches += std::holds_alternative<LaunchStep>(step) ? 1 : 0;
+      evaluation.op_steps += std::holds_alternative<OpStep>(step) ? 1 : 0;
+    }
+    return evaluation;
+  }
+
+  // Any fault, any time-out, and in result mode any program leads to a fresh process.
+  void fail(Evaluation& evaluation, const Failure& failure) {
+    evaluation.status = failure.status;
+    evaluation.failure = failure;
+    const bool fault = failure.status == Status::illegal_access || failure.status == Status::timeout ||
+                       failure.status == Status::crashed;
+    if (fault) context->candidate().discard_runner();
+  }
+
+  Result<PlanSession::Done> load(const CompiledProgram& program) {
+    return context->candidate().load(program.plan, program.module, context->flags());
+  }
+
+  void evaluate_on_device(const CompiledProgram& program, double best_known, Evaluation& evaluation) {
+    PlanSession& session = context->candidate();
+    if (options.mode == JudgeMode::result) session.discard_runner();
+    Verification verified;
+    {
+      const auto guard = lock.share();
+      const auto loaded = load(program);
+      if (!loaded) return fail(evaluation, loaded.failure());
+      verified = verify(*context, session, verification_options(), random);
+    }
+    evaluation.errors = verified.worst;
+    evaluation.deterministic = verified.deterministic;
+    if (verified.failure) return fail(evaluation, *verified.failure);
+    time_program(program, verified, best_known, evaluation);
+  }
+
+  //! Measures until a result is stable, and again in a fresh process where the paper's rule asks for it.
+  void time_program(const CompiledProgram& program, const Verification& verified, double best_known,
+                    Evaluation& evaluation) {
+    const auto guard = lock.alone();
+    PlanSession& session = context->candidate();
+    Measurement measurement;
+    for (int attempt = 0; attempt < most_measurements; ++attempt) {
+      measurement = measure(*context, session, verified, measurement_options(), random);
+      if (measurement.failure) return fail(evaluation, *measurement.failure);
+      if (measurement.summary.stable || options.protocol == TimingProtocol::paper) break;
+    }
+    evaluation.timing = measurement.summary;
+    if (!measurement.summary.stable)
+      return fail(evaluation, {Status::unstable,
+                               fmt::format("the timing does not settle: variance between buckets {:.4f}",
+                                           measurement.summary.bucket_variance),
+                               {},
+                               {}});
+    if (auto impossible = check_possible(program, verified, evaluation)) return fail(evaluation, *impossible);
+    if (auto unconfirmed = confirm(program, verified, best_known, evaluation)) return fail(evaluation, *unconfirmed);
+    evaluation.status = Status::ok;
+    evaluation.reward = round_toward_one(evaluation.timing->speedup);
+  }
+
+  Measurement measure_in_fresh_process(const CompiledProgram& program, const Verification& verified,
+                                       Evaluation& evaluation) {
+    context->candidate().discard_runner();
+    ++evaluation.fresh_process_checks;
+    const auto loaded = load(program);
+    if (!loaded) return {loaded.failure(), {}};
+    return measure(*context, context->candidate(), verified, measurement_options(), random);
+  }
+
+  std::optional<Failure> confirm(const CompiledProgram& program, const Verification& verified, double best_known,
+                                 Evaluation& evaluation) {
+    const double first = evaluation.timing->speedup;
+    if (!needs_confirmation(first, best_known)) return std::nullopt;
+    const Measurement again = measure_in_fresh_process(program, verified, evaluation);
+    if (again.failure) return again.failure;
+    if (confirms(first, again.summary.speedup)) return std::nullopt;
+    return Failure{Status::unstable,
+                   fmt::format("a fresh process measures {:.2f}x where the first measured {:.2f}x",
+                               again.summary.speedup, first),
+                   {},
+                   {}};
+  }
+
+  std::optional<Failure> check_possible(const CompiledProgram& program, const Verification& verified,
+                                        Evaluation& evaluation) {
+    const double bandwidth = backend.peak_bytes_per_second();
+    if (bandwidth <= 0.0) return std::nullopt;
+    const double measured_ms = evaluation.timing->candidate_ms;
+    const auto floor_ms = [&](double bytes) { return launch_floor() + 1e3 * bytes / bandwidth; };
+    if (measured_ms >= floor_ms(all_input_bytes(context->task()))) return std::nullopt;
+    const double least = floor_ms(input_bytes_that_matter(*context, verified.constants, random));
+    if (measured_ms >= least) return std::nullopt;
+    const Measurement again = measure_in_fresh_process(program, verified, evaluation);
+    if (again.failure) return again.failure;
+    const auto independent =
+        test_dependence(*context, context->candidate(), verified.constants, call_limit(), random);
+    if (!independent && confirms(evaluation.timing->speedup, again.summary.speedup)) return std::nullopt;
+    return Failure{Status::faster_than_possible,
+                   fmt::format("{:.4f} ms is less than one launch and reading the inputs take ({:.4f} ms){}", measured_ms,
+                               least, independent ? "; " + independent->message : std::string()),
+                   {},
+                   {}};
+  }
+
+  double launch_floor() {
+    // The shortest of several is still a few percent above what the hardware can do.
+    static const double measured = measure_launch_floor_ms(backend, seed);
+    return 0.9 * measured;
+  }
+
+  Backend& backend;
+  JudgeOptions options;
+  std::uint64_t seed;
+  Random random;
+  GpuLock lock;
+  std::unique_ptr<TaskContext> context;
+};
+
+TaskJudge::TaskJudge(Backend& backend, const std::filesystem::path& task, const JudgeOptions& options)
+    : impl_(std::make_unique<Impl>(backend, task, options)) {}
+
+TaskJudge::~TaskJudge() = default;
+
+const std::string& TaskJudge::name() const { return impl_->context->task().name; }
+const std::string& TaskJudge::hash() const { return impl_->context->task().hash; }
+const std::string& TaskJudge::source_text() const { return impl_->context->task().source_text; }
+
+CompiledProgram TaskJudge::compile(const std::string& program_name, const std::string& text) const {
+  CompiledProgram program{program_name, text, {}, {}, {}};
+  auto plan = make_plan(impl_->context->task().graph, text);
+  if (!plan) {
+    program.failure = plan.failure();
+    return program;
+  }
+  program.plan = std::move(plan).value();
+  if (!program.plan.has_launches()) return program;
+  auto module = impl_->backend.compiler().compile({program.plan.code, program.plan.kernels, impl_->backend.info().target});
+  if (module)
+    program.module = std::move(module).value();
+  else
+    program.failure = module.failure();
+  return program;
+}
+
+Evaluation TaskJudge::evaluate(const CompiledProgram& program, double best_known) {
+  const auto begin = Clock::now();
+  Evaluation evaluation = impl_->blank(program);
+  try {
+    if (program.failure)
+      impl_->fail(evaluation, *program.failure);
+    else
+      impl_->evaluate_on_device(program, best_known, evaluation);
+  } catch (const DeviceError& error) {
+    impl_->fail(evaluation, error.failure);
+  } catch (const std::exception& error) {
+    // First line only: LibTorch appends a stack trace.
+    const std::string text = error.what();
+    impl_->fail(evaluation, {Status::judge_error, text.substr(0, text.find('\n')), {}, text});
+    impl_->context->candidate().discard_runner();
+  }
+  evaluation.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+  return evaluation;
+}
+
+}  // namespace cudal1

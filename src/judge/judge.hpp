@@ -1,0 +1,66 @@
+// A program text goes in, a trustworthy Evaluation comes out.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "judge/backend.hpp"
+#include "judge/evaluation.hpp"
+#include "judge/timing_statistics.hpp"
+#include "program/plan.hpp"
+
+namespace cudal1 {
+
+enum class JudgeMode {
+  fast,    //!< for training: fewer input sets, 3% intervals, runners reused
+  result,  //!< for figures: all distributions, 1% intervals, a fresh process for every program
+};
+
+enum class Precision { standard, strict, tf32, paper };
+
+struct JudgeOptions {
+  JudgeMode mode = JudgeMode::result;
+  TimingProtocol protocol = TimingProtocol::standard;
+  Precision precision = Precision::standard;
+  bool demand_equal_bits = false;
+  double call_limit_seconds = 0.0;       //!< 0: 1000 times the reference, at least one second
+  double paper_window_seconds = 1800.0;
+  std::uint64_t seed = 0;                //!< 0: from the operating system
+};
+
+std::string_view to_string(JudgeMode mode);
+std::string_view to_string(TimingProtocol protocol);
+std::string_view to_string(Precision precision);
+
+//! A program as far as it comes without a device.
+struct CompiledProgram {
+  std::string name, text;
+  std::optional<Failure> failure;
+  Plan plan;
+  CompiledModule module;
+};
+
+//! One task, ready to judge programs for it. Not thread-safe but for compile().
+class TaskJudge {
+ public:
+  //! Throws Error when the task cannot be read or its reference does not run.
+  TaskJudge(Backend& backend, const std::filesystem::path& task, const JudgeOptions& options);
+  ~TaskJudge();
+
+  const std::string& name() const;
+  const std::string& hash() const;
+  const std::string& source_text() const;
+
+  //! Text -> plan -> module. Safe to call from many threads.
+  CompiledProgram compile(const std::string& program_name, const std::string& text) const;
+
+  //! `best_known`: the best speed-up on record for this task and GPU, 0 if there is none.
+  Evaluation evaluate(const CompiledProgram& program, double best_known = 0.0);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace cudal1

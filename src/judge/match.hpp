@@ -1,0 +1,56 @@
+// The match rule: how far from the fp64 oracle an output may be. docs/evaluator.md explains it.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <memory>
+#include <vector>
+
+#include "graph/executor.hpp"
+#include "graph/inputs.hpp"
+#include "judge/evaluation.hpp"
+
+namespace cudal1 {
+
+//! The budget of one output on one input set, and what it was made of.
+struct OutputBudget {
+  double max = 0.0, rms = 0.0;
+  double reference_max = 0.0, reference_rms = 0.0;  //!< E: largest error of PyTorch's own variants
+  double floor = 0.0;                               //!< F
+};
+
+//! What the task's outputs (then its states) must be on one input set.
+struct Expected {
+  std::vector<at::Tensor> oracle;        //!< fp64, or the integer type
+  std::vector<at::Tensor> reference;     //!< PyTorch's standard result
+  std::vector<at::Tensor> undecided;     //!< integer outputs: where a perturbation of an ulp changes the result
+  std::vector<OutputBudget> budgets;
+};
+
+//! Runs a task in all the ways the budget needs. Holds resolved operators; make one a task.
+class MatchRule {
+ public:
+  MatchRule(const Task& task, at::Device device, PrecisionPolicy precision);
+  ~MatchRule();
+
+  //! `leaves`: inputs, weights and states on any device.
+  Expected expect(const TensorTable& leaves, std::uint64_t seed) const;
+
+  //! One entry per output and state, in order.
+  std::vector<OutputError> compare(const Expected& expected, const std::vector<at::Tensor>& candidate,
+                                   Distribution distribution) const;
+
+  //! Just the standard reference, e.g. for testing whether outputs depend on inputs.
+  std::vector<at::Tensor> reference(const TensorTable& leaves) const;
+  std::vector<at::Tensor> oracle(const TensorTable& leaves) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+//! A cheap sufficient test for timed calls: both outputs lie within twice the budget of each other. False means "look
+//! closer", not "wrong".
+bool surely_close(const at::Tensor& candidate, const at::Tensor& reference, double budget);
+
+}  // namespace cudal1

@@ -1,0 +1,148 @@
+#include "judge/measurement.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+namespace cudal1 {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// One timed call in seven is on a derived distribution, so that a program which recognises the usual inputs does not
+// look fast on them alone.
+constexpr std::uint64_t derived_share = 7;
+
+struct Sample {
+  TimedPair pair;
+  double reference_host_ms = 0.0, candidate_host_ms = 0.0;
+};
+
+class PairTimer {
+ public:
+  PairTimer(TaskContext& context, PlanSession& candidate, const Verification& verified,
+            const MeasurementOptions& options, Random& random)
+      : context_(context), candidate_(candidate), verified_(verified), options_(options), random_(random) {}
+
+  std::optional<Failure> set_constants() {
+    context_.set_reference_constants(verified_.constants);
+    const auto placed = candidate_.set_constants(verified_.constants, options_.call_limit);
+    if (!placed) return placed.failure();
+    return std::nullopt;
+  }
+
+  std::optional<Failure> time_pair(Sample& sample) {
+    const Distribution distribution = choose_distribution();
+    const TensorTable leaves = context_.with_inputs(verified_.constants, distribution, random_.next());
+    const bool reference_first = (random_.next() & 1) != 0;
+    if (reference_first) time_reference(leaves, sample);
+    if (auto failure = time_candidate(leaves, sample)) return failure;
+    if (!reference_first) time_reference(leaves, sample);
+    return check_outputs(leaves, distribution);
+  }
+
+  //! After the last pair: weights and prepared buffers are as they were.
+  std::optional<Failure> check_constants() { return candidate_.find_violation(true); }
+
+ private:
+  Distribution choose_distribution() {
+    const auto& all = context_.distributions();
+    if (all.size() < 2 || random_.below(derived_share) != 0) return Distribution::native;
+    return all[1 + random_.below(all.size() - 1)];
+  }
+
+  void time_reference(const TensorTable& leaves, Sample& sample) {
+    const auto times = context_.reference().call(leaves, Poison::not_a_number, std::chrono::milliseconds(60000), true);
+    if (!times) throw Error(fmt::format("{}: the reference failed: {}", context_.task().name, times.failure().message));
+    sample.pair.reference_ms = times.value().device_ms;
+    sample.reference_host_ms = times.value().host_ms;
+  }
+
+  std::optional<Failure> time_candidate(const TensorTable& leaves, Sample& sample) {
+    const auto times = candidate_.call(leaves, Poison::not_a_number, options_.call_limit, true);
+    if (!times) return times.failure();
+    sample.pair.candidate_ms = times.value().device_ms;
+    sample.candidate_host_ms = times.value().host_ms;
+    return std::nullopt;
+  }
+
+  // The reference has just computed the same inputs in its own process, so most calls need no oracle.
+  std::optional<Failure> check_outputs(const TensorTable& leaves, Distribution distribution) {
+    bool close = true;
+    const auto expected = context_.reference().outputs(), given = candidate_.outputs();
+    for (std::size_t i = 0; i < given.size() && close; ++i)
+      close = surely_close(given[i], expected[i], verified_.largest_budgets[i]);
+    if (!close) {
+      Verification closer_look;
+      const Expected exact = context_.rule().expect(leaves, random_.next());
+      if (auto failure = check_results(context_, candidate_, exact, distribution, closer_look)) {
+        failure->status = Status::wrong_when_timed;
+        failure->message = "in a timed call: " + failure->message;
+        return failure;
+      }
+    }
+    return candidate_.find_violation(false);
+  }
+
+  TaskContext& context_;
+  PlanSession& candidate_;
+  const Verification& verified_;
+  const MeasurementOptions& options_;
+  Random& random_;
+};
+
+//! The host clock waits for the whole device; events that stop long before it hide work.
+std::optional<Failure> compare_clocks(const std::vector<Sample>& samples) {
+  std::vector<double> reference_gap, candidate_gap, candidate_ms;
+  for (const Sample& sample : samples) {
+    reference_gap.push_back(sample.reference_host_ms - sample.pair.reference_ms);
+    candidate_gap.push_back(sample.candidate_host_ms - sample.pair.candidate_ms);
+    candidate_ms.push_back(sample.pair.candidate_ms);
+  }
+  const double allowed = std::max(0.05, 0.2 * median(candidate_ms));
+  const double hidden = median(candidate_gap) - std::max(0.0, median(reference_gap));
+  if (hidden <= allowed && median(candidate_gap) >= -0.02) return std::nullopt;
+  return Failure{Status::clock_mismatch,
+                 fmt::format("device events say {:.4f} ms, but the host waits {:.4f} ms longer than for the reference",
+                             median(candidate_ms), hidden),
+                 {},
+                 {}};
+}
+
+bool enough(const std::vector<Sample>& samples, const std::vector<TimedPair>& pairs, const MeasurementOptions& options,
+            double seconds) {
+  if (options.protocol == TimingProtocol::paper) return seconds >= options.paper_window_seconds && pairs.size() >= bucket_count;
+  if (static_cast<int>(samples.size()) < options.fewest_pairs) return false;
+  if (static_cast<int>(samples.size()) >= options.most_pairs || seconds >= options.longest_seconds) return true;
+  if (samples.size() % bucket_count != 0) return false;
+  const TimingSummary summary = summarize(pairs, options.protocol);
+  return Interval{summary.low, summary.high}.relative_width() <= options.wanted_width;
+}
+
+}  // namespace
+
+Measurement measure(TaskContext& context, PlanSession& candidate, const Verification& verified,
+                    const MeasurementOptions& options, Random& random) {
+  Measurement measurement;
+  PairTimer timer(context, candidate, verified, options, random);
+  if ((measurement.failure = timer.set_constants())) return measurement;
+  std::vector<Sample> samples;
+  std::vector<TimedPair> pairs;
+  Sample warm_up;  // first calls after new weights pay for things later ones do not
+  if ((measurement.failure = timer.time_pair(warm_up))) return measurement;
+  const auto begin = Clock::now();
+  const auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
+  while (!enough(samples, pairs, options, seconds())) {
+    Sample sample;
+    if ((measurement.failure = timer.time_pair(sample))) return measurement;
+    samples.push_back(sample);
+    pairs.push_back(sample.pair);
+  }
+  if ((measurement.failure = timer.check_constants())) return measurement;
+  if ((measurement.failure = compare_clocks(samples))) return measurement;
+  measurement.summary = summarize(pairs, options.protocol);
+  return measurement;
+}
+
+}  // namespace cudal1

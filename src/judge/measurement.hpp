@@ -1,0 +1,29 @@
+// How fast is it? Reference and candidate in pairs, each on inputs of its own making, until the interval is narrow.
+#pragma once
+
+#include <optional>
+
+#include "judge/timing_statistics.hpp"
+#include "judge/verification.hpp"
+
+namespace cudal1 {
+
+struct MeasurementOptions {
+  TimingProtocol protocol = TimingProtocol::standard;
+  double wanted_width = 0.03;   //!< of the 95% interval, relative
+  int fewest_pairs = 35, most_pairs = 700;
+  double longest_seconds = 10.0;
+  double paper_window_seconds = 1800.0;
+  std::chrono::milliseconds call_limit{1000};
+};
+
+struct Measurement {
+  std::optional<Failure> failure;
+  TimingSummary summary;
+};
+
+//! Both sessions are loaded; constants are put in place here. Outputs of timed calls are checked.
+Measurement measure(TaskContext& context, PlanSession& candidate, const Verification& verified,
+                    const MeasurementOptions& options, Random& random);
+
+}  // namespace cudal1

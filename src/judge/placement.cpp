@@ -1,0 +1,60 @@
+#include "judge/placement.hpp"
+
+#include <algorithm>
+
+namespace cudal1 {
+namespace {
+
+constexpr std::uint64_t alignment = 512;           // what PyTorch's allocator gives, so kernels may rely on it
+constexpr std::uint64_t red_zone_bytes = 4096;
+constexpr std::uint64_t longest_random_gap = 64 * 1024;
+constexpr std::uint64_t absurd = std::uint64_t{1} << 60;
+
+std::uint64_t aligned(std::uint64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
+
+std::uint64_t add(std::uint64_t a, std::uint64_t b) { return std::min(absurd, std::min(absurd, a) + std::min(absurd, b)); }
+
+//! Memory that the judge places; what op steps allocate only needs a place when it is an output.
+bool has_place(const Buffer& buffer) { return !buffer.allocated_by_op || buffer.role == BufferRole::output; }
+
+Zone zone_for(const Plan& plan, bool moving, std::uint64_t offset) {
+  std::uint64_t bytes = red_zone_bytes;
+  for (const Buffer& buffer : plan.buffers)
+    if (has_place(buffer) && moves_with_every_call(buffer.role) == moving)
+      bytes = add(bytes, add(aligned(static_cast<std::uint64_t>(buffer.meta.span_bytes())),
+                             2 * red_zone_bytes + longest_random_gap));
+  return {offset, aligned(bytes)};
+}
+
+}  // namespace
+
+bool moves_with_every_call(BufferRole role) { return role == BufferRole::input || role == BufferRole::output; }
+
+ArenaPlan plan_arena(const Plan& plan, std::uint64_t library_bytes) {
+  ArenaPlan arena;
+  arena.fixed = zone_for(plan, false, 0);
+  arena.moving = zone_for(plan, true, arena.fixed.bytes);
+  arena.op_region = {add(arena.moving.offset, arena.moving.bytes), plan.has_op_steps() ? aligned(library_bytes) : 0};
+  return arena;
+}
+
+std::vector<Gap> place_buffers(const Plan& plan, const ArenaPlan& arena, bool moving, Random& random,
+                               BufferOffsets& offsets) {
+  const Zone& zone = moving ? arena.moving : arena.fixed;
+  offsets.resize(plan.buffers.size(), no_offset);
+  std::vector<Gap> gaps;
+  std::uint64_t end_of_last = zone.offset;
+  for (std::size_t i = 0; i < plan.buffers.size(); ++i) {
+    const Buffer& buffer = plan.buffers[i];
+    if (!has_place(buffer) || moves_with_every_call(buffer.role) != moving) continue;
+    const std::uint64_t jitter = random.below(longest_random_gap / alignment) * alignment;
+    const std::uint64_t start = aligned(end_of_last) + red_zone_bytes + jitter;
+    gaps.push_back({end_of_last, start - end_of_last});
+    offsets[i] = start;
+    end_of_last = start + static_cast<std::uint64_t>(buffer.meta.span_bytes());
+  }
+  gaps.push_back({end_of_last, zone.offset + zone.bytes - end_of_last});
+  return gaps;
+}
+
+}  // namespace cudal1

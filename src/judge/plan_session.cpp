@@ -1,0 +1,265 @@
+#include "judge/plan_session.hpp"
+
+#include <ATen/Functions.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "graph/aten_call.hpp"
+
+namespace cudal1 {
+namespace {
+
+constexpr std::uint64_t smallest_library_bytes = std::uint64_t{256} << 20;
+constexpr int not_a_number_byte = 0xff;   // NaN in every floating type, -1 in integers
+constexpr int large_number_byte = 0x4b;   // about 1.3e7 in f32 and bf16, 14.6 in f16
+
+std::uint64_t library_bytes(const Backend& backend, const Plan& plan) {
+  if (!backend.tensors_on_cuda()) return 0;
+  std::uint64_t values = 0;
+  for (const TensorRef& ref : plan.values)
+    if (ref.buffer >= 0) values += static_cast<std::uint64_t>(ref.meta.span_bytes());
+  return std::max(smallest_library_bytes, 4 * values + (std::uint64_t{64} << 20));
+}
+
+std::int64_t repeated(std::uint8_t byte) {
+  return static_cast<std::int64_t>(byte * std::uint64_t{0x0101010101010101});
+}
+
+bool any_of(const std::vector<at::Tensor>& flags) {
+  return !flags.empty() && at::stack(flags).any().item<bool>();
+}
+
+}  // namespace
+
+at::Tensor as_bits(const at::Tensor& tensor) {
+  switch (tensor.element_size()) {
+    case 1:
+      return tensor.view(at::kByte);
+    case 2:
+      return tensor.view(at::kShort);
+    case 4:
+      return tensor.view(at::kInt);
+    default:
+      return tensor.view(at::kLong);
+  }
+}
+
+PlanSession::PlanSession(Backend& backend, std::uint64_t seed)
+    : backend_(backend),
+      tensor_device_(backend.tensors_on_cuda() ? at::Device(at::kCUDA, 0) : at::Device(at::kCPU)),
+      random_(seed) {}
+
+PlanSession::~PlanSession() = default;
+
+at::Tensor PlanSession::window(const TensorRef& ref) const {
+  std::byte* address = arena_->base() + offsets_[static_cast<std::size_t>(ref.buffer)] + ref.byte_offset;
+  return at::from_blob(address, ref.meta.sizes, ref.meta.strides,
+                       at::TensorOptions(tensor_device_).dtype(to_scalar_type(ref.meta.dtype)));
+}
+
+at::Tensor PlanSession::bytes_at(std::uint64_t offset, std::uint64_t bytes) const {
+  return at::from_blob(arena_->base() + offset, {static_cast<std::int64_t>(bytes)},
+                       at::TensorOptions(tensor_device_).dtype(at::kByte));
+}
+
+at::Tensor PlanSession::words_at(std::uint64_t offset, std::uint64_t bytes) const {
+  return at::from_blob(arena_->base() + offset, {static_cast<std::int64_t>(bytes / 8)},
+                       at::TensorOptions(tensor_device_).dtype(at::kLong));
+}
+
+void PlanSession::discard_runner() {
+  runner_.reset();
+  runner_has_arena_ = false;
+  runner_has_library_ = false;
+}
+
+Result<PlanSession::Done> PlanSession::ensure_room(const Plan& plan) {
+  const ArenaPlan wanted = plan_arena(plan, library_bytes(backend_, plan));
+  const bool fits = arena_ && wanted.total_bytes() <= arena_->bytes();
+  // The library keeps memory of its region between calls, so the region may not move under a live runner.
+  const bool region_moves = runner_has_library_ && (wanted.op_region.offset != arena_plan_.op_region.offset ||
+                                                    wanted.op_region.bytes != arena_plan_.op_region.bytes);
+  if (!fits || region_moves) discard_runner();
+  if (runner_ && (wanted.op_region.offset != arena_plan_.op_region.offset)) runner_has_arena_ = false;
+  arena_plan_ = wanted;
+  if (fits) return Done{};
+  arena_.reset();
+  if (wanted.total_bytes() > backend_.free_bytes())
+    return Failure{Status::out_of_memory,
+                   fmt::format("the program needs {:.1f} GiB of device memory, {:.1f} GiB are free",
+                               static_cast<double>(wanted.total_bytes()) / (1 << 30),
+                               static_cast<double>(backend_.free_bytes()) / (1 << 30)),
+                   {},
+                   {}};
+  try {
+    arena_ = backend_.make_arena(wanted.total_bytes());
+  } catch (const DeviceError& error) {
+    return error.failure;
+  }
+  return Done{};
+}
+
+Result<PlanSession::Done> PlanSession::ensure_runner() {
+  if (runner_ && !runner_->alive()) discard_runner();
+  if (!runner_) {
+    auto started = RunnerProcess::start(backend_.runner_options());
+    if (!started) return Failure{Status::judge_error, "no runner: " + started.failure().message, {}, {}};
+    runner_ = std::move(started).value();
+  }
+  if (!runner_has_arena_) {
+    const auto mapped = runner_->map(*arena_, arena_plan_.layout(arena_->bytes()));
+    if (!mapped) return mapped.failure();
+    runner_has_arena_ = true;
+  }
+  return Done{};
+}
+
+Result<PlanSession::Done> PlanSession::load(const Plan& plan, const CompiledModule& module, PrecisionFlags flags) {
+  if (const auto room = ensure_room(plan); !room) return room.failure();
+  if (const auto ready = ensure_runner(); !ready) return ready.failure();
+  plan_ = plan;
+  offsets_.assign(plan.buffers.size(), no_offset);
+  prepared_.assign(plan.buffers.size(), {});
+  runner_has_library_ = runner_has_library_ || plan.has_op_steps();
+  return runner_->load(plan, module, flags);
+}
+
+void PlanSession::write_leaves(const TensorTable& leaves, BufferRole role) {
+  for (std::size_t id = 0; id < plan_.values.size(); ++id) {
+    const TensorRef& ref = plan_.values[id];
+    if (ref.buffer < 0 || !leaves[id].defined() || plan_.buffers[static_cast<std::size_t>(ref.buffer)].role != role)
+      continue;
+    window(ref).copy_(leaves[id]);
+  }
+}
+
+Result<PlanSession::Done> PlanSession::set_constants(const TensorTable& leaves, std::chrono::milliseconds limit) {
+  constants_ = leaves;
+  fixed_gaps_ = place_buffers(plan_, arena_plan_, false, random_, offsets_);
+  fixed_pattern_ = static_cast<std::uint8_t>(1 + random_.below(254));
+  words_at(arena_plan_.fixed.offset, arena_plan_.fixed.bytes).fill_(repeated(fixed_pattern_));
+  write_leaves(leaves, BufferRole::weight);
+  write_leaves(leaves, BufferRole::state);
+  poison_buffers(Poison::not_a_number);
+  if (plan_.prepare.empty() && !plan_.cuda_graph) return Done{};
+  for (std::size_t i = 0; i < plan_.buffers.size(); ++i)
+    if (plan_.buffers[i].role == BufferRole::prepared)
+      bytes_at(offsets_[i], static_cast<std::uint64_t>(plan_.buffers[i].meta.span_bytes())).fill_(not_a_number_byte);
+  backend_.synchronize();
+  const auto done = runner_->prepare(offsets_, limit);
+  if (!done) return done.failure();
+  for (std::size_t i = 0; i < plan_.buffers.size(); ++i)
+    if (plan_.buffers[i].role == BufferRole::prepared)
+      prepared_[i] = bytes_at(offsets_[i], static_cast<std::uint64_t>(plan_.buffers[i].meta.span_bytes())).clone();
+  return done;
+}
+
+void PlanSession::poison_buffers(Poison poison) {
+  const int byte = poison == Poison::not_a_number ? not_a_number_byte : large_number_byte;
+  for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
+    const Buffer& buffer = plan_.buffers[i];
+    const bool written_by_call = buffer.role == BufferRole::output || buffer.role == BufferRole::scratch ||
+                                 buffer.role == BufferRole::intermediate;
+    if (written_by_call && offsets_[i] != no_offset && buffer.meta.span_bytes() > 0)
+      bytes_at(offsets_[i], static_cast<std::uint64_t>(buffer.meta.span_bytes())).fill_(byte);
+  }
+  if (arena_plan_.op_region.bytes > 0) bytes_at(arena_plan_.op_region.offset, arena_plan_.op_region.bytes).fill_(byte);
+}
+
+void PlanSession::flush_caches() {
+  if (!backend_.tensors_on_cuda()) return;
+  if (!flush_buffer_.defined())
+    flush_buffer_ = at::empty({4 * backend_.info().l2_bytes}, at::TensorOptions(tensor_device_).dtype(at::kByte));
+  flush_buffer_.fill_(static_cast<int>(random_.below(256)));
+}
+
+Result<CallTimes> PlanSession::call(const TensorTable& leaves, Poison poison, std::chrono::milliseconds limit,
+                                    bool flush) {
+  inputs_ = leaves;
+  moving_gaps_ = place_buffers(plan_, arena_plan_, true, random_, offsets_);
+  moving_pattern_ = static_cast<std::uint8_t>(1 + random_.below(254));
+  words_at(arena_plan_.moving.offset, arena_plan_.moving.bytes).fill_(repeated(moving_pattern_));
+  write_leaves(leaves, BufferRole::input);
+  write_leaves(constants_, BufferRole::state);
+  poison_buffers(poison);
+  if (flush) flush_caches();
+  backend_.synchronize();
+  return runner_->call(offsets_, limit);
+}
+
+std::vector<at::Tensor> PlanSession::outputs() const {
+  std::vector<at::Tensor> result;
+  for (const ValueId id : plan_.outputs) result.push_back(window(plan_.values[static_cast<std::size_t>(id)]));
+  return result;
+}
+
+std::vector<at::Tensor> PlanSession::states(const std::vector<ValueId>& state_values) const {
+  std::vector<at::Tensor> result;
+  for (const ValueId id : state_values) result.push_back(window(plan_.values[static_cast<std::size_t>(id)]));
+  return result;
+}
+
+at::Tensor PlanSession::gap_is_damaged(const Gap& gap, std::uint8_t pattern) const {
+  const std::uint64_t words_start = (gap.offset + 7) / 8 * 8, end = gap.offset + gap.bytes;
+  const at::Tensor words = words_at(words_start, end - words_start).ne(repeated(pattern)).any();
+  if (words_start == gap.offset) return words;
+  return words.logical_or(bytes_at(gap.offset, words_start - gap.offset).ne(pattern).any());
+}
+
+std::optional<Failure> PlanSession::find_damaged_gap() const {
+  std::vector<at::Tensor> flags;
+  for (const Gap& gap : fixed_gaps_) flags.push_back(gap_is_damaged(gap, fixed_pattern_));
+  for (const Gap& gap : moving_gaps_) flags.push_back(gap_is_damaged(gap, moving_pattern_));
+  if (!any_of(flags)) return std::nullopt;
+  const at::Tensor damaged = at::stack(flags).nonzero().flatten().cpu();
+  const auto index = static_cast<std::size_t>(damaged[0].item<std::int64_t>());
+  const Gap& gap = index < fixed_gaps_.size() ? fixed_gaps_[index] : moving_gaps_[index - fixed_gaps_.size()];
+  std::string place = "memory that belongs to no tensor";
+  for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
+    if (offsets_[i] == no_offset) continue;
+    const auto bytes = static_cast<std::uint64_t>(plan_.buffers[i].meta.span_bytes());
+    if (offsets_[i] + bytes == gap.offset) place = fmt::format("memory after the end of '{}'", plan_.buffers[i].name);
+    else if (offsets_[i] == gap.offset + gap.bytes && place.starts_with("memory that"))
+      place = fmt::format("memory before the start of '{}'", plan_.buffers[i].name);
+  }
+  return Failure{Status::out_of_bounds, "the program wrote to " + place, {}, {}};
+}
+
+std::optional<Failure> PlanSession::find_changed_leaf(BufferRole role) const {
+  const TensorTable& written = role == BufferRole::input ? inputs_ : constants_;
+  for (std::size_t id = 0; id < plan_.values.size(); ++id) {
+    const TensorRef& ref = plan_.values[id];
+    if (ref.buffer < 0 || !written[id].defined()) continue;
+    const Buffer& buffer = plan_.buffers[static_cast<std::size_t>(ref.buffer)];
+    if (buffer.role != role || ref.meta.numel() == 0) continue;
+    if (!as_bits(window(ref)).equal(as_bits(written[id])))
+      return Failure{Status::modified_input,
+                     fmt::format("the program changed {} '{}'", role == BufferRole::input ? "input" : "weight",
+                                 buffer.name),
+                     {},
+                     {}};
+  }
+  return std::nullopt;
+}
+
+std::optional<Failure> PlanSession::find_changed_prepared() const {
+  for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
+    if (!prepared_[i].defined()) continue;
+    const auto bytes = static_cast<std::uint64_t>(plan_.buffers[i].meta.span_bytes());
+    if (!bytes_at(offsets_[i], bytes).equal(prepared_[i]))
+      return Failure{Status::modified_input,
+                     fmt::format("a call changed the prepared buffer '{}'", plan_.buffers[i].name), {}, {}};
+  }
+  return std::nullopt;
+}
+
+std::optional<Failure> PlanSession::find_violation(bool constants) {
+  if (auto found = find_damaged_gap()) return found;
+  if (auto found = find_changed_leaf(BufferRole::input)) return found;
+  if (!constants) return std::nullopt;
+  if (auto found = find_changed_leaf(BufferRole::weight)) return found;
+  return find_changed_prepared();
+}
+
+}  // namespace cudal1

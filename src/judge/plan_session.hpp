@@ -1,0 +1,84 @@
+// A plan in a runner, and the judge's hands on its memory. The judge writes what a call reads, poisons what it writes,
+// and looks itself at what the call left behind.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/random.hpp"
+#include "graph/executor.hpp"
+#include "judge/backend.hpp"
+#include "judge/placement.hpp"
+
+namespace cudal1 {
+
+//! What memory holds that a call must write or may use. Two kinds, so that reading it shows in at least one run.
+enum class Poison { not_a_number, large_number };
+
+class PlanSession {
+ public:
+  using Done = RunnerProcess::Done;
+
+  PlanSession(Backend& backend, std::uint64_t seed);
+  ~PlanSession();
+
+  //! Starts a runner if there is none, makes room, loads. A new arena means a new runner.
+  Result<Done> load(const Plan& plan, const CompiledModule& module, PrecisionFlags flags);
+  //! The next load uses a new process.
+  void discard_runner();
+
+  //! Places and writes weights and states, runs `prepare`, remembers what it made.
+  Result<Done> set_constants(const TensorTable& leaves, std::chrono::milliseconds limit);
+
+  //! One call on these inputs, at new addresses, all other memory poisoned, caches flushed if `flush`.
+  Result<CallTimes> call(const TensorTable& leaves, Poison poison, std::chrono::milliseconds limit, bool flush);
+
+  //! Windows on the arena, valid until the next call.
+  std::vector<at::Tensor> outputs() const;
+  std::vector<at::Tensor> states(const std::vector<ValueId>& state_values) const;
+
+  //! Red zones and inputs after a call; with `constants` also weights and prepared buffers.
+  std::optional<Failure> find_violation(bool constants);
+
+  const Plan& plan() const { return plan_; }
+
+ private:
+  struct Memory;
+  at::Tensor window(const TensorRef& ref) const;
+  at::Tensor bytes_at(std::uint64_t offset, std::uint64_t bytes) const;
+  at::Tensor words_at(std::uint64_t offset, std::uint64_t bytes) const;
+  Result<Done> ensure_room(const Plan& plan);
+  Result<Done> ensure_runner();
+  void write_leaves(const TensorTable& leaves, BufferRole role);
+  void poison_buffers(Poison poison);
+  void flush_caches();
+  at::Tensor gap_is_damaged(const Gap& gap, std::uint8_t pattern) const;
+  std::optional<Failure> find_damaged_gap() const;
+  std::optional<Failure> find_changed_leaf(BufferRole role) const;
+  std::optional<Failure> find_changed_prepared() const;
+
+  Backend& backend_;
+  at::Device tensor_device_;
+  Random random_;
+  std::unique_ptr<Arena> arena_;
+  std::optional<RunnerProcess> runner_;
+  bool runner_has_arena_ = false;
+  bool runner_has_library_ = false;
+  ArenaPlan arena_plan_;
+  Plan plan_;
+  BufferOffsets offsets_;
+  std::vector<Gap> fixed_gaps_, moving_gaps_;
+  std::uint8_t fixed_pattern_ = 0, moving_pattern_ = 0;
+  TensorTable constants_, inputs_;        // what was written, for the comparison afterwards
+  std::vector<at::Tensor> prepared_;      // by buffer
+  at::Tensor flush_buffer_;
+};
+
+//! The same bits as integers, so that NaN equals NaN.
+at::Tensor as_bits(const at::Tensor& tensor);
+
+}  // namespace cudal1

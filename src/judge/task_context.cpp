@@ -1,0 +1,97 @@
+#include "judge/task_context.hpp"
+
+#include <ATen/Functions.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace cudal1 {
+namespace {
+
+constexpr std::chrono::milliseconds reference_limit{60000};
+constexpr int reference_calls = 5;
+constexpr int degeneracy_draws = 3;
+
+Plan plan_of_empty_program(const Task& task) {
+  auto plan = make_plan(task.graph, "");
+  if (!plan) throw Error(fmt::format("{}: no plan for the reference: {}", task.name, plan.failure().message));
+  return std::move(plan).value();
+}
+
+template <class T>
+T value_or_throw(Result<T> result, const Task& task) {
+  if (!result) throw Error(fmt::format("{}: the reference does not run: {}", task.name, result.failure().message));
+  return std::move(result).value();
+}
+
+}  // namespace
+
+TaskContext::TaskContext(Backend& backend, Task task, PrecisionPolicy precision, std::uint64_t seed)
+    : task_(std::move(task)),
+      tensor_device_(backend.tensors_on_cuda() ? at::Device(at::kCUDA, 0) : at::Device(at::kCPU)),
+      precision_(precision),
+      empty_plan_(plan_of_empty_program(task_)),
+      rule_(task_, tensor_device_, precision),
+      reference_(backend, Random(seed).fork().next()),
+      candidate_(backend, Random(seed + 1).fork().next()),
+      distributions_(distributions_of(task_)) {
+  Random random(seed);
+  degenerate_ = output_never_changes(random);
+  value_or_throw(reference_.load(empty_plan_, {}, flags()), task_);
+  time_reference(random);
+}
+
+PrecisionFlags TaskContext::flags() const {
+  return {precision_ != PrecisionPolicy::strict, precision_ == PrecisionPolicy::tf32};
+}
+
+TensorTable TaskContext::draw_constants(std::uint64_t seed, bool fresh) const {
+  TensorTable table(task_.graph.values.size());
+  Random random(seed);
+  draw_weights(task_, random.next(), fresh, tensor_device_, table);
+  draw_states(task_, random.next(), tensor_device_, table);
+  return table;
+}
+
+TensorTable TaskContext::with_inputs(const TensorTable& constants, Distribution distribution, std::uint64_t seed) const {
+  TensorTable table = constants;
+  draw_inputs(task_, distribution, seed, tensor_device_, table);
+  return table;
+}
+
+void TaskContext::set_reference_constants(const TensorTable& constants) {
+  value_or_throw(reference_.set_constants(constants, reference_limit), task_);
+}
+
+bool TaskContext::output_never_changes(Random& random) const {
+  const TensorTable constants = draw_constants(random.next(), false);
+  std::vector<std::vector<at::Tensor>> results;
+  for (int draw = 0; draw < degeneracy_draws; ++draw)
+    results.push_back(rule_.oracle(with_inputs(constants, Distribution::native, random.next())));
+  for (std::size_t output = 0; output < task_.graph.outputs.size(); ++output) {
+    for (const auto& result : results) {
+      if (!result[output].equal(results[0][output])) {
+        const bool normal = !result[output].is_floating_point() ||
+                            result[output].abs().ge(static_cast<double>(std::numeric_limits<float>::min())).any().item<bool>();
+        if (normal) return false;
+      }
+    }
+  }
+  return true;
+}
+
+void TaskContext::time_reference(Random& random) {
+  const TensorTable constants = draw_constants(random.next(), false);
+  set_reference_constants(constants);
+  double fastest = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < reference_calls; ++i) {
+    const TensorTable leaves = with_inputs(constants, Distribution::native, random.next());
+    const CallTimes times =
+        value_or_throw(reference_.call(leaves, Poison::not_a_number, reference_limit, true), task_);
+    fastest = std::min(fastest, times.device_ms);
+  }
+  reference_ms_ = fastest;
+}
+
+}  // namespace cudal1

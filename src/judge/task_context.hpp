@@ -1,0 +1,53 @@
+// Everything about one task on one backend that its candidates share: the match rule, the reference in a runner of its
+// own, and how long that takes.
+#pragma once
+
+#include <memory>
+
+#include "graph/executor.hpp"
+#include "graph/inputs.hpp"
+#include "judge/match.hpp"
+#include "judge/plan_session.hpp"
+
+namespace cudal1 {
+
+class TaskContext {
+ public:
+  //! Loads nothing from disk: `task` has its metas. Throws Error when the reference itself does not run.
+  TaskContext(Backend& backend, Task task, PrecisionPolicy precision, std::uint64_t seed);
+
+  const Task& task() const { return task_; }
+  const Plan& empty_plan() const { return empty_plan_; }
+  const MatchRule& rule() const { return rule_; }
+  PlanSession& reference() { return reference_; }
+  PlanSession& candidate() { return candidate_; }
+  at::Device tensor_device() const { return tensor_device_; }
+  PrecisionFlags flags() const;
+  double reference_ms() const { return reference_ms_; }
+  bool degenerate() const { return degenerate_; }
+  bool has_weights() const { return !task_.graph.weights.empty(); }
+  const std::vector<Distribution>& distributions() const { return distributions_; }
+
+  //! Weights and states; `fresh` draws new weights.
+  TensorTable draw_constants(std::uint64_t seed, bool fresh) const;
+  //! A copy of `constants` with new inputs.
+  TensorTable with_inputs(const TensorTable& constants, Distribution distribution, std::uint64_t seed) const;
+  //! The reference runner with these weights. Throws Error when it fails.
+  void set_reference_constants(const TensorTable& constants);
+
+ private:
+  bool output_never_changes(Random& random) const;
+  void time_reference(Random& random);
+
+  Task task_;
+  at::Device tensor_device_;
+  PrecisionPolicy precision_;
+  Plan empty_plan_;
+  MatchRule rule_;
+  PlanSession reference_, candidate_;
+  std::vector<Distribution> distributions_;
+  double reference_ms_ = 0.0;
+  bool degenerate_ = false;
+};
+
+}  // namespace cudal1

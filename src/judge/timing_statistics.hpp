@@ -1,0 +1,47 @@
+// From paired times to a speed-up and a reward. Pure functions; the paper's protocol and ours side by side.
+#pragma once
+
+#include <vector>
+
+#include "judge/evaluation.hpp"
+
+namespace cudal1 {
+
+enum class TimingProtocol {
+  standard,  //!< buckets of medians, variance relative to the squared mean
+  paper,     //!< as published: buckets of means, absolute variance
+};
+
+//! One reference call and one candidate call on the same inputs.
+struct TimedPair {
+  double reference_ms = 0.0;
+  double candidate_ms = 0.0;
+  double ratio() const { return reference_ms / candidate_ms; }
+};
+
+inline constexpr int bucket_count = 7;
+inline constexpr double largest_bucket_variance = 0.005;
+
+double median(std::vector<double> values);
+
+struct Interval {
+  double low = 0.0, high = 0.0;
+  double relative_width() const { return high > 0.0 ? (high - low) / (0.5 * (high + low)) : 0.0; }
+};
+
+//! The 95% interval of the median by order statistics (no assumption on the distribution).
+Interval median_interval(std::vector<double> values);
+
+//! Needs at least one pair a bucket. Buckets are consecutive stretches of time, so that drift shows between them.
+TimingSummary summarize(const std::vector<TimedPair>& pairs, TimingProtocol protocol);
+
+//! Two decimals, toward 1: 1.118 -> 1.11, 0.992 -> 1.00.
+double round_toward_one(double speedup);
+
+//! Must this result be measured again in a fresh process?
+bool needs_confirmation(double speedup, double best_known);
+
+//! Do two measurements of the same thing agree to 10%?
+bool confirms(double first, double second);
+
+}  // namespace cudal1

@@ -1,0 +1,156 @@
+#include "judge/verification.hpp"
+
+#include <ATen/Functions.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace cudal1 {
+namespace {
+
+constexpr int dependence_draws = 4;
+constexpr double changed_share = 0.01;
+
+std::vector<at::Tensor> copies(const std::vector<at::Tensor>& tensors) {
+  std::vector<at::Tensor> result;
+  for (const at::Tensor& tensor : tensors) result.push_back(tensor.clone());
+  return result;
+}
+
+std::vector<at::Tensor> results_in(const TaskContext& context, const PlanSession& session) {
+  std::vector<at::Tensor> results = session.outputs();
+  const std::vector<at::Tensor> states = session.states(context.task().graph.states);
+  results.insert(results.end(), states.begin(), states.end());
+  return results;
+}
+
+std::string describe_mismatch(const OutputError& error) {
+  if (error.mismatches > 0)
+    return fmt::format("output '{}' on {} inputs: {} elements are not finite, or not equal, where they must be",
+                       error.output, error.distribution, error.mismatches);
+  return fmt::format("output '{}' on {} inputs: largest error {:.3g} (allowed {:.3g}), rms error {:.3g} (allowed {:.3g})",
+                     error.output, error.distribution, error.max_error, error.max_budget, error.rms_error,
+                     error.rms_budget);
+}
+
+void keep_worst(std::vector<OutputError>& worst, const std::vector<OutputError>& errors) {
+  worst.resize(errors.size());
+  for (std::size_t i = 0; i < errors.size(); ++i) {
+    const bool is_worse = worst[i].output.empty() || errors[i].mismatches > worst[i].mismatches ||
+                          (errors[i].mismatches == worst[i].mismatches && errors[i].margin() > worst[i].margin());
+    if (is_worse) worst[i] = errors[i];
+  }
+}
+
+void keep_largest_budgets(std::vector<double>& largest, const Expected& expected) {
+  largest.resize(expected.budgets.size(), 0.0);
+  for (std::size_t i = 0; i < largest.size(); ++i) largest[i] = std::max(largest[i], expected.budgets[i].max);
+}
+
+//! Both runs matched; they may still differ by up to twice the budget, which is more than honest reordering does.
+std::optional<Failure> compare_runs(const std::vector<at::Tensor>& first, const std::vector<at::Tensor>& second,
+                                    const Expected& expected, const VerificationOptions& options,
+                                    Verification& verification) {
+  bool equal_bits = true;
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    if (as_bits(first[i]).equal(as_bits(second[i]))) continue;
+    equal_bits = false;
+    const bool within_budget =
+        !first[i].is_floating_point() || surely_close(first[i], second[i], 0.5 * expected.budgets[i].max);
+    if (!within_budget || options.demand_equal_bits) {
+      verification.deterministic = false;
+      return Failure{Status::nondeterministic, "two runs on the same inputs give different results", {}, {}};
+    }
+  }
+  verification.deterministic = equal_bits;
+  return std::nullopt;
+}
+
+//! One input set, run once or twice.
+std::optional<Failure> verify_set(TaskContext& context, PlanSession& session, const TensorTable& leaves,
+                                  Distribution distribution, bool twice, const VerificationOptions& options,
+                                  Random& random, Verification& verification) {
+  const Expected expected = context.rule().expect(leaves, random.next());
+  keep_largest_budgets(verification.largest_budgets, expected);
+  std::vector<at::Tensor> first;
+  for (int run = 0; run < (twice ? 2 : 1); ++run) {
+    const Poison poison = (random.next() & 1) != 0 || run == 1 ? Poison::large_number : Poison::not_a_number;
+    const auto called = session.call(leaves, run == 0 && twice ? Poison::not_a_number : poison, options.call_limit, false);
+    if (!called) return called.failure();
+    if (auto failure = check_results(context, session, expected, distribution, verification)) return failure;
+    if (auto failure = session.find_violation(true)) return failure;
+    if (run == 0 && twice) first = copies(results_in(context, session));
+  }
+  if (!twice) return std::nullopt;
+  return compare_runs(first, results_in(context, session), expected, options, verification);
+}
+
+std::vector<Distribution> choose_sets(const TaskContext& context, const VerificationOptions& options, Random& random) {
+  std::vector<Distribution> derived(context.distributions().begin() + 1, context.distributions().end());
+  for (std::size_t i = derived.size(); i > 1; --i) std::swap(derived[i - 1], derived[random.below(i)]);
+  derived.resize(std::min(derived.size(), static_cast<std::size_t>(options.derived_sets)));
+  std::vector<Distribution> sets(static_cast<std::size_t>(options.native_sets), Distribution::native);
+  sets.insert(sets.end(), derived.begin(), derived.end());
+  return sets;
+}
+
+TensorTable change_some_elements(const TaskContext& context, const TensorTable& leaves, Random& random) {
+  TensorTable changed = leaves;
+  const TensorTable other = context.with_inputs(leaves, Distribution::native, random.next());
+  for (const ValueId id : context.task().graph.inputs) {
+    const auto index = static_cast<std::size_t>(id);
+    const at::Tensor mask =
+        at::rand(leaves[index].sizes(), at::TensorOptions(leaves[index].device()).dtype(at::kFloat)).lt(changed_share);
+    at::Tensor target = at::empty_strided(leaves[index].sizes(), leaves[index].strides(), leaves[index].options());
+    changed[index] = target.copy_(at::where(mask, other[index], leaves[index]));
+  }
+  return changed;
+}
+
+}  // namespace
+
+std::optional<Failure> check_results(TaskContext& context, const PlanSession& session, const Expected& expected,
+                                     Distribution distribution, Verification& verification) {
+  const auto errors = context.rule().compare(expected, results_in(context, session), distribution);
+  keep_worst(verification.worst, errors);
+  for (const OutputError& error : errors)
+    if (!error.matches()) return Failure{Status::wrong_result, describe_mismatch(error), {}, {}};
+  return std::nullopt;
+}
+
+Verification verify(TaskContext& context, PlanSession& session, const VerificationOptions& options, Random& random) {
+  Verification verification;
+  const std::vector<Distribution> sets = choose_sets(context, options, random);
+  for (std::size_t i = 0; i < sets.size() && !verification.failure; ++i) {
+    // The second set comes with new weights: whatever was computed from the old ones must be computed again.
+    const bool new_weights = i == 0 || (i == 1 && context.has_weights());
+    if (new_weights) {
+      verification.constants = context.draw_constants(random.next(), i == 1);
+      const auto placed = session.set_constants(verification.constants, options.call_limit);
+      if (!placed) {
+        verification.failure = placed.failure();
+        break;
+      }
+    }
+    const TensorTable leaves = context.with_inputs(verification.constants, sets[i], random.next());
+    verification.failure = verify_set(context, session, leaves, sets[i], i == 0, options, random, verification);
+  }
+  return verification;
+}
+
+std::optional<Failure> test_dependence(TaskContext& context, PlanSession& session, const TensorTable& constants,
+                                       std::chrono::milliseconds call_limit, Random& random) {
+  Verification verification;
+  VerificationOptions options;
+  options.call_limit = call_limit;
+  TensorTable leaves = context.with_inputs(constants, Distribution::native, random.next());
+  for (int draw = 0; draw < dependence_draws; ++draw) {
+    if (auto failure =
+            verify_set(context, session, leaves, Distribution::native, false, options, random, verification))
+      return failure;
+    leaves = change_some_elements(context, leaves, random);
+  }
+  return std::nullopt;
+}
+
+}  // namespace cudal1

@@ -1,0 +1,37 @@
+// Is it correct? Everything that is checked before a program is timed.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "judge/task_context.hpp"
+
+namespace cudal1 {
+
+struct VerificationOptions {
+  int native_sets = 2;            //!< input sets of the task's own distribution
+  int derived_sets = 2;           //!< further distributions, drawn at random; all of them if fewer exist
+  bool demand_equal_bits = false;  //!< `--deterministic`
+  std::chrono::milliseconds call_limit{1000};
+};
+
+struct Verification {
+  std::optional<Failure> failure;
+  std::vector<OutputError> worst;  //!< one entry an output: the input set that came closest to its budget
+  std::optional<bool> deterministic;
+  std::vector<double> largest_budgets;  //!< by output: largest budget met, for the cheap test of timed calls
+  TensorTable constants;                //!< weights and states that are in place now
+};
+
+//! The plan must be loaded in `session`.
+Verification verify(TaskContext& context, PlanSession& session, const VerificationOptions& options, Random& random);
+
+//! Does the output follow when random elements of the inputs change? For results that look too fast to be true.
+std::optional<Failure> test_dependence(TaskContext& context, PlanSession& session, const TensorTable& constants,
+                                       std::chrono::milliseconds call_limit, Random& random);
+
+//! Compares what the last call left with what it should be; empty when it matches.
+std::optional<Failure> check_results(TaskContext& context, const PlanSession& session, const Expected& expected,
+                                     Distribution distribution, Verification& verification);
+
+}  // namespace cudal1

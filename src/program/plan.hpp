@@ -1,0 +1,102 @@
+// The executable form of a program for one task: which buffers exist and what runs in which order.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/result.hpp"
+#include "graph/op_graph.hpp"
+
+namespace cudal1 {
+
+enum class BufferRole {
+  input,         //!< written by the judge before each call
+  weight,        //!< constant during a call
+  state,         //!< reset before each call, compared after it
+  output,        //!< holds a result of the task
+  intermediate,  //!< a value of the graph that only steps read
+  scratch,       //!< declared by `buffer`; poisoned before each call
+  prepared,      //!< declared by `buffer` and written by `prepare`; constant during a call
+};
+
+//! One piece of memory. Views share the buffer of their base.
+struct Buffer {
+  std::string name;
+  BufferRole role = BufferRole::scratch;
+  TensorMeta meta;
+  bool zero = false;              //!< set to zero at the start of every call (prepared: before every prepare)
+  bool allocated_by_op = false;   //!< an `op` step makes it, so it has no address before the call
+};
+
+//! A tensor inside a buffer.
+struct TensorRef {
+  int buffer = -1;
+  std::int64_t byte_offset = 0;
+  TensorMeta meta;
+};
+
+//! A number handed to a kernel, as the bits that go into the parameter.
+struct ScalarArgument {
+  std::string type;  //!< "i32", "u32", "i64", "u64", "f32", "f64"
+  std::uint64_t bits = 0;
+  int size_bytes = 4;
+};
+
+using KernelArgument = std::variant<TensorRef, ScalarArgument>;
+using Dim3 = std::array<std::int64_t, 3>;
+
+struct LaunchStep {
+  std::string kernel;  //!< as written, e.g. "row_softmax<256>"
+  Dim3 grid{1, 1, 1};
+  Dim3 block{1, 1, 1};
+  std::optional<Dim3> cluster;
+  std::int64_t shared_bytes = 0;
+  std::vector<KernelArgument> args;
+  SourcePosition at;
+};
+
+//! A node of the graph run by the library. Its arguments refer to Plan::values.
+struct OpStep {
+  Node node;
+};
+
+//! Sets a `zero` buffer to zero; part of the timed call.
+struct ZeroStep {
+  int buffer = -1;
+};
+
+using Step = std::variant<LaunchStep, OpStep, ZeroStep>;
+
+struct Plan {
+  std::vector<Buffer> buffers;
+  std::vector<TensorRef> values;  //!< by ValueId of the task; buffer -1 where no step or output needs the value
+  std::vector<Step> prepare;
+  std::vector<Step> call;
+  std::vector<ValueId> outputs;   //!< the task's outputs, in order
+  bool cuda_graph = false;
+  std::vector<std::string> kernels;  //!< distinct names, in order of first use
+  std::string code;                  //!< the program text: what the compiler gets; empty if there are no kernels
+  std::string hash;                  //!< identifies what will run: steps, buffers and code without comments
+
+  bool has_op_steps() const;
+  bool has_launches() const;
+};
+
+nlohmann::json plan_to_json(const Plan& plan);
+//! Throws Error when the JSON is not a plan.
+Plan plan_from_json(const nlohmann::json& json);
+
+//! For the same task: its inputs, weights, states and outputs as the empty program has them.
+struct ProgramLimits {
+  std::size_t max_text_bytes = std::size_t{4} << 20;
+};
+
+//! Program text -> Plan. The graph must have metas for all its values (infer_metas).
+Result<Plan> make_plan(const OpGraph& graph, std::string_view program_text, const ProgramLimits& limits = {});
+
+}  // namespace cudal1

@@ -1,0 +1,44 @@
+#include "runner/protocol.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace cudal1::protocol {
+namespace {
+
+constexpr std::size_t longest_message = 2000;
+
+std::string printable(std::string text) {
+  text.resize(std::min(text.size(), longest_message));
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
+  return text;
+}
+
+}  // namespace
+
+nlohmann::json failure_to_json(const Failure& failure, bool fatal) {
+  return {{"ok", false},
+          {"status", to_string(failure.status)},
+          {"message", printable(failure.message)},
+          {"line", failure.at.line},
+          {"column", failure.at.column},
+          {"fatal", fatal}};
+}
+
+Failure failure_from_json(const nlohmann::json& answer) try {
+  Failure failure;
+  failure.status = status_from_string(answer.value("status", "crashed")).value_or(Status::crashed);
+  if (is_correct(failure.status)) failure.status = Status::crashed;
+  failure.message = printable(answer.value("message", "the runner gave no reason"));
+  failure.at = {answer.value("line", 0), answer.value("column", 0)};
+  return failure;
+} catch (const nlohmann::json::exception&) {
+  return {Status::crashed, "the runner's answer cannot be read", {}, {}};
+}
+
+nlohmann::json offsets_to_json(const BufferOffsets& offsets) { return offsets; }
+
+BufferOffsets offsets_from_json(const nlohmann::json& json) { return json.get<BufferOffsets>(); }
+
+}  // namespace cudal1::protocol

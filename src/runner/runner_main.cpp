@@ -1,0 +1,130 @@
+#include "runner/runner_main.hpp"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "base/sandbox.hpp"
+#include "runner/protocol.hpp"
+
+namespace cudal1 {
+namespace {
+
+using nlohmann::json;
+
+constexpr int socket_descriptor = 3;
+
+std::string read_blob(const UniqueFd& descriptor) {
+  struct stat info {};
+  if (::fstat(descriptor.get(), &info) != 0) throw Error("a blob's descriptor is not readable");
+  std::string bytes(static_cast<std::size_t>(info.st_size), '\0');
+  const ssize_t got = ::pread(descriptor.get(), bytes.data(), bytes.size(), 0);
+  if (got != static_cast<ssize_t>(bytes.size())) throw Error("a blob is shorter than it says");
+  return bytes;
+}
+
+CompiledModule module_of(const json& request, const Message& message) {
+  CompiledModule module;
+  if (!message.descriptors.empty()) module.binary = read_blob(message.descriptors.front());
+  module.symbols = request.value("symbols", std::map<std::string, std::string>{});
+  return module;
+}
+
+class Server {
+ public:
+  explicit Server(const std::function<std::unique_ptr<Device>()>& make_device) : make_device_(make_device) {}
+
+  json answer(const json& request, Message& message) {
+    const std::string what = request.at(protocol::request_key);
+    if (what == protocol::start) return start(request, message);
+    if (what == protocol::map) return map(request, message);
+    if (what == protocol::load) return load(request, message);
+    if (what == protocol::unload) return unload();
+    if (!plan_) throw DeviceError(Status::judge_error, "no plan is loaded", false);
+    const BufferOffsets offsets = protocol::offsets_from_json(request.at("offsets"));
+    if (what == protocol::prepare) {
+      plan_->prepare(offsets);
+      return {{"ok", true}};
+    }
+    if (what != protocol::call) throw DeviceError(Status::judge_error, "unknown request '" + what + "'", false);
+    const CallTimes times = plan_->call(offsets, {});
+    return {{"ok", true}, {"device_ms", times.device_ms}, {"host_ms", times.host_ms}};
+  }
+
+ private:
+  json start(const json& request, const Message& message) {
+    device_ = make_device_();
+    if (!message.descriptors.empty()) device_->set_scrub_kernel(module_of(request, message));
+    return {{"ok", true}};
+  }
+
+  json map(const json& request, Message& message) {
+    plan_.reset();
+    device_->map_arena(std::move(message.descriptors.at(0)),
+                       {request.at("bytes"), request.at("op_region_offset"), request.at("op_region_bytes")});
+    return {{"ok", true}};
+  }
+
+  json load(const json& request, const Message& message) {
+    plan_.reset();
+    const PrecisionFlags flags{request.at("tf32_convolution"), request.at("tf32_matmul")};
+    plan_ = device_->load(plan_from_json(request.at("plan")), module_of(request, message), flags);
+    return {{"ok", true}};
+  }
+
+  json unload() {
+    plan_.reset();
+    return {{"ok", true}};
+  }
+
+  std::function<std::unique_ptr<Device>()> make_device_;
+  std::unique_ptr<Device> device_;
+  std::unique_ptr<LoadedPlan> plan_;
+};
+
+}  // namespace
+
+int serve_runner(Channel& channel, const std::function<std::unique_ptr<Device>()>& make_device) {
+  Server server(make_device);
+  Message message;
+  while (channel.receive(message) == Channel::Outcome::message) {
+    json reply;
+    bool fatal = false;
+    try {
+      reply = server.answer(json::parse(message.bytes), message);
+    } catch (const DeviceError& error) {
+      fatal = error.fatal;
+      reply = protocol::failure_to_json(error.failure, fatal);
+    } catch (const std::exception& error) {
+      fatal = true;
+      reply = protocol::failure_to_json({Status::crashed, error.what(), {}, {}}, true);
+    }
+    if (!channel.send(reply.dump(-1, ' ', false, json::error_handler_t::replace))) break;
+    // The destructors would touch a dead context; the operating system cleans up faster.
+    if (fatal) ::_exit(protocol::exit_after_fatal_error);
+  }
+  ::_exit(0);
+}
+
+int runner_main(int argc, char** argv, const std::function<std::unique_ptr<Device>()>& make_device) {
+  SandboxPolicy policy;
+  policy.readable = {"/usr", "/lib", "/lib64", "/etc", "/proc", "/sys", "/dev", "/opt"};
+  for (int i = 1; i + 1 < argc; i += 2) {
+    if (std::string_view(argv[i]) == "--readable") policy.readable.emplace_back(argv[i + 1]);
+    if (std::string_view(argv[i]) == "--writable") policy.writable.emplace_back(argv[i + 1]);
+  }
+  try {
+    restrict_this_process(policy);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "cudal1-runner: %s\n", error.what());
+    return 1;
+  }
+  Channel channel{UniqueFd(socket_descriptor)};
+  return serve_runner(channel, make_device);
+}
+
+}  // namespace cudal1

@@ -1,0 +1,193 @@
+#include "runner/runner_process.hpp"
+
+#include <fmt/format.h>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "base/files.hpp"
+#include "runner/protocol.hpp"
+
+namespace cudal1 {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+constexpr int socket_descriptor = 3;
+
+std::optional<fs::path> find_bubblewrap() {
+  std::vector<fs::path> candidates{executable_directory() / "bwrap", "/usr/bin/bwrap", "/usr/local/bin/bwrap"};
+  if (const char* named = std::getenv("CUDAL1_BWRAP")) candidates.insert(candidates.begin(), named);
+  for (const fs::path& path : candidates)
+    if (::access(path.c_str(), X_OK) == 0) return path;
+  return std::nullopt;
+}
+
+//! Read-only system, no network, empty home and temporary folders, nothing else.
+std::vector<std::string> bubblewrap_arguments(const fs::path& bubblewrap, const std::vector<fs::path>& visible) {
+  std::vector<std::string> arguments{bubblewrap.string(), "--die-with-parent", "--unshare-net", "--unshare-ipc",
+                                     "--unshare-uts",     "--ro-bind",         "/",             "/",
+                                     "--dev-bind",        "/dev",              "/dev",          "--tmpfs",
+                                     "/tmp"};
+  if (const char* home = std::getenv("HOME"); home && fs::is_directory(home) && fs::path(home) != "/") {
+    arguments.insert(arguments.end(), {"--tmpfs", home});
+  }
+  for (const fs::path& path : visible) {
+    std::error_code ignored;
+    if (fs::exists(path, ignored)) arguments.insert(arguments.end(), {"--ro-bind", path.string(), path.string()});
+  }
+  return arguments;
+}
+
+bool try_bubblewrap() {
+  const auto bubblewrap = find_bubblewrap();
+  if (!bubblewrap) return false;
+  ChildOptions options;
+  options.arguments = bubblewrap_arguments(*bubblewrap, {});
+  options.arguments.push_back("/bin/true");
+  options.environment = minimal_environment();
+  const UniqueFd nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  options.descriptors = {{nothing.get(), 0}, {nothing.get(), 1}, {nothing.get(), 2}};
+  const auto exit = ChildProcess::start(options).wait_for(std::chrono::seconds(5));
+  return exit && exit->exited && exit->code == 0;
+}
+
+std::vector<std::string> command_line(const RunnerOptions& options) {
+  std::vector<fs::path> visible = options.readable;
+  visible.push_back(options.executable.parent_path());
+  std::vector<std::string> arguments;
+  if (options.use_bubblewrap && bubblewrap_works()) arguments = bubblewrap_arguments(*find_bubblewrap(), visible);
+  arguments.push_back(options.executable.string());
+  for (const fs::path& path : visible) arguments.insert(arguments.end(), {"--readable", path.string()});
+  for (const fs::path& path : options.writable) arguments.insert(arguments.end(), {"--writable", path.string()});
+  return arguments;
+}
+
+}  // namespace
+
+bool bubblewrap_works() {
+  static const bool works = std::getenv("CUDAL1_NO_BWRAP") == nullptr && try_bubblewrap();
+  return works;
+}
+
+Result<RunnerProcess> RunnerProcess::start(const RunnerOptions& options) {
+  auto [ours, theirs] = Channel::pair();
+  ChildOptions child;
+  child.arguments = command_line(options);
+  child.environment = minimal_environment();
+  child.environment.emplace_back("CUDA_CACHE_DISABLE", "1");  // nothing is compiled or stored in the runner
+  const UniqueFd nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  child.descriptors = {{nothing.get(), 0}, {nothing.get(), 1}, {2, 2}, {theirs.descriptor(), socket_descriptor}};
+  RunnerProcess runner;
+  try {
+    runner.process_ = ChildProcess::start(child);
+  } catch (const Error& error) {
+    return Failure{Status::judge_error, error.what(), {}, {}};
+  }
+  theirs.close();
+  runner.channel_ = std::move(ours);
+  runner.set_up_limit_ = options.start_limit;
+
+  json request{{protocol::request_key, protocol::start}};
+  UniqueFd scrub;
+  std::vector<int> descriptors;
+  if (options.scrub_kernel) {
+    scrub = make_sealed_memory("scrub", options.scrub_kernel->binary);
+    descriptors = {scrub.get()};
+    request["symbols"] = options.scrub_kernel->symbols;
+  }
+  const auto started = runner.ask_for_done(request, descriptors, options.start_limit);
+  if (!started) return started.failure();
+  return runner;
+}
+
+Failure RunnerProcess::death() {
+  const auto exit = process_.wait_for(std::chrono::milliseconds(500));
+  process_.kill();
+  channel_.close();
+  if (!exit) return {Status::crashed, "the runner closed its channel", {}, {}};
+  if (exit->exited && exit->code == protocol::exit_after_fatal_error)
+    return {Status::illegal_access, "the program accessed memory that is not its own", {}, {}};
+  return {Status::crashed, fmt::format("the runner ended with {} {}", exit->exited ? "code" : "signal", exit->code), {},
+          {}};
+}
+
+Result<json> RunnerProcess::ask(const json& request, const std::vector<int>& descriptors,
+                                std::chrono::milliseconds limit) {
+  if (!channel_.send(request.dump(), descriptors)) return death();
+  Message message;
+  switch (channel_.receive(message, limit)) {
+    case Channel::Outcome::closed:
+      return death();
+    case Channel::Outcome::timeout:
+      process_.kill();
+      channel_.close();
+      return Failure{Status::timeout, fmt::format("not finished within {} ms; killed", limit.count()), {}, {}};
+    case Channel::Outcome::message:
+      break;
+  }
+  json answer = json::parse(message.bytes, nullptr, false);
+  if (!answer.is_object() || !answer.contains("ok") || !answer["ok"].is_boolean()) {
+    process_.kill();
+    return Failure{Status::crashed, "the runner's answer cannot be read", {}, {}};
+  }
+  if (answer["ok"].get<bool>()) return answer;
+  const Failure failure = protocol::failure_from_json(answer);
+  if (answer.value("fatal", true)) process_.kill();
+  return failure;
+}
+
+Result<RunnerProcess::Done> RunnerProcess::ask_for_done(const json& request, const std::vector<int>& descriptors,
+                                                        std::chrono::milliseconds limit) {
+  const auto answer = ask(request, descriptors, limit);
+  if (!answer) return answer.failure();
+  return Done{};
+}
+
+Result<RunnerProcess::Done> RunnerProcess::map(const Arena& arena, const ArenaLayout& layout) {
+  return ask_for_done({{protocol::request_key, protocol::map},
+                       {"bytes", layout.bytes},
+                       {"op_region_offset", layout.op_region_offset},
+                       {"op_region_bytes", layout.op_region_bytes}},
+                      {arena.descriptor()}, set_up_limit_);
+}
+
+Result<RunnerProcess::Done> RunnerProcess::load(const Plan& plan, const CompiledModule& module, PrecisionFlags flags) {
+  const UniqueFd binary = make_sealed_memory("module", module.binary);
+  return ask_for_done({{protocol::request_key, protocol::load},
+                       {"plan", plan_to_json(plan)},
+                       {"symbols", module.symbols},
+                       {"tf32_convolution", flags.tf32_convolution},
+                       {"tf32_matmul", flags.tf32_matmul}},
+                      {binary.get()}, set_up_limit_);
+}
+
+Result<RunnerProcess::Done> RunnerProcess::prepare(const BufferOffsets& offsets, std::chrono::milliseconds limit) {
+  return ask_for_done({{protocol::request_key, protocol::prepare}, {"offsets", protocol::offsets_to_json(offsets)}}, {},
+                      limit);
+}
+
+Result<CallTimes> RunnerProcess::call(const BufferOffsets& offsets, std::chrono::milliseconds limit) {
+  const auto answer =
+      ask({{protocol::request_key, protocol::call}, {"offsets", protocol::offsets_to_json(offsets)}}, {}, limit);
+  if (!answer) return answer.failure();
+  const json& times = answer.value();
+  const bool readable = times.contains("device_ms") && times["device_ms"].is_number() && times.contains("host_ms") &&
+                        times["host_ms"].is_number();
+  if (!readable) return Failure{Status::crashed, "the runner gave no times", {}, {}};
+  const CallTimes result{times["device_ms"].get<double>(), times["host_ms"].get<double>()};
+  if (!std::isfinite(result.device_ms) || !std::isfinite(result.host_ms) || result.device_ms <= 0.0)
+    return Failure{Status::crashed, "the runner gave impossible times", {}, {}};
+  return result;
+}
+
+Result<RunnerProcess::Done> RunnerProcess::unload() {
+  return ask_for_done({{protocol::request_key, protocol::unload}}, {}, set_up_limit_);
+}
+
+}  // namespace cudal1

@@ -1,0 +1,58 @@
+// The judge's side: starts a runner, talks to it, kills it in time.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/channel.hpp"
+#include "base/child_process.hpp"
+#include "base/result.hpp"
+#include "device/arena.hpp"
+#include "device/device.hpp"
+
+namespace cudal1 {
+
+struct RunnerOptions {
+  std::filesystem::path executable;
+  std::vector<std::filesystem::path> readable;  //!< besides the system's folders
+  std::vector<std::filesystem::path> writable;  //!< device files
+  std::optional<CompiledModule> scrub_kernel;
+  bool use_bubblewrap = true;  //!< where bwrap works; the runner restricts itself in any case
+  std::chrono::milliseconds start_limit{30000};
+};
+
+//! One runner process. Every function returns a failure instead of waiting longer than its limit; after a failure that
+//! ended the process, alive() is false.
+class RunnerProcess {
+ public:
+  static Result<RunnerProcess> start(const RunnerOptions& options);
+
+  struct Done {};
+  Result<Done> map(const Arena& arena, const ArenaLayout& layout);
+  Result<Done> load(const Plan& plan, const CompiledModule& module, PrecisionFlags flags);
+  Result<Done> prepare(const BufferOffsets& offsets, std::chrono::milliseconds limit);
+  Result<CallTimes> call(const BufferOffsets& offsets, std::chrono::milliseconds limit);
+  Result<Done> unload();
+
+  bool alive() { return process_.running(); }
+  pid_t pid() const { return process_.pid(); }
+
+ private:
+  Result<nlohmann::json> ask(const nlohmann::json& request, const std::vector<int>& descriptors,
+                             std::chrono::milliseconds limit);
+  Result<Done> ask_for_done(const nlohmann::json& request, const std::vector<int>& descriptors,
+                            std::chrono::milliseconds limit);
+  Failure death();
+  ChildProcess process_;
+  Channel channel_;
+  std::chrono::milliseconds set_up_limit_{30000};
+};
+
+//! Does bubblewrap work here (installed, and the kernel lets us make namespaces)? Tried once.
+bool bubblewrap_works();
+
+}  // namespace cudal1

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <string>
+
+#include "archive/archive.hpp"
+#include "base/result.hpp"
+
+namespace cudal1 {
+
+//! A folder of its own for each test, gone afterwards.
+class ArchiveTest : public testing::Test {
+ protected:
+  ArchiveTest() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "cudal1-archive-XXXXXX").string();
+    if (mkdtemp(pattern.data()) == nullptr) throw Error("cannot make a temporary folder");
+    folder_ = pattern;
+    path_ = folder_ / "archive.sqlite";
+  }
+  ~ArchiveTest() override {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+  }
+
+  std::filesystem::path folder_, path_;
+};
+
+inline const TaskRecord example_task{"task-1", "row_softmax", R"({"version": 1})"};
+
+inline EvaluationRecord example_evaluation(const std::string& status = "ok", std::optional<double> reward = 1.5) {
+  EvaluationRecord record;
+  record.plan_hash = "plan-1";
+  record.device = "cuda";
+  record.gpu = "NVIDIA H200";
+  record.target = "sm_90";
+  record.status = status;
+  record.reward = reward;
+  record.mode = "fast";
+  record.precision = "default";
+  record.json = "{}";
+  record.version = "0.1.0";
+  record.created = "2025-01-02T03:04:05Z";
+  return record;
+}
+
+//! The message of the Error that `action` throws; empty if it throws none.
+template <class Action>
+std::string error_of(Action action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return {};
+}
+
+}  // namespace cudal1

@@ -1,0 +1,8 @@
+// The definition with erff.
+//! kernel activation replaces gelu_1 : grid=ceil_div(numel(x), 256) block=256 args=(x, gelu_1, i32:numel(x))
+extern "C" __global__ void activation(const float* x, float* y, int count) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= count) return;
+  const float v = x[i];
+  y[i] = 0.5f * v * (1.0f + erff(v * 0.70710678f));
+}

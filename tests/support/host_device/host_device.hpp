@@ -1,0 +1,29 @@
+// Runs plans on the processor, so that runner and judge are tested end to end on machines without a GPU. Test
+// support only: never offered to users, and no prison for hostile programs.
+#pragma once
+
+#include <memory>
+
+#include "device/device.hpp"
+
+namespace cudal1 {
+
+class HostDevice : public Device {
+ public:
+  //! From now on a memory fault ends this process with BlockScheduler::fault_exit_code.
+  HostDevice();
+  ~HostDevice() override;
+
+  DeviceInfo info() const override;
+  void map_arena(UniqueFd memory, const ArenaLayout& layout) override;
+  std::unique_ptr<LoadedPlan> load(const Plan& plan, const CompiledModule& module, PrecisionFlags flags) override;
+
+ private:
+  void unmap_arena();
+
+  UniqueFd arena_memory_;
+  ArenaLayout layout_;
+  std::byte* arena_ = nullptr;
+};
+
+}  // namespace cudal1

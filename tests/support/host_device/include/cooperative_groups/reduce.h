@@ -1,0 +1,2 @@
+#pragma once
+#include "cudal1_host/cooperative_groups.hpp"
