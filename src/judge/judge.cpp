@@ -73,7 +73,6 @@ struct TaskJudge::Impl {
   VerificationOptions verification_options() const {
     VerificationOptions result;
     result.native_sets = options.mode == JudgeMode::fast ? 2 : 3;
-    result.derived_sets = options.mode == JudgeMode::fast ? 2 : 100;
     result.demand_equal_bits = options.demand_equal_bits;
     result.call_limit = call_limit();
     return result;
@@ -90,6 +89,7 @@ struct TaskJudge::Impl {
       result.most_pairs = 2800;
       result.longest_seconds = 20.0;
     }
+    if (options.longest_measurement_seconds > 0.0) result.longest_seconds = options.longest_measurement_seconds;
     return result;
   }
 

@@ -26,6 +26,7 @@ struct JudgeOptions {
   bool demand_equal_bits = false;
   double call_limit_seconds = 0.0;       //!< 0: 1000 times the reference, at least one second
   double paper_window_seconds = 1800.0;
+  double longest_measurement_seconds = 0.0;  //!< 0: as the mode says; ends a measurement that does not settle
   std::uint64_t seed = 0;                //!< 0: from the operating system
 };
 

@@ -85,12 +85,12 @@ std::optional<Failure> verify_set(TaskContext& context, PlanSession& session, co
   return compare_runs(first, results_in(context, session), expected, options, verification);
 }
 
+//! The native sets, then every derived distribution in random order.
 std::vector<Distribution> choose_sets(const TaskContext& context, const VerificationOptions& options, Random& random) {
-  std::vector<Distribution> derived(context.distributions().begin() + 1, context.distributions().end());
-  for (std::size_t i = derived.size(); i > 1; --i) std::swap(derived[i - 1], derived[random.below(i)]);
-  derived.resize(std::min(derived.size(), static_cast<std::size_t>(options.derived_sets)));
   std::vector<Distribution> sets(static_cast<std::size_t>(options.native_sets), Distribution::native);
-  sets.insert(sets.end(), derived.begin(), derived.end());
+  sets.insert(sets.end(), context.distributions().begin() + 1, context.distributions().end());
+  const auto native = static_cast<std::size_t>(options.native_sets);
+  for (std::size_t i = sets.size(); i > native + 1; --i) std::swap(sets[i - 1], sets[native + random.below(i - native)]);
   return sets;
 }
 

@@ -9,8 +9,7 @@
 namespace cudal1 {
 
 struct VerificationOptions {
-  int native_sets = 2;            //!< input sets of the task's own distribution
-  int derived_sets = 2;           //!< further distributions, drawn at random; all of them if fewer exist
+  int native_sets = 2;             //!< input sets of the task's own distribution; every derived one comes on top
   bool demand_equal_bits = false;  //!< `--deterministic`
   std::chrono::milliseconds call_limit{1000};
 };

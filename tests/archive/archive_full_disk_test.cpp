@@ -4,6 +4,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdio>
+
 #include "archive/archive.hpp"
 #include "archive_fixture.hpp"
 #include "base/files.hpp"

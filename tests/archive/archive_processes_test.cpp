@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdio>
 #include <set>
 #include <thread>
+#include <vector>
 
 #include "archive/archive.hpp"
 #include "archive/database.hpp"

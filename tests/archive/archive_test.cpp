@@ -1,6 +1,7 @@
 #include "archive/archive.hpp"
 
 #include <thread>
+#include <vector>
 
 #include "archive/database.hpp"
 #include "archive/schema.hpp"

@@ -4,7 +4,10 @@
 #include <sys/mman.h>
 
 #include <cmath>
+#include <memory>
 #include <numeric>
+#include <string>
+#include <vector>
 
 #include "host_device/block_scheduler.hpp"
 #include "host_device/host_compiler.hpp"

@@ -1,0 +1,81 @@
+// The whole path on a machine without a GPU: the real judge, runner process, protocol and sandbox, with a device that
+// emulates kernels on the processor.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+#include <memory>
+
+#include "base/files.hpp"
+#include "example_programs.hpp"
+#include "host_backend.hpp"
+#include "judge/judge.hpp"
+#include "small_task.hpp"
+
+namespace cudal1 {
+namespace {
+
+namespace fs = std::filesystem;
+
+HostBackend& backend() {
+  static HostBackend instance;
+  return instance;
+}
+
+fs::path scratch_folder() {
+  static const fs::path folder = [] {
+    std::string pattern = (fs::temp_directory_path() / "cudal1-judge-XXXXXX").string();
+    return fs::path(::mkdtemp(pattern.data()));
+  }();
+  return folder;
+}
+
+TaskJudge& judge_of(const std::string& example) {
+  static std::map<std::string, std::unique_ptr<TaskJudge>> judges;
+  auto& judge = judges[example];
+  if (!judge) {
+    const fs::path task = testing::make_small_task(testing::examples_folder() / example,
+                                                   scratch_folder() / example);
+    JudgeOptions options;
+    options.mode = JudgeMode::fast;
+    options.call_limit_seconds = 3.0;
+    options.longest_measurement_seconds = 0.3;
+    judge = std::make_unique<TaskJudge>(backend(), task, options);
+  }
+  return *judge;
+}
+
+//! Programs whose verdict needs the real compiler or instructions that the emulation does not have.
+bool needs_a_gpu(const std::string& file) {
+  for (const char* part : {"tensor_cores", "compile_timeout", "misaligned", "cooperative_groups", "launch_bounds",
+                           "static_and_dynamic_shared", "forbidden-header", "forbidden-printf", "forbidden-static"})
+    if (file.find(part) != std::string::npos) return true;
+  return false;
+}
+
+std::vector<std::string> programs_for_the_host() {
+  std::vector<std::string> programs = testing::example_programs();
+  std::erase_if(programs, needs_a_gpu);
+  return programs;
+}
+
+class ExampleOnHost : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(ExampleOnHost, GetsTheStatusItsNameStartsWith) {
+  const fs::path program = GetParam();
+  const std::string file = program.filename().string();
+  const std::string wanted = testing::status_in_name(program);
+  TaskJudge& judge = judge_of(program.parent_path().string());
+  const std::string text = read_file(testing::examples_folder() / program);
+  const Evaluation evaluation = judge.evaluate(judge.compile(file, text));
+  std::string given(to_string(evaluation.status));
+  // Timing on a busy processor may not settle; that the results are right is what this test is about.
+  if (wanted == "ok" && is_correct(evaluation.status)) given = "ok";
+  if (wanted == "ok" && evaluation.status == Status::clock_mismatch) given = "ok";
+  EXPECT_EQ(given, wanted) << evaluation.failure.message << "\n" << evaluation.failure.details;
+}
+
+INSTANTIATE_TEST_SUITE_P(Examples, ExampleOnHost, ::testing::ValuesIn(programs_for_the_host()), testing::test_name);
+
+}  // namespace
+}  // namespace cudal1
