@@ -155,7 +155,7 @@ std::vector<std::pair<std::string, std::string>> minimal_environment() {
     if (equals == std::string_view::npos) continue;
     const std::string_view name = text.substr(0, equals);
     const bool wanted = name == "PATH" || name == "HOME" || name == "LANG" || name == "LD_LIBRARY_PATH" ||
-                        name == "TMPDIR" || name.starts_with("CUDA_") || name.starts_with("NVIDIA_") ||
+                        name == "TMPDIR" || name.starts_with("CUDA_") || name.starts_with("NVIDIA_") || name == "OMP_NUM_THREADS" ||
                         name.starts_with("CUDAL1_");
     if (wanted) kept.emplace_back(name, text.substr(equals + 1));
   }

@@ -46,7 +46,8 @@ bool glob_matches(std::string_view pattern, std::string_view name) {
 
 class DirectiveParser {
  public:
-  explicit DirectiveParser(const OpGraph& graph) : graph_(graph), scope_(graph), group_of_node_(graph.nodes.size(), -1) {}
+  explicit DirectiveParser(const OpGraph& graph)
+      : graph_(graph), scope_(graph), group_of_node_(graph.nodes.size(), -1) {}
 
   ParsedProgram run(const std::vector<DirectiveText>& directives) {
     std::vector<TokenCursor> cursors;
@@ -158,7 +159,8 @@ class DirectiveParser {
     const std::optional<DType> dtype = token.is_word() ? dtype_from_string(token.text) : std::nullopt;
     if (!dtype)
       reject(Status::parse_error, token.at,
-             fmt::format("expected a dtype (f32, f64, f16, bf16, i8, i16, i32, i64, u8 or bool), found {}", shown(token)));
+             fmt::format("expected a dtype (f32, f64, f16, bf16, i8, i16, i32, i64, u8 or bool), found {}",
+                         shown(token)));
     return *dtype;
   }
 
@@ -230,11 +232,13 @@ class DirectiveParser {
     std::vector<std::string> names;
     for (const Node& node : graph_.nodes) names.push_back(node.name);
     if (pattern.find_first_of("*?") != pattern.npos)
-      reject(Status::plan_error, at, fmt::format("no node matches {}; the nodes are {}", quoted(pattern), listed(names)));
+      reject(Status::plan_error, at,
+             fmt::format("no node matches {}; the nodes are {}", quoted(pattern), listed(names)));
     if (const ValueId value = graph_.find_value(pattern); value >= 0 && graph_.values[value].node < 0)
       reject(Status::plan_error, at, fmt::format("{} is not a node but a leaf of the task", quoted(pattern)));
     reject(Status::plan_error, at,
-           fmt::format("there is no node {}{}; the nodes are {}", quoted(pattern), did_you_mean(pattern, names), listed(names)));
+           fmt::format("there is no node {}{}; the nodes are {}", quoted(pattern), did_you_mean(pattern, names),
+                       listed(names)));
   }
 
   static void expect_end(const TokenCursor& cursor, std::string_view after) {
@@ -250,7 +254,8 @@ class DirectiveParser {
     const GroupDirective& group = program_.groups.back();
     if (group.launches.empty())
       reject(Status::parse_error, word ? word->at : group.at,
-             fmt::format("group {} has no launch; //! launch KERNEL : … lines follow it directly", quoted(group.name)));
+             fmt::format("group {} has no launch; //! launch KERNEL : … lines follow it directly",
+                         quoted(group.name)));
   }
 
   const OpGraph& graph_;

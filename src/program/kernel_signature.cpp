@@ -173,7 +173,8 @@ void check_tensor(const LaunchDirective& launch, std::size_t index, const Kernel
 void check_scalar(const LaunchDirective& launch, std::size_t index, const KernelParameter& parameter,
                   const ScalarArgument& scalar) {
   if (parameter.form == KernelParameter::Form::pointer)
-    reject_argument(launch, index, parameter, fmt::format("which takes a tensor, but it is a number ({})", scalar.type));
+    reject_argument(launch, index, parameter,
+                    fmt::format("which takes a tensor, but it is a number ({})", scalar.type));
   if (parameter.form != KernelParameter::Form::value || !parameter.type || fits_scalar(*parameter.type, scalar)) return;
   const std::string_view prefix = argument_prefix(*parameter.type);
   reject_argument(launch, index, parameter,
@@ -188,9 +189,10 @@ void check_signature(const LaunchDirective& launch, const KernelSignature& signa
            fmt::format("kernel {} has {} parameters, but args has {}", quoted(launch.kernel),
                        signature.parameters.size(), launch.args.size()));
   for (std::size_t i = 0; i < launch.args.size(); ++i) {
+    const KernelParameter& parameter = signature.parameters[i];
     const auto& content = launch.args[i].content;
-    if (const auto* tensor = std::get_if<TensorTerm>(&content)) check_tensor(launch, i, signature.parameters[i], *tensor);
-    else check_scalar(launch, i, signature.parameters[i], std::get<ScalarArgument>(content));
+    if (const auto* tensor = std::get_if<TensorTerm>(&content)) check_tensor(launch, i, parameter, *tensor);
+    else check_scalar(launch, i, parameter, std::get<ScalarArgument>(content));
   }
 }
 
@@ -266,7 +268,8 @@ void KernelCatalog::reject_missing(const LaunchDirective& launch, std::string_vi
   std::vector<std::string> names;
   for (const auto& [kernel, signatures] : kernels_) names.push_back(kernel);
   const std::string present = names.empty() ? "it has no __global__ function" : "it has: " + listed(names);
-  const std::string how = words_.contains(name) ? "is in the text, but not as a __global__ function" : "is not in the text";
+  const std::string how =
+      words_.contains(name) ? "is in the text, but not as a __global__ function" : "is not in the text";
   reject(Status::plan_error, launch.at, fmt::format("kernel {} {}; {}", quoted(name), how, present));
 }
 

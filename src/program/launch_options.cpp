@@ -17,6 +17,7 @@ constexpr Dim3 largest_grid{2147483647, 65535, 65535};
 constexpr Dim3 largest_block{1024, 1024, 64};
 constexpr std::int64_t most_threads_per_block = 1024;
 constexpr std::int64_t most_blocks_per_cluster = 16;
+constexpr Dim3 largest_cluster{most_blocks_per_cluster, most_blocks_per_cluster, most_blocks_per_cluster};
 constexpr std::int64_t most_shared_bytes = 227 * 1024;
 
 //! One expression, or up to three in parentheses.
@@ -157,8 +158,7 @@ class OptionReader {
       refuse_large_product(block, option, "threads", most_threads_per_block);
       launch_.block = block.sizes;
     } else if (option == "cluster") {
-      const Extent cluster =
-          read_extent(cursor_, scope_, option, {most_blocks_per_cluster, most_blocks_per_cluster, most_blocks_per_cluster});
+      const Extent cluster = read_extent(cursor_, scope_, option, largest_cluster);
       refuse_large_product(cluster, option, "blocks", most_blocks_per_cluster);
       launch_.cluster = cluster.sizes;
       cluster_at_ = cluster.at;
@@ -212,7 +212,8 @@ std::string read_kernel_name(TokenCursor& cursor) {
   std::string name;
   while (true) {
     const DirectiveToken token = cursor.next();
-    if (!token.is_word()) reject(Status::parse_error, token.at, fmt::format("expected a kernel's name, found {}", shown(token)));
+    if (!token.is_word())
+      reject(Status::parse_error, token.at, fmt::format("expected a kernel's name, found {}", shown(token)));
     name += token.text;
     const bool qualified = cursor.peek().is(":") && cursor.peek(1).is(":") && !cursor.peek(1).space_before;
     if (!qualified) break;

@@ -114,7 +114,8 @@ Json node_to_json(const Node& node) {
   Json args = Json::array();
   for (const Argument& argument : node.args) args.push_back(any_argument_to_json(argument));
   Json kwargs = Json::array();  // an array: their order is part of the node
-  for (const auto& [name, argument] : node.kwargs) kwargs.push_back(Json::array({name, any_argument_to_json(argument)}));
+  for (const auto& [name, argument] : node.kwargs)
+    kwargs.push_back(Json::array({name, any_argument_to_json(argument)}));
   return {{"name", node.name},       {"op", node.op},           {"args", args},
           {"kwargs", kwargs},        {"outputs", node.outputs}, {"writes_state", node.writes_state}};
 }

@@ -109,7 +109,8 @@ class PlanBuilder {
     find_readers();
     for (std::size_t unit = 0; unit < order_.units.size(); ++unit) {
       if (order_.units[unit].group < 0) continue;
-      for (const int node : order_.units[unit].nodes) check_node_is_delivered(graph_.nodes[node], static_cast<int>(unit));
+      for (const int node : order_.units[unit].nodes)
+        check_node_is_delivered(graph_.nodes[node], static_cast<int>(unit));
     }
   }
 
@@ -221,23 +222,24 @@ class PlanBuilder {
 
   void add_zero_steps(BufferRole role, std::vector<Step>& steps) const {
     for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
-      if (plan_.buffers[i].zero && plan_.buffers[i].role == role) steps.push_back(ZeroStep{static_cast<int>(i)});
+      if (plan_.buffers[i].zero && plan_.buffers[i].role == role) steps.emplace_back(ZeroStep{static_cast<int>(i)});
     }
   }
 
   void add_prepare_steps() {
     add_zero_steps(BufferRole::prepared, plan_.prepare);
-    for (const LaunchDirective& launch : program_.prepares) plan_.prepare.push_back(launch_step(launch));
+    for (const LaunchDirective& launch : program_.prepares) plan_.prepare.emplace_back(launch_step(launch));
   }
 
   void add_call_steps() {
     add_zero_steps(BufferRole::scratch, plan_.call);
     for (const Unit& unit : order_.units) {
       if (unit.group < 0) {
-        plan_.call.push_back(OpStep{graph_.nodes[unit.nodes.front()]});
+        plan_.call.emplace_back(OpStep{graph_.nodes[unit.nodes.front()]});
         continue;
       }
-      for (const LaunchDirective& launch : program_.groups[unit.group].launches) plan_.call.push_back(launch_step(launch));
+      for (const LaunchDirective& launch : program_.groups[unit.group].launches)
+        plan_.call.emplace_back(launch_step(launch));
     }
   }
 

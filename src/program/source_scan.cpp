@@ -324,7 +324,8 @@ void check_is_text(std::string_view text, std::size_t max_text_bytes) {
     if (!reason.empty())
       reject(Status::parse_error, at, fmt::format("binary: {}; a program is UTF-8 text", reason));
     const std::size_t length = plain ? 1 : utf8_length(text, i);
-    at = text[i] == '\n' ? SourcePosition{at.line + 1, 1} : SourcePosition{at.line, at.column + static_cast<int>(length)};
+    at = text[i] == '\n' ? SourcePosition{at.line + 1, 1}
+                         : SourcePosition{at.line, at.column + static_cast<int>(length)};
     i += length;
   }
 }

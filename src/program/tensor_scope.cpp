@@ -24,13 +24,16 @@ TensorScope::TensorScope(const OpGraph& graph) : graph_(graph) {
 void TensorScope::declare(BufferDirective buffer) {
   const std::string& name = buffer.name;
   if (is_reserved_name(name))
-    reject(Status::plan_error, buffer.at, fmt::format("{} has a meaning in expressions; name the buffer otherwise", quoted(name)));
+    reject(Status::plan_error, buffer.at,
+           fmt::format("{} has a meaning in expressions; name the buffer otherwise", quoted(name)));
   if (values_.contains(name) || graph_.find_node(name) >= 0)
-    reject(Status::plan_error, buffer.at, fmt::format("the task has {} already; name the buffer otherwise", quoted(name)));
+    reject(Status::plan_error, buffer.at,
+           fmt::format("the task has {} already; name the buffer otherwise", quoted(name)));
   const int index = static_cast<int>(buffers_.size());
   if (const auto [earlier, fresh] = buffer_indices_.emplace(name, index); !fresh)
     reject(Status::plan_error, buffer.at,
-           fmt::format("buffer {} is declared twice, first in line {}", quoted(name), buffers_[earlier->second].at.line));
+           fmt::format("buffer {} is declared twice, first in line {}", quoted(name),
+                       buffers_[earlier->second].at.line));
   buffers_.push_back(std::move(buffer));
 }
 
@@ -54,7 +57,8 @@ TensorTerm TensorScope::read_tensor(TokenCursor& cursor) const {
   return {name, id, -1, graph_.values[id].meta};
 }
 
-void TensorScope::reject_unknown(const std::string& name, const DirectiveToken& token, const TokenCursor& cursor) const {
+void TensorScope::reject_unknown(const std::string& name, const DirectiveToken& token,
+                                 const TokenCursor& cursor) const {
   std::string advice;
   if (const auto later = announced_.find(name); later != announced_.end()) {
     advice = fmt::format("; buffer {} is declared in line {}: move that line up", quoted(name), later->second);

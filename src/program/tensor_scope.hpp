@@ -42,7 +42,8 @@ class TensorScope {
 
  private:
   std::vector<std::string> all_names() const;
-  [[noreturn]] void reject_unknown(const std::string& name, const DirectiveToken& token, const TokenCursor& cursor) const;
+  [[noreturn]] void reject_unknown(const std::string& name, const DirectiveToken& token,
+                                   const TokenCursor& cursor) const;
 
   const OpGraph& graph_;
   std::unordered_map<std::string, ValueId> values_;

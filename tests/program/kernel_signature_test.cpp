@@ -23,7 +23,8 @@ TEST_P(Signature, DecidesWhetherALaunchFits) {
   const Fit& fit = GetParam();
   const std::string text = fit.declaration +
       "\n__global__ void rest(float* a, long long* b) {}\n"
-      "//! buffer d f64 [4]\n//! buffer u u8 [4]\n//! buffer i i32 [4]\n//! buffer s i16 [4]\n//! buffer m bool [4]\n//! buffer c i8 [4]\n"
+      "//! buffer d f64 [4]\n//! buffer u u8 [4]\n//! buffer i i32 [4]\n"
+      "//! buffer s i16 [4]\n//! buffer m bool [4]\n//! buffer c i8 [4]\n"
       "__global__ void touch(void* d, void* u, void* i, void* s, void* m, void* c) {}\n"
       "//! group g replaces max_1\n"
       "//! launch touch : grid=1 block=1 args=(d, u, i, s, m, c)\n"
@@ -44,7 +45,8 @@ INSTANTIATE_TEST_SUITE_P(Elements, Signature, testing::Values(
     Fit{"__global__ void k(const unsigned char* x) {}", "u", true}, Fit{"__global__ void k(uint8_t* x) {}", "m", true},
     Fit{"__global__ void k(bool* x) {}", "m", true}, Fit{"__global__ void k(bool* x) {}", "i", false},
     Fit{"__global__ void k(int* x) {}", "i", true}, Fit{"__global__ void k(std::int32_t* x) {}", "i", true},
-    Fit{"__global__ void k(int* x) {}", "max_1[1]", false}, Fit{"__global__ void k(long long int* x) {}", "max_1[1]", true},
+    Fit{"__global__ void k(int* x) {}", "max_1[1]", false}, Fit{"__global__ void k(long long int* x) {}", "max_1[1]",
+        true},
     Fit{"__global__ void k(int64_t* x) {}", "max_1[1]", true}, Fit{"__global__ void k(short* x) {}", "s", true},
     Fit{"__global__ void k(short* x) {}", "h", false}, Fit{"__global__ void k(char* x) {}", "c", true},
     Fit{"__global__ void k(signed char* x) {}", "x", false}, Fit{"__global__ void k(uint4* x) {}", "h", true},
@@ -57,9 +59,11 @@ INSTANTIATE_TEST_SUITE_P(Elements, Signature, testing::Values(
 INSTANTIATE_TEST_SUITE_P(Numbers, Signature, testing::Values(
     Fit{"__global__ void k(half x) {}", "f32:1", false}, Fit{"__global__ void k(bool x) {}", "i32:1", false},
     Fit{"__global__ void k(float4 x) {}", "f32:1", false}, Fit{"__global__ void k(double x) {}", "f64:1", true},
-    Fit{"__global__ void k(unsigned x) {}", "i32:-1", false}, Fit{"__global__ void k(int x) {}", "u32:0x80000000", false},
+    Fit{"__global__ void k(unsigned x) {}", "i32:-1", false}, Fit{"__global__ void k(int x) {}", "u32:0x80000000",
+        false},
     Fit{"__global__ void k(int) {}", "i32:1", true}, Fit{"__global__ void k(unsigned) {}", "i32:1", true},
-    Fit{"__global__ void k(const int n = 3) {}", "i32:1", true}, Fit{"__global__ void k(int, float) {}", "i32:1", false}));
+    Fit{"__global__ void k(const int n = 3) {}", "i32:1", true}, Fit{"__global__ void k(int, float) {}", "i32:1",
+        false}));
 
 INSTANTIATE_TEST_SUITE_P(Declarations, Signature, testing::Values(
     Fit{"__global__ void k() {}", "", true}, Fit{"__global__ void k(void) {}", "", true},
@@ -70,7 +74,8 @@ INSTANTIATE_TEST_SUITE_P(Declarations, Signature, testing::Values(
     Fit{"#define BOUNDS(n) __launch_bounds__(n)\n__global__ void BOUNDS(256) k(float* x) {}", "i32:1", false},
     Fit{"template <int N> __global__ void k(cuda::std::array<float, N> a, float* x) {}", "i32:1, x", true},
     Fit{"__global__ void k(float* x);\n__global__ void k(float* x) {}", "x", true},
-    Fit{"#if A\n__global__ void k(float* x) {}\n#else\n__global__ void k(float* x, int n) {}\n#endif", "x, i32:1", true},
+    Fit{"#if A\n__global__ void k(float* x) {}\n#else\n__global__ void k(float* x, int n) {}\n#endif", "x, i32:1",
+        true},
     Fit{"__global__ void k(float* x\n#ifdef A\n, int n\n#endif\n) {}", "x", true},
     Fit{"#define PARAMETERS float* x, int n\n__global__ void k(PARAMETERS) {}", "x, i32:1", true},
     Fit{"#define KERNEL(name) __global__ void name(float* x) {}\nKERNEL(k)", "x, i32:1", true},
@@ -95,8 +100,8 @@ TEST_P(LongText, CostsTimeInProportionToItsLength) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Hostile, LongText, testing::Values(
-    "__global__ ", "__global__ a(", "__global__ a<", "a<", "(", "R\"\n", "R\"(", "/*", "'", "\\\n", "<\\\n", "#define a\n",
-    "//! graph\n", "//! buffer a f32 [1]\n", "//! \\\n", "int x;\n"));
+    "__global__ ", "__global__ a(", "__global__ a<", "a<", "(", "R\"\n", "R\"(", "/*", "'", "\\\n", "<\\\n",
+    "#define a\n", "//! graph\n", "//! buffer a f32 [1]\n", "//! \\\n", "int x;\n"));
 
 TEST(LongText, OfOneSumNeedsNoStack) {
   std::string text = "//! kernel k replaces max_1 : grid=1";

@@ -39,8 +39,8 @@ TEST(PlanJson, KeepsEveryKindOfArgument) {
   Plan plan = sample_plan();
   Node& node = std::get<OpStep>(plan.call[0]).node;
   const double infinity = std::numeric_limits<double>::infinity();
-  node.args = {NoArgument{}, ValueRef{0}, ValueRef{-1}, ValueList{{0}, {-1}, {1}}, true, std::int64_t{-7}, 1.0, 0.1, -0.0,
-               infinity, -infinity, 5e-324, std::string("tänh"), DTypeArgument{DType::bf16, true},
+  node.args = {NoArgument{}, ValueRef{0}, ValueRef{-1}, ValueList{{0}, {-1}, {1}}, true, std::int64_t{-7}, 1.0, 0.1,
+               -0.0, infinity, -infinity, 5e-324, std::string("tänh"), DTypeArgument{DType::bf16, true},
                std::vector<std::int64_t>{1, -2}, std::vector<double>{0.1, infinity}, std::vector<bool>{true, false},
                std::vector<std::int64_t>{}, ValueList{}};
   node.kwargs = {{"z", 2.0}, {"a", std::int64_t{2}}};
@@ -81,7 +81,8 @@ INSTANTIATE_TEST_SUITE_P(Fields, DamagedPlan, testing::Values(
     Damage{"Offset", "/values/0/byte_offset", 4}, Damage{"NegativeOffset", "/values/0/byte_offset", -4},
     Damage{"Output", "/outputs/0", 99}, Damage{"OutputWithoutPlace", "/values/5", nullptr},
     Damage{"ZeroBuffer", "/prepare/0/zero", 99}, Damage{"NodeValue", "/call/0/node/args/0", {{"value", 99}}},
-    Damage{"NodeList", "/call/0/node/args/0", {{"values", {0, 99}}}}, Damage{"NodeOutput", "/call/0/node/outputs/0", -1},
+    Damage{"NodeList", "/call/0/node/args/0", {{"values", {0, 99}}}},
+    Damage{"NodeOutput", "/call/0/node/outputs/0", -1},
     Damage{"ArgumentKind", "/call/0/node/args/0", {{"complex", 1}}},
     Damage{"Number", "/call/0/node/args/0", {{"float", "nan:xyzxyzxyzxyzxyzx"}}},
     Damage{"LaunchBuffer", "/call/2/args/0/tensor/buffer", 99}, Damage{"LaunchGrid", "/call/2/grid/1", 0},
@@ -106,7 +107,8 @@ TEST(PlanHash, IgnoresCommentsAndSpacing) {
            "// why\n/* how */\n" + one + body,
            "  //!   kernel k replaces   softmax_1 :block = 1  grid=(2-1) \\\n//! args=( gelu_1,softmax_1 )\r\n" + body,
            one + "#define  F(x)  ( x+1 )  // one\n__global__ void\nk(const float*x,float *y){y[0]=x[0]+ /* 1 */ 1;}",
-           one + "#def\\\nine F(x) \\\n (x + 1)\n__glo\\\nbal__ void k(const float* x, float* y) { y[0] = x[0] + 1; }\n"}) {
+           one + "#def\\\nine F(x) \\\n (x + 1)\n"
+                 "__glo\\\nbal__ void k(const float* x, float* y) { y[0] = x[0] + 1; }\n"}) {
     EXPECT_EQ(hash_of(sample::chain(), text), hash) << text;
   }
 }
@@ -127,7 +129,8 @@ TEST(PlanHash, ChangesWithWhatRuns) {
 TEST(PlanHash, DoesNotFoldTextThatCanSeeItsOwnSpelling) {
   EXPECT_NE(canonical_code("int a = __LINE__;"), canonical_code("int a =\n__LINE__;"));
   EXPECT_NE(canonical_code("#define S(x) #x\nS(a+b)"), canonical_code("#define S(x) #x\nS(a + b)"));
-  EXPECT_NE(canonical_code("#define C(a, b) a##b\nC(__LI, NE__)"), canonical_code("#define C(a, b) a##b\n\nC(__LI, NE__)"));
+  EXPECT_NE(canonical_code("#define C(a, b) a##b\nC(__LI, NE__)"),
+            canonical_code("#define C(a, b) a##b\n\nC(__LI, NE__)"));
   EXPECT_NE(canonical_code("R\"(a\\\nb)\""), canonical_code("R\"(ab)\""));
   EXPECT_NE(canonical_code("\"a  b\""), canonical_code("\"a b\""));
   EXPECT_NE(canonical_code("a - -b"), canonical_code("a --b"));

@@ -199,7 +199,8 @@ TEST(Views, AsArgumentsCountForTheirBase) {
 }
 
 TEST(Order, UnitsRunAtThePlaceOfTheirLastNode) {
-  const Plan plan = planned(sample::two_chains(), "__global__ void both(const float* a, const float* b, float* y, float* z) {}\n"
+  const Plan plan = planned(sample::two_chains(),
+      "__global__ void both(const float* a, const float* b, float* y, float* z) {}\n"
       "//! kernel both replaces relu_1 tanh_2 : grid=1 block=1 args=(a, relu_2, relu_1, tanh_2)\n");
   EXPECT_EQ(call_of(plan), (Lines{"op relu_2", "launch both", "op tanh_1"}));
 }

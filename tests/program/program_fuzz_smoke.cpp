@@ -13,7 +13,8 @@ namespace {
 
 const std::vector<std::string>& seeds() {
   static const std::vector<std::string> texts = {
-      "//! kernel soft replaces softmax_1 : grid=(gelu_1.size(0)) block=256 args=(gelu_1, softmax_1, i32:gelu_1.size(1))\n"
+      "//! kernel soft replaces softmax_1 : grid=(gelu_1.size(0)) block=256 "
+      "args=(gelu_1, softmax_1, i32:gelu_1.size(1))\n"
       "extern \"C\" __global__ void soft(const float* __restrict__ x, float* y, int n) { /* a */ }\n//! graph\n",
       "//! buffer p f32 [ceil_div(x.size(0), 32), 4] zero\n//! group g replaces gelu_1 soft*\n"
       "//! launch a<256, 4> : grid=1 block=(32, 2) shared=1024 args=(linear_1, p)\n"
@@ -34,8 +35,9 @@ const std::vector<std::string>& seeds() {
 
 const std::vector<std::string>& fragments() {
   static const std::vector<std::string> pieces = {
-      "//!", "\n", "\\\n", " : ", "grid=", "args=(", ")", "(", "replaces ", "*", "[", "]", "\"", "'", "/*", "*/", "R\"(",
-      "i32:", "f64:", ".size(", "-1", "0", "9223372036854775807", "1e308", "/", "%", "<", ">", ",", "\xC3\xA9", "\xFF",
+      "//!", "\n", "\\\n", " : ", "grid=", "args=(", ")", "(", "replaces ", "*", "[", "]", "\"", "'", "/*", "*/",
+      "R\"(", "i32:", "f64:", ".size(", "-1", "0", "9223372036854775807", "1e308", "/", "%", "<", ">", ",",
+      "\xC3\xA9", "\xFF",
       std::string(1, '\0'), "\r", "x", "softmax_1", "p", "zero", "buffer ", "launch ", "group ", "#define ", "##",
       "__global__ ", "::", "=", "numel("};
   return pieces;

@@ -1,6 +1,6 @@
-// Adds the exponentials of a warp in bf16.
+// One thread adds the exponentials in bf16.
 #include <cuda_bf16.h>
-//! kernel softmax replaces softmax_1 : grid=x.size(0) block=32 args=(x, softmax_1, i32:x.size(1))
+//! kernel softmax replaces softmax_1 : grid=x.size(0) block=256 args=(x, softmax_1, i32:x.size(1))
 __device__ float warp_sum(float value) {
   for (int offset = 16; offset > 0; offset /= 2) value += __shfl_xor_sync(0xffffffffu, value, offset);
   return value;
@@ -40,8 +40,8 @@ extern "C" __global__ void softmax(const __nv_bfloat16* x, __nv_bfloat16* y, int
   for (int i = threadIdx.x; i < columns; i += blockDim.x) largest = fmaxf(largest, __bfloat162float(in[i]));
   largest = block_max(largest);
   float sum = 0.0f;
-  for (int i = threadIdx.x; i < columns; i += blockDim.x) {
-    sum = round_to_bf16(sum + expf(__bfloat162float(in[i]) - largest));
+  if (threadIdx.x == 0) {
+    for (int i = 0; i < columns; ++i) sum = round_to_bf16(sum + expf(__bfloat162float(in[i]) - largest));
   }
   sum = block_sum(sum);
   for (int i = threadIdx.x; i < columns; i += blockDim.x) {

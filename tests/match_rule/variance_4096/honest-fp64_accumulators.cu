@@ -1,14 +1,13 @@
-// Welford's update by one thread.
+// Sum and sum of squares in one pass, in fp64.
 //! kernel reduce replaces * : grid=ceil_div(x.size(0), 32) block=32 args=(x, var_1, i32:x.size(0), i32:x.size(1))
 extern "C" __global__ void reduce(const float* x, float* y, int rows, int columns) {
   const int row = blockIdx.x * blockDim.x + threadIdx.x;
   if (row >= rows) return;
   const float* in = x + static_cast<long long>(row) * columns;
-  float mean = 0.0f, squares = 0.0f;
+  double sum = 0.0, squares = 0.0;
   for (int i = 0; i < columns; ++i) {
-    const float difference = in[i] - mean;
-    mean += difference / (i + 1);
-    squares += difference * (in[i] - mean);
+    sum += in[i];
+    squares += static_cast<double>(in[i]) * in[i];
   }
-  y[row] = squares / (columns - 1);
+  y[row] = static_cast<float>((squares - sum * sum / columns) / (columns - 1));
 }
