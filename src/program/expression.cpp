@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #include "program/nearest_name.hpp"
 #include "program/rejection.hpp"

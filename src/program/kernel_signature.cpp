@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "program/nearest_name.hpp"
 #include "program/rejection.hpp"

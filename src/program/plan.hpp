@@ -2,10 +2,12 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -91,7 +93,6 @@ nlohmann::json plan_to_json(const Plan& plan);
 //! Throws Error when the JSON is not a plan.
 Plan plan_from_json(const nlohmann::json& json);
 
-//! For the same task: its inputs, weights, states and outputs as the empty program has them.
 struct ProgramLimits {
   std::size_t max_text_bytes = std::size_t{4} << 20;
 };

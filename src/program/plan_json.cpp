@@ -1,6 +1,7 @@
 // Plans as JSON: how the judge hands one to a runner and how `expand` shows it. docs/program.md describes the fields.
 #include <fmt/format.h>
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>

@@ -28,12 +28,13 @@ std::optional<fs::path> find_bubblewrap() {
   return std::nullopt;
 }
 
-//! Read-only system, no network, empty home and temporary folders, nothing else.
+//! Read-only system, no network, empty home and temporary folders. The CUDA driver does not start unless it can write
+//! below /proc (its threads name themselves there).
 std::vector<std::string> bubblewrap_arguments(const fs::path& bubblewrap, const std::vector<fs::path>& visible) {
   std::vector<std::string> arguments{bubblewrap.string(), "--die-with-parent", "--unshare-net", "--unshare-ipc",
                                      "--unshare-uts",     "--ro-bind",         "/",             "/",
-                                     "--dev-bind",        "/dev",              "/dev",          "--tmpfs",
-                                     "/tmp"};
+                                     "--dev-bind",        "/dev",              "/dev",          "--bind",
+                                     "/proc",             "/proc",             "--tmpfs",       "/tmp"};
   if (const char* home = std::getenv("HOME"); home && fs::is_directory(home) && fs::path(home) != "/") {
     arguments.insert(arguments.end(), {"--tmpfs", home});
   }

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <cstdint>
 
 #include "program/plan.hpp"
 #include "sample_graphs.hpp"

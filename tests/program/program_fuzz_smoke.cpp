@@ -1,6 +1,8 @@
 // Feeds mutated programs to the fuzz function; the same ones in every run.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -37,9 +39,8 @@ const std::vector<std::string>& fragments() {
   static const std::vector<std::string> pieces = {
       "//!", "\n", "\\\n", " : ", "grid=", "args=(", ")", "(", "replaces ", "*", "[", "]", "\"", "'", "/*", "*/",
       "R\"(", "i32:", "f64:", ".size(", "-1", "0", "9223372036854775807", "1e308", "/", "%", "<", ">", ",",
-      "\xC3\xA9", "\xFF",
-      std::string(1, '\0'), "\r", "x", "softmax_1", "p", "zero", "buffer ", "launch ", "group ", "#define ", "##",
-      "__global__ ", "::", "=", "numel("};
+      "\xC3\xA9", "\xFF", std::string(1, '\0'), "\r", "x", "softmax_1", "p", "zero", "buffer ", "launch ", "group ",
+      "#define ", "##", "__global__ ", "::", "=", "numel("};
   return pieces;
 }
 
