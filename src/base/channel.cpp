@@ -25,6 +25,13 @@ struct FrameHeader {
 
 using Clock = std::chrono::steady_clock;
 
+void spin_until_readable(int fd, std::chrono::microseconds longest) {
+  const auto end = Clock::now() + longest;
+  pollfd waiting{fd, POLLIN, 0};
+  while (Clock::now() < end && ::poll(&waiting, 1, 0) == 0) {
+  }
+}
+
 //! True when the socket can be read before the deadline.
 bool wait_readable(int fd, const std::optional<Clock::time_point>& deadline) {
   pollfd waiting{fd, POLLIN, 0};
@@ -104,6 +111,7 @@ Channel::Outcome Channel::receive(Message& into, std::optional<std::chrono::mill
   std::optional<Clock::time_point> deadline;
   if (limit) deadline = Clock::now() + *limit;
 
+  if (spin_.count() > 0) spin_until_readable(socket_.get(), spin_);
   FrameHeader frame{};
   std::size_t filled = 0, wanted = sizeof frame;
   bool have_header = false;

@@ -31,11 +31,16 @@ class Channel {
   enum class Outcome { message, closed, timeout };
   Outcome receive(Message& into, std::optional<std::chrono::milliseconds> limit = {});
 
+  //! Before it sleeps, receive() asks the socket again and again for this long: a process that just slept is slower
+  //! for a while, which would show in what it times.
+  void set_spin(std::chrono::microseconds spin) { spin_ = spin; }
+
   int descriptor() const { return socket_.get(); }
   void close() { socket_.reset(); }
 
  private:
   UniqueFd socket_;
+  std::chrono::microseconds spin_{0};
 };
 
 }  // namespace cudal1

@@ -262,7 +262,9 @@ Result<CompileAnswer> NvrtcCompiler::ask(const CompileQuestion& question) const 
 
 Result<CompiledModule> NvrtcCompiler::judge(const CompileRequest& request, CompileAnswer answer) const {
   using Outcome = CompileAnswer::Outcome;
-  if (answer.outcome == Outcome::out_of_memory)
+  // NVRTC sometimes notices the limit itself and calls it an error of the source.
+  const bool out_of_memory = answer.log.find("catastrophic error: out of memory") != std::string::npos;
+  if (answer.outcome == Outcome::out_of_memory || out_of_memory)
     return failure(Status::compile_timeout,
                    fmt::format("the compiler ran out of its {} of memory", megabytes(options_.memory_limit_bytes)), {},
                    answer.log);

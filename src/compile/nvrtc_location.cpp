@@ -1,6 +1,7 @@
 #include "compile/nvrtc_location.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <sstream>
 
@@ -84,6 +85,16 @@ std::vector<fs::path> with_companions(const fs::path& folder) {
   return folders;
 }
 
+// The packages that PyTorch depends on lack what mma.h and cooperative_groups.h include; a toolkit has it.
+bool is_complete(const std::vector<fs::path>& folders) {
+  return std::ranges::all_of(std::array{"crt/mma.h", "nv/target"}, [&folders](const char* header) {
+    return std::ranges::any_of(folders, [header](const fs::path& folder) {
+      std::error_code error;
+      return fs::exists(folder / header, error);
+    });
+  });
+}
+
 std::vector<fs::path> find_headers(const fs::path& library) {
   if (const std::string given = environment("CUDAL1_CUDA_INCLUDE"); !given.empty()) {
     std::vector<fs::path> folders = split_folders(given);
@@ -95,9 +106,14 @@ std::vector<fs::path> find_headers(const fs::path& library) {
                                       lib_folder.parent_path().parent_path() / "cuda_runtime" / "include",
                                       lib_folder.parent_path().parent_path().parent_path() / "include"};
   for (const auto& root : toolkit_roots()) candidates.push_back(root / "include");
-  for (const auto& folder : candidates)
-    if (has_cuda_headers(folder)) return with_companions(folder);
-  return {};
+  std::vector<fs::path> best;
+  for (const auto& folder : candidates) {
+    if (!has_cuda_headers(folder)) continue;
+    const std::vector<fs::path> folders = with_companions(folder);
+    if (is_complete(folders)) return folders;
+    if (best.empty()) best = folders;
+  }
+  return best;
 }
 
 std::string version_beside(const fs::path& library) {

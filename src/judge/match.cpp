@@ -17,6 +17,7 @@ constexpr int perturbation_draws = 3;
 constexpr double reference_factor = 4.0;
 constexpr std::int64_t longest_counted_reduction = 1024;
 constexpr double paper_tolerance = 1e-2;
+constexpr double smallest_normal = 0x1.0p-126;
 
 std::vector<at::Tensor> results_of(const Executor& executor, const TensorTable& leaves) {
   ExecutionResult result = executor.run(leaves);
@@ -85,7 +86,8 @@ struct MatchRule::Impl {
   }
 
   OutputBudget floating_budget(const at::Tensor& exact, const std::vector<std::vector<at::Tensor>>& references,
-                               const std::vector<std::vector<at::Tensor>>& draws, std::size_t index) const {
+                               const std::vector<std::vector<at::Tensor>>& draws, Distribution distribution,
+                               std::size_t index) const {
     OutputBudget budget;
     const at::Tensor finite = finite_in(exact, references[0][index].scalar_type());
     for (const auto& results : references) {
@@ -103,7 +105,10 @@ struct MatchRule::Impl {
     const bool is_double = references[0][index].scalar_type() == at::kDouble;
     const double unit = is_double ? 0x1.0p-52 : 0x1.0p-23;
     const double terms = static_cast<double>(std::min(reductions, longest_counted_reduction));
-    budget.floor = std::sqrt(terms) * std::max(unit * scale, movement) + 0x1.0p-126;
+    // Rounding errors of many different terms cancel like a random walk; those of equal terms all point one way. And
+    // hardware may flush every denormal term (atomics do).
+    const double growth = distribution == Distribution::constant ? terms : std::sqrt(terms);
+    budget.floor = growth * std::max(unit * scale, movement) + terms * smallest_normal;
     budget.max = std::max(reference_factor * budget.reference_max, budget.floor);
     budget.rms = std::max(reference_factor * budget.reference_rms, budget.floor / 4.0);
     return budget;
@@ -166,7 +171,7 @@ MatchRule::MatchRule(const Task& task, at::Device device, PrecisionPolicy precis
 
 MatchRule::~MatchRule() = default;
 
-Expected MatchRule::expect(const TensorTable& leaves, std::uint64_t seed) const {
+Expected MatchRule::expect(const TensorTable& leaves, Distribution distribution, std::uint64_t seed) const {
   Expected expected;
   expected.oracle = results_of(*impl_->oracle, leaves);
   std::vector<std::vector<at::Tensor>> references;
@@ -175,7 +180,7 @@ Expected MatchRule::expect(const TensorTable& leaves, std::uint64_t seed) const 
   expected.reference = references[0];
   for (std::size_t i = 0; i < expected.oracle.size(); ++i) {
     if (expected.reference[i].is_floating_point()) {
-      expected.budgets.push_back(impl_->floating_budget(expected.oracle[i], references, draws, i));
+      expected.budgets.push_back(impl_->floating_budget(expected.oracle[i], references, draws, distribution, i));
       expected.undecided.emplace_back();
       continue;
     }

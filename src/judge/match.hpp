@@ -33,8 +33,8 @@ class MatchRule {
   MatchRule(const Task& task, at::Device device, PrecisionPolicy precision);
   ~MatchRule();
 
-  //! `leaves`: inputs, weights and states on any device.
-  Expected expect(const TensorTable& leaves, std::uint64_t seed) const;
+  //! `leaves`: inputs, weights and states on any device; `distribution`: how the inputs were drawn.
+  Expected expect(const TensorTable& leaves, Distribution distribution, std::uint64_t seed) const;
 
   //! One entry per output and state, in order.
   std::vector<OutputError> compare(const Expected& expected, const std::vector<at::Tensor>& candidate,

@@ -75,7 +75,7 @@ class PairTimer {
       close = surely_close(given[i], expected[i], verified_.largest_budgets[i]);
     if (!close) {
       Verification closer_look;
-      const Expected exact = context_.rule().expect(leaves, random_.next());
+      const Expected exact = context_.rule().expect(leaves, distribution, random_.next());
       if (auto failure = check_results(context_, candidate_, exact, distribution, closer_look)) {
         failure->status = Status::wrong_when_timed;
         failure->message = "in a timed call: " + failure->message;

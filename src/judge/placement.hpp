@@ -13,6 +13,7 @@ namespace cudal1 {
 struct Zone {
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
+  bool operator==(const Zone&) const = default;
 };
 
 //! A piece of the arena that belongs to no tensor.

@@ -78,10 +78,9 @@ Result<PlanSession::Done> PlanSession::ensure_room(const Plan& plan) {
   const ArenaPlan wanted = plan_arena(plan, library_bytes(backend_, plan));
   const bool fits = arena_ && wanted.total_bytes() <= arena_->bytes();
   // The library keeps memory of its region between calls, so the region may not move under a live runner.
-  const bool region_moves = runner_has_library_ && (wanted.op_region.offset != arena_plan_.op_region.offset ||
-                                                    wanted.op_region.bytes != arena_plan_.op_region.bytes);
-  if (!fits || region_moves) discard_runner();
-  if (runner_ && (wanted.op_region.offset != arena_plan_.op_region.offset)) runner_has_arena_ = false;
+  const bool region_changes = wanted.op_region != arena_plan_.op_region;
+  if (!fits || (region_changes && runner_has_library_)) discard_runner();
+  if (region_changes) runner_has_arena_ = false;
   arena_plan_ = wanted;
   if (fits) return Done{};
   arena_.reset();

@@ -70,7 +70,7 @@ std::optional<Failure> compare_runs(const std::vector<at::Tensor>& first, const 
 std::optional<Failure> verify_set(TaskContext& context, PlanSession& session, const TensorTable& leaves,
                                   Distribution distribution, bool twice, const VerificationOptions& options,
                                   Random& random, Verification& verification) {
-  const Expected expected = context.rule().expect(leaves, random.next());
+  const Expected expected = context.rule().expect(leaves, distribution, random.next());
   keep_largest_budgets(verification.largest_budgets, expected);
   std::vector<at::Tensor> first;
   for (int run = 0; run < (twice ? 2 : 1); ++run) {

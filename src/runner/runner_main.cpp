@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <string_view>
+#include <thread>
 
 #include "base/sandbox.hpp"
 #include "runner/protocol.hpp"
@@ -122,6 +123,9 @@ int runner_main(int argc, char** argv, const std::function<std::unique_ptr<Devic
     if (std::string_view(argv[i]) == "--writable") policy.writable.emplace_back(argv[i + 1]);
   }
   Channel channel{UniqueFd(socket_descriptor)};
+  // Between two timed calls the judge needs about a millisecond. Only where cores are plenty: judge and two runners
+  // spin at once.
+  if (std::thread::hardware_concurrency() >= 4) channel.set_spin(std::chrono::milliseconds(20));
   serve_runner(channel, make_device, [policy] {
     if (std::getenv("CUDAL1_UNRESTRICTED_RUNNER") == nullptr) restrict_this_process(policy);
   });

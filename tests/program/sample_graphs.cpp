@@ -19,7 +19,7 @@ std::vector<ValueId> GraphBuilder::node_with_outputs(const std::string& name, co
                                                      const std::vector<ValueId>& reads,
                                                      const std::vector<TensorMeta>& outputs) {
   Node node{name, op, {}, {}, {}, {}};
-  for (const ValueId read : reads) node.args.push_back(ValueRef{read});
+  for (const ValueId read : reads) node.args.emplace_back(ValueRef{read});
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     node.outputs.push_back(static_cast<ValueId>(graph.values.size()));
     const std::string value_name = i == 0 ? name : name + "[" + std::to_string(i) + "]";
@@ -48,9 +48,9 @@ OpGraph chain() {
   const ValueId bias = builder.leaf(ValueKind::weight, "bias", {256});
   const ValueId linear = builder.node("linear_1", "aten::linear", {x, weight, bias}, {64, 256});
   const ValueId gelu = builder.node("gelu_1", "aten::gelu", {linear}, {64, 256});
-  builder.graph.nodes.back().kwargs.push_back({"approximate", std::string("tanh")});
+  builder.graph.nodes.back().kwargs.emplace_back({"approximate", std::string("tanh")});
   const ValueId softmax = builder.node("softmax_1", "aten::softmax.int", {gelu}, {64, 256});
-  builder.graph.nodes.back().args.push_back(std::int64_t{-1});
+  builder.graph.nodes.back().args.emplace_back(std::int64_t{-1});
   builder.output(softmax);
   return builder.graph;
 }
@@ -106,7 +106,7 @@ OpGraph several_outputs() {
   builder.output(max[0]);
   builder.output(max[1]);
   builder.output(builder.node("cast_1", "aten::to.dtype", {h}, {8}, DType::bf16));
-  builder.graph.nodes.back().args.push_back(DTypeArgument{DType::bf16, true});
+  builder.graph.nodes.back().args.emplace_back(DTypeArgument{DType::bf16, true});
   return builder.graph;
 }
 

@@ -54,6 +54,7 @@ struct CudaPlan::GraphState {
   };
   std::vector<FixedCopy> copies_in, copies_out;
   std::vector<CUgraphNode> kernel_nodes;
+  std::vector<std::byte*> captured;  // by buffer: where op steps had put what they made
   CUgraph graph = nullptr;
   CUgraphExec executable = nullptr;
   ~GraphState() {
@@ -205,6 +206,7 @@ void CudaPlan::build_graph(const BufferOffsets& offsets) {
   }
   check(driver().cuStreamEndCapture(device_.stream(), &graph_->graph), "end the capture");
   check(driver().cuGraphInstantiate(&graph_->executable, graph_->graph, 0), "instantiate the graph");
+  graph_->captured = addresses_;
   for (std::size_t i = 0; i < plan_.buffers.size(); ++i)
     if (plan_.buffers[i].allocated_by_op && offsets[i] != no_offset)
       graph_->copies_out.push_back({static_cast<int>(i), addresses_[i]});
@@ -225,8 +227,7 @@ void CudaPlan::launch_graph(const BufferOffsets& offsets) {
   // Kernels read fresh inputs directly, but what op steps share with them stays where it was captured.
   for (const auto& copy : graph_->copies_out) addresses_[static_cast<std::size_t>(copy.buffer)] = copy.fixed;
   for (std::size_t i = 0; i < plan_.buffers.size(); ++i)
-    if (plan_.buffers[i].allocated_by_op && !addresses_[i])
-      addresses_[i] = static_cast<std::byte*>(ops_->address_of(static_cast<int>(i)));
+    if (plan_.buffers[i].allocated_by_op) addresses_[i] = graph_->captured[i];
   for (std::size_t i = 0; i < call_launches_.size(); ++i) {
     call_launches_[i].set_addresses(addresses_);
     if (graph_->kernel_nodes[i]) call_launches_[i].patch(graph_->executable, graph_->kernel_nodes[i]);

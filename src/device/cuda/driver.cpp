@@ -113,8 +113,10 @@ int device_count(std::string& reason) try {
   return 0;
 }
 
-CUcontext use_primary_context(int ordinal) {
+CUcontext use_primary_context(int ordinal, unsigned flags) {
   check(driver().cuInit(0), "start the driver");
+  if (flags != CU_CTX_SCHED_AUTO)
+    check(driver().cuDevicePrimaryCtxSetFlags(device_at(ordinal), flags), "set the context's flags");
   CUcontext context = nullptr;
   check(driver().cuDevicePrimaryCtxRetain(&context, device_at(ordinal)), "make a context");
   check(driver().cuCtxSetCurrent(context), "use the context");

@@ -47,7 +47,7 @@ void check(CUresult result, const std::string& action, SourcePosition at = {});
 int device_count(std::string& reason);
 
 //! Makes the primary context of the device current and returns it (PyTorch uses the same one).
-CUcontext use_primary_context(int ordinal);
+CUcontext use_primary_context(int ordinal, unsigned flags = CU_CTX_SCHED_AUTO);
 
 DeviceInfo device_info(int ordinal);
 
