@@ -14,7 +14,7 @@ std::string place(const Failure& failure) {
 }
 
 std::string outcome(const Evaluation& e) {
-  if (!e.timing) return place(e.failure) + e.failure.message;
+  if (!e.timing) return e.status == Status::ok ? "correct; not timed" : place(e.failure) + e.failure.message;
   const TimingSummary& t = *e.timing;
   std::string text = fmt::format("{:.2f}x  [{:.3f}, {:.3f}]  {:.4f} ms -> {:.4f} ms", t.speedup, t.low, t.high,
                                  t.reference_ms, t.candidate_ms);

@@ -143,7 +143,8 @@ struct TaskJudge::Impl {
     evaluation.errors = verified.worst;
     evaluation.deterministic = verified.deterministic;
     if (verified.failure) return fail(evaluation, *verified.failure);
-    time_program(program, verified, best_known, evaluation);
+    evaluation.status = Status::ok;
+    if (options.measure_time) time_program(program, verified, best_known, evaluation);
   }
 
   //! Measures until a result is stable, and again in a fresh process where the paper's rule asks for it.
@@ -237,21 +238,26 @@ const std::string& TaskJudge::name() const { return impl_->context->task().name;
 const std::string& TaskJudge::hash() const { return impl_->context->task().hash; }
 const std::string& TaskJudge::source_text() const { return impl_->context->task().source_text; }
 
-CompiledProgram TaskJudge::compile(const std::string& program_name, const std::string& text) const {
-  CompiledProgram program{program_name, text, {}, {}, {}};
-  auto plan = make_plan(impl_->context->task().graph, text);
+CompiledProgram compile_program(const OpGraph& graph, Backend& backend, const std::string& name,
+                                const std::string& text) {
+  CompiledProgram program{name, text, {}, {}, {}};
+  auto plan = make_plan(graph, text);
   if (!plan) {
     program.failure = plan.failure();
     return program;
   }
   program.plan = std::move(plan).value();
   if (!program.plan.has_launches()) return program;
-  auto module = impl_->backend.compiler().compile({program.plan.code, program.plan.kernels, impl_->backend.info().target});
+  auto module = backend.compiler().compile({program.plan.code, program.plan.kernels, backend.info().target});
   if (module)
     program.module = std::move(module).value();
   else
     program.failure = module.failure();
   return program;
+}
+
+CompiledProgram TaskJudge::compile(const std::string& program_name, const std::string& text) const {
+  return compile_program(impl_->context->task().graph, impl_->backend, program_name, text);
 }
 
 Evaluation TaskJudge::evaluate(const CompiledProgram& program, double best_known) {

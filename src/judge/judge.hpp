@@ -24,6 +24,7 @@ struct JudgeOptions {
   TimingProtocol protocol = TimingProtocol::standard;
   Precision precision = Precision::standard;
   bool demand_equal_bits = false;
+  bool measure_time = true;              //!< false: verify only; no reward
   double call_limit_seconds = 0.0;       //!< 0: 1000 times the reference, at least one second
   double paper_window_seconds = 1800.0;
   double longest_measurement_seconds = 0.0;  //!< 0: as the mode says; ends a measurement that does not settle
@@ -42,6 +43,9 @@ struct CompiledProgram {
   CompiledModule module;
 };
 
+//! Text -> plan -> module for a task whose metas are known. Safe to call from many threads.
+CompiledProgram compile_program(const OpGraph& graph, Backend& backend, const std::string& name, const std::string& text);
+
 //! One task, ready to judge programs for it. Not thread-safe but for compile().
 class TaskJudge {
  public:
@@ -53,7 +57,7 @@ class TaskJudge {
   const std::string& hash() const;
   const std::string& source_text() const;
 
-  //! Text -> plan -> module. Safe to call from many threads.
+  //! compile_program for this task.
   CompiledProgram compile(const std::string& program_name, const std::string& text) const;
 
   //! `best_known`: the best speed-up on record for this task and GPU, 0 if there is none.

@@ -51,7 +51,7 @@ TaskJudge& judge_of(const std::string& example) {
 //! Programs whose verdict needs the full size, the real compiler, or instructions that the emulation does not have.
 bool needs_a_gpu(const std::string& file) {
   for (const char* part : {"tensor_cores", "compile_timeout", "misaligned", "cooperative_groups", "launch_bounds",
-                           "static_and_dynamic_shared", "grid_too_tall", "forgets_tail", "forbidden-header", "forbidden-printf", "forbidden-static"})
+                           "static_and_dynamic_shared", "grid_too_tall", "forgets_tail", "number_too_large", "forbidden-header", "forbidden-printf", "forbidden-static"})
     if (file.find(part) != std::string::npos) return true;
   return false;
 }

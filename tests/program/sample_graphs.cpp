@@ -48,7 +48,7 @@ OpGraph chain() {
   const ValueId bias = builder.leaf(ValueKind::weight, "bias", {256});
   const ValueId linear = builder.node("linear_1", "aten::linear", {x, weight, bias}, {64, 256});
   const ValueId gelu = builder.node("gelu_1", "aten::gelu", {linear}, {64, 256});
-  builder.graph.nodes.back().kwargs.emplace_back({"approximate", std::string("tanh")});
+  builder.graph.nodes.back().kwargs.emplace_back("approximate", std::string("tanh"));
   const ValueId softmax = builder.node("softmax_1", "aten::softmax.int", {gelu}, {64, 256});
   builder.graph.nodes.back().args.emplace_back(std::int64_t{-1});
   builder.output(softmax);

@@ -1,0 +1,74 @@
+// Measures everything the evaluator claims and writes bench/results/evaluator.json.
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+#include <ctime>
+#include <functional>
+#include <map>
+
+#include "base/files.hpp"
+#include "compile/nvrtc_compiler.hpp"
+#include "rows.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace cudal1;
+
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%d", std::gmtime(&now));
+  return text;
+}
+
+fs::path make_scratch() {
+  std::string pattern = (fs::temp_directory_path() / "cudal1-bench-XXXXXX").string();
+  if (!::mkdtemp(pattern.data())) throw Error("cannot make a temporary folder");
+  return pattern;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  CLI::App app{"Measures the evaluator on this machine's GPU"};
+  fs::path output = "bench/results/evaluator.json";
+  std::string commit = "unknown", command = "bench/evaluator.sh";
+  std::vector<std::string> only;
+  app.add_option("--output", output, "Where the rows go");
+  app.add_option("--commit", commit, "What is being measured");
+  app.add_option("--only", only, "compile throughput repeat self start match hang status");
+  CLI11_PARSE(app, argc, argv);
+
+  const bench::Setting setting{CUDAL1_SOURCE_DIR, make_scratch()};
+  const auto backend = make_cuda_backend(0, std::make_unique<NvrtcCompiler>());
+  nlohmann::json rows = nlohmann::json::array();
+  const std::vector<std::pair<std::string, std::function<void()>>> measurements{
+      {"compile", [&] { bench::compile_rows(*backend, setting, rows); }},
+      {"throughput", [&] { bench::throughput_row(setting, rows); }},
+      {"repeat", [&] { bench::repeat_row(*backend, setting, rows); }},
+      {"self", [&] { bench::self_row(*backend, setting, rows); }},
+      {"start", [&] { bench::start_row(*backend, rows); }},
+      {"match", [&] { bench::match_rule_rows(*backend, setting, rows); }},
+      {"hang", [&] { bench::hang_row(*backend, setting, rows); }},
+      {"status", [&] { bench::status_row(*backend, setting, rows); }}};
+  for (const auto& [name, measure] : measurements) {
+    if (!only.empty() && std::find(only.begin(), only.end(), name) == only.end()) continue;
+    const auto begin = std::chrono::steady_clock::now();
+    measure();
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    std::fprintf(stderr, "%s: %.0f s\n", name.c_str(), seconds);
+    const nlohmann::json result{{"command", command}, {"commit", commit}, {"gpu", backend->info().name},
+                                {"date", today()},    {"rows", rows}};
+    write_file_atomically(output, result.dump(1) + "\n");  // after each, so that an interrupted run keeps its rows
+  }
+  for (const auto& r : rows)
+    std::printf("%-5s %-90s %12.4g %-14s bar: %s\n", r["holds"].get<bool>() ? "holds" : "FAILS",
+                r["what"].get<std::string>().c_str(), r["value"].get<double>(), r["unit"].get<std::string>().c_str(),
+                r["bar"].get<std::string>().c_str());
+  fs::remove_all(setting.scratch);
+  return 0;
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "evaluator_bench: %s\n", error.what());
+  return 1;
+}

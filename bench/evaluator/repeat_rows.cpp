@@ -1,0 +1,96 @@
+#include <algorithm>
+#include <cmath>
+
+#include "judge/judge.hpp"
+#include "judge/timing_statistics.hpp"
+#include "rows.hpp"
+
+namespace cudal1::bench {
+namespace {
+
+constexpr int repeats = 20;
+constexpr int self_comparisons = 100;
+
+//! The correct programs of each task; every `stride`-th task.
+std::vector<ExampleProgram> correct_programs(const Setting& setting, const std::string& name_part) {
+  std::vector<ExampleProgram> programs = programs_below(setting.source_folder / "examples");
+  std::erase_if(programs, [&](const ExampleProgram& program) {
+    return program.wanted_status != "ok" || program.file.find(name_part) == std::string::npos;
+  });
+  return programs;
+}
+
+}  // namespace
+
+// One fast program of every task whose kernels take 10 us and more.
+void repeat_row(Backend& backend, const Setting& setting, nlohmann::json& rows) {
+  int within = 0, total = 0;
+  double worst = 0.0;
+  nlohmann::json details = nlohmann::json::array();
+  std::filesystem::path last_task;
+  for (const ExampleProgram& program : correct_programs(setting, "naive")) {
+    if (program.task == last_task) continue;
+    last_task = program.task;
+    TaskJudge judge(backend, program.task, {});
+    const CompiledProgram compiled = judge.compile(program.file, program.text);
+    std::vector<double> speedups;
+    double candidate_ms = 0.0;
+    int unstable = 0;
+    for (int i = 0; i < repeats; ++i) {
+      const Evaluation evaluation = judge.evaluate(compiled);
+      if (!evaluation.timing) throw Error(program.file + ": " + evaluation.failure.message);
+      unstable += evaluation.status == Status::unstable ? 1 : 0;
+      speedups.push_back(evaluation.timing->speedup);
+      candidate_ms = evaluation.timing->candidate_ms;
+      if (candidate_ms < 0.010) break;
+    }
+    if (candidate_ms < 0.010) continue;
+    const double center = median(speedups);
+    int close = 0;
+    double farthest = 0.0;
+    for (const double speedup : speedups) {
+      const double distance = std::abs(speedup / center - 1.0);
+      close += distance <= 0.01 ? 1 : 0;
+      farthest = std::max(farthest, distance);
+    }
+    within += close;
+    total += repeats;
+    worst = std::max(worst, farthest);
+    details.push_back({{"task", program.task.filename().string()}, {"program", program.file}, {"median_speedup", center},
+                       {"candidate_ms", candidate_ms}, {"within_1_percent", close}, {"farthest", farthest},
+                       {"unstable", unstable}});
+  }
+  const double share = 100.0 * within / std::max(1, total);
+  rows.push_back(row("the same program evaluated 20 times (kernels of 10 us and more), share within 1% of the median",
+                     share, "%", "95% within 1% of the median", share >= 95.0,
+                     {{"evaluations", total}, {"farthest", worst}, {"programs", details}}));
+}
+
+// The empty program against the reference, which is the empty program.
+void self_row(Backend& backend, const Setting& setting, nlohmann::json& rows) {
+  const auto programs = correct_programs(setting, "empty");
+  int ties = 0, done = 0;
+  double highest = 0.0;
+  nlohmann::json details = nlohmann::json::array();
+  for (std::size_t i = 0; i < programs.size(); ++i) {
+    TaskJudge judge(backend, programs[i].task, {});
+    const CompiledProgram compiled = judge.compile(programs[i].file, programs[i].text);
+    const int share = self_comparisons * static_cast<int>(i + 1) / static_cast<int>(programs.size()) -
+                      self_comparisons * static_cast<int>(i) / static_cast<int>(programs.size());
+    nlohmann::json speedups = nlohmann::json::array();
+    for (int k = 0; k < share; ++k, ++done) {
+      const Evaluation evaluation = judge.evaluate(compiled);
+      if (!evaluation.timing) throw Error(programs[i].file + ": " + evaluation.failure.message);
+      ties += evaluation.timing->tie ? 1 : 0;
+      highest = std::max(highest, evaluation.reward.value_or(0.0));
+      speedups.push_back(std::round(evaluation.timing->speedup * 1e4) / 1e4);
+    }
+    details.push_back({{"task", programs[i].task.filename().string()}, {"speedups", speedups}});
+  }
+  rows.push_back(row("a program against itself, 100 times: ties", ties, "of 100", "at least 98 ties",
+                     done == self_comparisons && ties >= 98, details));
+  rows.push_back(row("a program against itself, 100 times: highest reward", highest, "x", "no reward above 1.01",
+                     highest <= 1.01));
+}
+
+}  // namespace cudal1::bench
