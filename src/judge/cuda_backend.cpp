@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "base/files.hpp"
+#include "base/timing_core.hpp"
 #include "device/cuda/driver.hpp"
 #include "device/cuda/scrub_kernel.hpp"
 #include "judge/backend.hpp"
@@ -15,6 +16,7 @@ namespace fs = std::filesystem;
 class CudaBackend : public Backend {
  public:
   CudaBackend(int ordinal, std::unique_ptr<Compiler> compiler) : ordinal_(ordinal), compiler_(std::move(compiler)) {
+    reserve_timing_core();  // before there are threads that would stay on it
     cuda::use_primary_context(ordinal);
     info_ = cuda::device_info(ordinal);
     peak_bytes_per_second_ = cuda::peak_bytes_per_second(ordinal);
@@ -37,6 +39,7 @@ class CudaBackend : public Backend {
       if (entry.path().filename().string().starts_with("nvidia")) options.writable.push_back(entry.path());
     options.writable.emplace_back("/dev/shm");
     options.scrub_kernel = scrub_;
+    options.timing_core = reserve_timing_core();
     return options;
   }
 

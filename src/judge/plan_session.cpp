@@ -175,6 +175,7 @@ void PlanSession::flush_caches() {
 
 Result<CallTimes> PlanSession::call(const TensorTable& leaves, Poison poison, std::chrono::milliseconds limit,
                                     bool flush) {
+  if (flush) runner_->get_ready();
   inputs_ = leaves;
   moving_gaps_ = place_buffers(plan_, arena_plan_, true, random_, offsets_);
   moving_pattern_ = static_cast<std::uint8_t>(1 + random_.below(254));

@@ -144,13 +144,13 @@ class DirectiveParser {
     buffer.at = name.at;
     buffer.meta.dtype = read_dtype(cursor);
     buffer.meta.sizes = read_dimensions(cursor);
+    refuse_huge(buffer);
     buffer.meta.strides = contiguous_strides(buffer.meta.sizes);
     if (cursor.peek().is_word() && cursor.peek().text == "zero") {
       cursor.next();
       buffer.zero = true;
     }
     expect_end(cursor, "the buffer's dimensions and 'zero'");
-    refuse_huge(buffer);
     scope_.declare(std::move(buffer));
   }
 

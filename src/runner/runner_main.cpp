@@ -7,9 +7,9 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <string_view>
-#include <thread>
 
 #include "base/sandbox.hpp"
+#include "base/timing_core.hpp"
 #include "runner/protocol.hpp"
 
 namespace cudal1 {
@@ -18,6 +18,8 @@ namespace {
 using nlohmann::json;
 
 constexpr int socket_descriptor = 3;
+// The judge needs about a millisecond to write and poison before a timed call.
+constexpr std::chrono::milliseconds longest_wait_awake{20};
 
 std::string read_blob(const UniqueFd& descriptor) {
   struct stat info {};
@@ -99,8 +101,14 @@ void serve_runner(Channel& channel, const std::function<std::unique_ptr<Device>(
   while (channel.receive(message) == Channel::Outcome::message) {
     json reply;
     bool fatal = false;
+    channel.set_spin(std::chrono::microseconds(0));
     try {
-      reply = server.answer(json::parse(message.bytes), message);
+      const json request = json::parse(message.bytes);
+      if (request.at(protocol::request_key) == protocol::ready) {
+        channel.set_spin(longest_wait_awake);
+        continue;
+      }
+      reply = server.answer(request, message);
     } catch (const DeviceError& error) {
       fatal = error.fatal;
       reply = protocol::failure_to_json(error.failure, fatal);
@@ -118,15 +126,15 @@ void serve_runner(Channel& channel, const std::function<std::unique_ptr<Device>(
 int runner_main(int argc, char** argv, const std::function<std::unique_ptr<Device>()>& make_device) {
   SandboxPolicy policy;
   policy.readable = {"/usr", "/lib", "/lib64", "/etc", "/proc", "/sys", "/dev", "/opt"};
+  int timing_core = -1;
   for (int i = 1; i + 1 < argc; i += 2) {
+    if (std::string_view(argv[i]) == "--core") timing_core = std::atoi(argv[i + 1]);
     if (std::string_view(argv[i]) == "--readable") policy.readable.emplace_back(argv[i + 1]);
     if (std::string_view(argv[i]) == "--writable") policy.writable.emplace_back(argv[i + 1]);
   }
   Channel channel{UniqueFd(socket_descriptor)};
-  // Between two timed calls the judge needs about a millisecond. Only where cores are plenty: judge and two runners
-  // spin at once.
-  if (std::thread::hardware_concurrency() >= 4) channel.set_spin(std::chrono::milliseconds(20));
-  serve_runner(channel, make_device, [policy] {
+  serve_runner(channel, make_device, [policy, timing_core] {
+    if (timing_core >= 0) move_to_core(timing_core);  // this thread only: the driver's own stay elsewhere
     if (std::getenv("CUDAL1_UNRESTRICTED_RUNNER") == nullptr) restrict_this_process(policy);
   });
 }

@@ -65,6 +65,7 @@ std::vector<std::string> command_line(const RunnerOptions& options) {
   if (options.use_bubblewrap && bubblewrap_works()) arguments = bubblewrap_arguments(*find_bubblewrap(), visible);
   arguments.push_back(options.executable.string());
   for (const fs::path& path : visible) arguments.insert(arguments.end(), {"--readable", path.string()});
+  if (options.timing_core) arguments.insert(arguments.end(), {"--core", std::to_string(*options.timing_core)});
   for (const fs::path& path : options.writable) arguments.insert(arguments.end(), {"--writable", path.string()});
   return arguments;
 }
@@ -172,6 +173,8 @@ Result<RunnerProcess::Done> RunnerProcess::prepare(const BufferOffsets& offsets,
   return ask_for_done({{protocol::request_key, protocol::prepare}, {"offsets", protocol::offsets_to_json(offsets)}}, {},
                       limit);
 }
+
+void RunnerProcess::get_ready() { channel_.send(json{{protocol::request_key, protocol::ready}}.dump()); }
 
 Result<CallTimes> RunnerProcess::call(const BufferOffsets& offsets, std::chrono::milliseconds limit) {
   const auto answer =

@@ -21,6 +21,7 @@ struct RunnerOptions {
   std::vector<std::filesystem::path> readable;  //!< besides the system's folders
   std::vector<std::filesystem::path> writable;  //!< device files
   std::optional<CompiledModule> scrub_kernel;
+  std::optional<int> timing_core;  //!< where its calls run
   bool use_bubblewrap = true;  //!< where bwrap works; the runner restricts itself in any case
   std::chrono::milliseconds start_limit{30000};
 };
@@ -35,6 +36,8 @@ class RunnerProcess {
   Result<Done> map(const Arena& arena, const ArenaLayout& layout);
   Result<Done> load(const Plan& plan, const CompiledModule& module, PrecisionFlags flags);
   Result<Done> prepare(const BufferOffsets& offsets, std::chrono::milliseconds limit);
+  //! A call follows within milliseconds: the runner waits for it without sleeping.
+  void get_ready();
   Result<CallTimes> call(const BufferOffsets& offsets, std::chrono::milliseconds limit);
   Result<Done> unload();
 

@@ -9,7 +9,7 @@ TensorMeta dense(std::vector<std::int64_t> sizes, DType dtype) {
 
 ValueId GraphBuilder::leaf(ValueKind kind, const std::string& name, std::vector<std::int64_t> sizes, DType dtype) {
   const ValueId id = static_cast<ValueId>(graph.values.size());
-  graph.values.push_back({name, kind, dense(std::move(sizes), dtype), -1, 0, {}});
+  graph.values.push_back({name, kind, dense(std::move(sizes), dtype), -1, 0, false, {}});
   auto& list = kind == ValueKind::input ? graph.inputs : kind == ValueKind::weight ? graph.weights : graph.states;
   list.push_back(id);
   return id;
@@ -24,7 +24,7 @@ std::vector<ValueId> GraphBuilder::node_with_outputs(const std::string& name, co
     node.outputs.push_back(static_cast<ValueId>(graph.values.size()));
     const std::string value_name = i == 0 ? name : name + "[" + std::to_string(i) + "]";
     graph.values.push_back({value_name, ValueKind::node_output, outputs[i], static_cast<int>(graph.nodes.size()),
-                            static_cast<int>(i), {}});
+                            static_cast<int>(i), false, {}});
   }
   graph.nodes.push_back(node);
   return node.outputs;
