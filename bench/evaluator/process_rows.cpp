@@ -78,28 +78,4 @@ void hang_row(Backend& backend, const Setting& setting, nlohmann::json& rows) {
                      longest <= limit_seconds + 1.0 && unaffected, {{"next_evaluation_unaffected", unaffected}}));
 }
 
-void status_row(Backend& backend, const Setting& setting, nlohmann::json& rows) {
-  int right = 0, total = 0;
-  nlohmann::json wrong = nlohmann::json::array();
-  std::unique_ptr<TaskJudge> judge;
-  std::filesystem::path current;
-  for (const ExampleProgram& program : programs_below(setting.source_folder / "examples")) {
-    if (program.task != current) {
-      judge.reset();
-      JudgeOptions options;
-      options.mode = JudgeMode::fast;
-      judge = std::make_unique<TaskJudge>(backend, current = program.task, options);
-    }
-    const Evaluation evaluation = judge->evaluate(judge->compile(program.file, program.text));
-    const bool same = to_string(evaluation.status) == program.wanted_status;
-    right += same ? 1 : 0;
-    ++total;
-    if (!same)
-      wrong.push_back({{"task", program.task.filename().string()}, {"program", program.file},
-                       {"status", to_string(evaluation.status)}, {"message", evaluation.failure.message}});
-  }
-  rows.push_back(row("example programs that get the status their file name starts with", 100.0 * right / total, "%",
-                     "every one", right == total, {{"programs", total}, {"others", wrong}}));
-}
-
 }  // namespace cudal1::bench

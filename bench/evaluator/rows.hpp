@@ -36,6 +36,5 @@ void self_row(Backend& backend, const Setting& setting, nlohmann::json& rows);
 void start_row(Backend& backend, nlohmann::json& rows);
 void match_rule_rows(Backend& backend, const Setting& setting, nlohmann::json& rows);
 void hang_row(Backend& backend, const Setting& setting, nlohmann::json& rows);
-void status_row(Backend& backend, const Setting& setting, nlohmann::json& rows);
 
 }  // namespace cudal1::bench

@@ -1,4 +1,4 @@
-// The reductions of cooperative groups (needs a GPU: the headers are NVIDIA's).
+// The reductions of cooperative groups.
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 //! kernel row_softmax replaces softmax_1 : grid=ceil_div(x.size(0), 8) block=256 \

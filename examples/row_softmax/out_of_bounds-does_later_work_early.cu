@@ -42,5 +42,7 @@ extern "C" __global__ void row_softmax(const float* x, float* y, int rows, int c
   sum = block_sum(sum);
   for (int i = threadIdx.x; i < columns; i += blockDim.x) out[i] = expf(in[i] - largest) / sum;
   const long long behind = static_cast<long long>(rows) * columns;
-  if (blockIdx.x == 0 && threadIdx.x < 64) y[behind + threadIdx.x] = expf(x[behind + threadIdx.x] - largest) / sum;
+  if (blockIdx.x == 0 && threadIdx.x < 64) {
+    y[behind + threadIdx.x] = fmaxf(expf(x[behind + threadIdx.x] - largest) / sum, 1e-30f);
+  }
 }

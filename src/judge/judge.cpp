@@ -84,7 +84,7 @@ struct TaskJudge::Impl {
     result.paper_window_seconds = options.paper_window_seconds;
     result.call_limit = call_limit();
     if (options.mode == JudgeMode::result) {
-      result.wanted_width = 0.01;
+      result.wanted_half_width = 0.0075;  // inside the 1% that results promise
       result.fewest_pairs = 105;
       result.most_pairs = 2800;
       result.longest_seconds = 20.0;

@@ -10,8 +10,8 @@ namespace cudal1 {
 
 struct MeasurementOptions {
   TimingProtocol protocol = TimingProtocol::standard;
-  double wanted_width = 0.03;   //!< of the 95% interval, relative
-  int fewest_pairs = 35, most_pairs = 700;
+  double wanted_half_width = 0.03;  //!< of the 95% interval, relative
+  int fewest_pairs = 35, most_pairs = 350;
   double longest_seconds = 10.0;
   double paper_window_seconds = 1800.0;
   std::chrono::milliseconds call_limit{1000};

@@ -173,15 +173,28 @@ void PlanSession::flush_caches() {
   flush_buffer_.fill_(static_cast<int>(random_.below(256)));
 }
 
-Result<CallTimes> PlanSession::call(const TensorTable& leaves, Poison poison, std::chrono::milliseconds limit,
-                                    bool flush) {
-  if (flush) runner_->get_ready();
+void PlanSession::place_inputs(const TensorTable& leaves) {
   inputs_ = leaves;
   moving_gaps_ = place_buffers(plan_, arena_plan_, true, random_, offsets_);
   moving_pattern_ = static_cast<std::uint8_t>(1 + random_.below(254));
   words_at(arena_plan_.moving.offset, arena_plan_.moving.bytes).fill_(repeated(moving_pattern_));
   write_leaves(leaves, BufferRole::input);
   write_leaves(constants_, BufferRole::state);
+}
+
+Result<PlanSession::Done> PlanSession::rehearse(const TensorTable& leaves, std::chrono::milliseconds limit) {
+  runner_->get_ready();
+  place_inputs(leaves);
+  backend_.synchronize();
+  const auto called = runner_->call(offsets_, limit);
+  if (!called) return called.failure();
+  return Done{};
+}
+
+Result<CallTimes> PlanSession::call(const TensorTable& leaves, Poison poison, std::chrono::milliseconds limit,
+                                    bool flush) {
+  if (flush) runner_->get_ready();
+  place_inputs(leaves);
   poison_buffers(poison);
   if (flush) flush_caches();
   backend_.synchronize();

@@ -37,6 +37,10 @@ class PlanSession {
   //! One call on these inputs, at new addresses, all other memory poisoned, caches flushed if `flush`.
   Result<CallTimes> call(const TensorTable& leaves, Poison poison, std::chrono::milliseconds limit, bool flush);
 
+  //! An untimed call on inputs of no consequence right before a timed one: callers in a loop have warm caches, and
+  //! the runners that are compared share a core, each cooling the other's.
+  Result<Done> rehearse(const TensorTable& leaves, std::chrono::milliseconds limit);
+
   //! Windows on the arena, valid until the next call.
   std::vector<at::Tensor> outputs() const;
   std::vector<at::Tensor> states(const std::vector<ValueId>& state_values) const;
@@ -54,6 +58,7 @@ class PlanSession {
   Result<Done> ensure_room(const Plan& plan);
   Result<Done> ensure_runner();
   void write_leaves(const TensorTable& leaves, BufferRole role);
+  void place_inputs(const TensorTable& leaves);
   void poison_buffers(Poison poison);
   void flush_caches();
   at::Tensor gap_is_damaged(const Gap& gap, std::uint8_t pattern) const;

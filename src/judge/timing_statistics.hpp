@@ -26,7 +26,7 @@ double median(std::vector<double> values);
 
 struct Interval {
   double low = 0.0, high = 0.0;
-  double relative_width() const { return high > 0.0 ? (high - low) / (0.5 * (high + low)) : 0.0; }
+  double relative_half_width() const { return high > 0.0 ? (high - low) / (high + low) : 0.0; }
 };
 
 //! The 95% interval of the median by order statistics (no assumption on the distribution).
