@@ -57,8 +57,8 @@ int main(int argc, char** argv) try {
     measure();
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     std::fprintf(stderr, "%s: %.0f s\n", name.c_str(), seconds);
-    const nlohmann::json result{{"command", command}, {"commit", commit}, {"gpu", backend->info().name},
-                                {"date", today()},    {"rows", rows}};
+    const nlohmann::json result{
+        {"command", command}, {"commit", commit}, {"gpu", backend->info().name}, {"date", today()}, {"rows", rows}};
     write_file_atomically(output, result.dump(1) + "\n");  // after each, so that an interrupted run keeps its rows
   }
   for (const auto& r : rows)

@@ -34,8 +34,10 @@ void match_rule_rows(Backend& backend, const Setting& setting, nlohmann::json& r
     honest_rejected += is_honest && !accepted ? 1 : 0;
     // A low-precision program must be rejected for its result, not for some accident.
     low_accepted += !is_honest && evaluation.status != Status::wrong_result ? 1 : 0;
-    margins.push_back({{"task", program.task.filename().string()}, {"program", program.file},
-                       {"status", to_string(evaluation.status)}, {"margin", largest_margin(evaluation)},
+    margins.push_back({{"task", program.task.filename().string()},
+                       {"program", program.file},
+                       {"status", to_string(evaluation.status)},
+                       {"margin", largest_margin(evaluation)},
                        {"message", evaluation.failure.message}});
   }
   rows.push_back(row("honest variants rejected by the match rule", honest_rejected, "of " + std::to_string(honest),

@@ -51,8 +51,8 @@ void start_row(Backend& backend, nlohmann::json& rows) {
     runner.push_back(start_runner(backend));
   }
   const double difference = median(runner) - median(bare);
-  rows.push_back(row("start of a runner without op steps, more than a bare process that makes a CUDA context", difference,
-                     "s", "at most 0.1 s more", difference <= 0.1,
+  rows.push_back(row("start of a runner without op steps, more than a bare process that makes a CUDA context",
+                     difference, "s", "at most 0.1 s more", difference <= 0.1,
                      {{"bare_s", median(bare)}, {"runner_s", median(runner)}, {"bubblewrap", bubblewrap_works()}}));
 }
 
@@ -73,8 +73,8 @@ void hang_row(Backend& backend, const Setting& setting, nlohmann::json& rows) {
     longest = std::max(longest, hung.seconds);
     unaffected = unaffected && hung.status == Status::timeout && is_correct(judge.evaluate(honest).status);
   }
-  rows.push_back(row("a candidate that hangs, from the start of its evaluation to the verdict (limit 1 s)", longest, "s",
-                     "killed within its limit + 1 s, the next evaluation unaffected",
+  rows.push_back(row("a candidate that hangs, from the start of its evaluation to the verdict (limit 1 s)", longest,
+                     "s", "killed within its limit + 1 s, the next evaluation unaffected",
                      longest <= limit_seconds + 1.0 && unaffected, {{"next_evaluation_unaffected", unaffected}}));
 }
 

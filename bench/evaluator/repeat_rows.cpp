@@ -56,8 +56,12 @@ void repeat_row(Backend& backend, const Setting& setting, nlohmann::json& rows) 
     within += close;
     total += repeats;
     worst = std::max(worst, farthest);
-    details.push_back({{"task", program.task.filename().string()}, {"program", program.file}, {"median_speedup", center},
-                       {"candidate_ms", candidate_ms}, {"within_1_percent", close}, {"farthest", farthest},
+    details.push_back({{"task", program.task.filename().string()},
+                       {"program", program.file},
+                       {"median_speedup", center},
+                       {"candidate_ms", candidate_ms},
+                       {"within_1_percent", close},
+                       {"farthest", farthest},
                        {"unstable", unstable}});
   }
   const double share = 100.0 * within / std::max(1, total);

@@ -47,14 +47,17 @@ void throughput_row(const Setting& setting, nlohmann::json& rows) {
     compiled.pop_front();
     ++statuses[std::string(to_string(evaluation.status))];
     if (to_string(evaluation.status) != program.wanted_status)
-      others.push_back({{"task", program.task.filename().string()}, {"program", program.file},
-                        {"status", to_string(evaluation.status)}, {"message", evaluation.failure.message}});
+      others.push_back({{"task", program.task.filename().string()},
+                        {"program", program.file},
+                        {"status", to_string(evaluation.status)},
+                        {"message", evaluation.failure.message}});
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   const double per_minute = 60.0 * static_cast<double>(programs.size()) / seconds;
-  rows.push_back(row("fast-mode evaluations, 8 compiling processes, one GPU, on the examples, cold cache, every program different",
-                     per_minute, "per minute", "at least 120", per_minute >= 120.0,
-                     {{"programs", programs.size()}, {"seconds", seconds}, {"statuses", statuses}}));
+  rows.push_back(
+      row("fast-mode evaluations, 8 compiling processes, one GPU, on the examples, cold cache, every program different",
+          per_minute, "per minute", "at least 120", per_minute >= 120.0,
+          {{"programs", programs.size()}, {"seconds", seconds}, {"statuses", statuses}}));
   const double right = 100.0 - 100.0 * static_cast<double>(others.size()) / static_cast<double>(programs.size());
   rows.push_back(row("example programs that get the status their file name starts with", right, "%", "every one",
                      others.empty(), {{"programs", programs.size()}, {"others", others}}));

@@ -121,10 +121,10 @@ std::optional<ChildExit> ChildProcess::wait_for(std::chrono::milliseconds limit)
   if (process && limit.count() > 0) {
     pollfd waiting{process.get(), POLLIN, 0};
     const auto deadline = std::chrono::steady_clock::now() + limit;
-    while (::poll(&waiting, 1, static_cast<int>(std::max<std::int64_t>(
-                                   0, std::chrono::duration_cast<std::chrono::milliseconds>(
-                                          deadline - std::chrono::steady_clock::now())
-                                          .count()))) < 0 &&
+    while (::poll(&waiting, 1,
+                  static_cast<int>(std::max<std::int64_t>(0, std::chrono::duration_cast<std::chrono::milliseconds>(
+                                                                 deadline - std::chrono::steady_clock::now())
+                                                                 .count()))) < 0 &&
            errno == EINTR) {
     }
   }
@@ -155,8 +155,8 @@ std::vector<std::pair<std::string, std::string>> minimal_environment() {
     if (equals == std::string_view::npos) continue;
     const std::string_view name = text.substr(0, equals);
     const bool wanted = name == "PATH" || name == "HOME" || name == "LANG" || name == "LD_LIBRARY_PATH" ||
-                        name == "TMPDIR" || name.starts_with("CUDA_") || name.starts_with("NVIDIA_") || name == "OMP_NUM_THREADS" ||
-                        name.starts_with("CUDAL1_");
+                        name == "TMPDIR" || name.starts_with("CUDA_") || name.starts_with("NVIDIA_") ||
+                        name == "OMP_NUM_THREADS" || name.starts_with("CUDAL1_");
     if (wanted) kept.emplace_back(name, text.substr(equals + 1));
   }
   return kept;

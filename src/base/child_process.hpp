@@ -18,9 +18,9 @@ struct ChildLimits {
 };
 
 struct ChildOptions {
-  std::vector<std::string> arguments;                //!< arguments[0] is the executable's path
+  std::vector<std::string> arguments;                            //!< arguments[0] is the executable's path
   std::vector<std::pair<std::string, std::string>> environment;  //!< the whole environment of the child
-  std::vector<std::pair<int, int>> descriptors;      //!< (ours, the child's number); all others are closed
+  std::vector<std::pair<int, int>> descriptors;                  //!< (ours, the child's number); all others are closed
   ChildLimits limits;
 };
 

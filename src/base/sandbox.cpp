@@ -57,7 +57,7 @@ std::size_t ruleset_bytes_known_to(int abi) {
 void allow_path(int ruleset, const std::filesystem::path& path, std::uint64_t access) {
   const UniqueFd place(::open(path.c_str(), O_PATH | O_CLOEXEC));
   if (!place) return;
-  struct stat info{};
+  struct stat info {};
   if (::fstat(place.get(), &info) != 0) return;
   if (!S_ISDIR(info.st_mode)) access &= ~access_read_directory;
   const LandlockPathRule rule{access, place.get()};

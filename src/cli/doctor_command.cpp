@@ -72,8 +72,8 @@ Finding try_compiler() {
 }
 
 Finding look_at_torch() {
-  return {"PyTorch", true, true, fmt::format("{}{}", TORCH_VERSION, at::hasCUDA() ? " with CUDA" : " without CUDA"),
-          {}};
+  return {
+      "PyTorch", true, true, fmt::format("{}{}", TORCH_VERSION, at::hasCUDA() ? " with CUDA" : " without CUDA"), {}};
 }
 
 Finding look_at_file(const std::string& what, const std::string& name) {
@@ -123,7 +123,9 @@ int run_doctor(bool as_json) {
     all_good = all_good && (finding.good || !finding.needed);
     const std::string_view state = finding.good ? "ok" : finding.needed ? "missing" : "limited";
     if (as_json)
-      list.push_back({{"what", finding.what}, {"state", state}, {"found", finding.found},
+      list.push_back({{"what", finding.what},
+                      {"state", state},
+                      {"found", finding.found},
                       {"advice", finding.good ? "" : finding.advice}});
     else
       fmt::print("{:<8} {:<14} {}{}\n", state, finding.what, finding.found,

@@ -141,7 +141,9 @@ void add_eval_command(CLI::App& app, CommandAction& action) {
              "Error budget: standard, strict, tf32 or paper");
   command->add_flag("--deterministic", options->judge.demand_equal_bits, "Demand equal bits from equal inputs");
   command->add_flag("!--verify-only", options->judge.measure_time, "Do not time: is it correct?");
-  command->add_option("--time-limit", options->judge.call_limit_seconds, "Seconds a call may take (default: 1000x the reference, at least 1)")
+  command
+      ->add_option("--time-limit", options->judge.call_limit_seconds,
+                   "Seconds a call may take (default: 1000x the reference, at least 1)")
       ->check(CLI::PositiveNumber);
   command->add_option("--seed", options->judge.seed, "For repeating a run; default: secret, from the operating system");
   command->add_option("--jobs", options->jobs, "Compilers at once")->check(CLI::Range(1, 64));

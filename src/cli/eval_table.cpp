@@ -29,8 +29,8 @@ void print_details(const Evaluation& e) {
     fmt::print("    '{}' on {} inputs: {:.3g} of its error budget (max {:.3g} of {:.3g}, rms {:.3g} of {:.3g})\n",
                error.output, error.distribution, error.margin(), error.max_error, error.max_budget, error.rms_error,
                error.rms_budget);
-  fmt::print("    {} launches, {} op steps, compiled in {:.2f} s{}, judged in {:.2f} s, seed {}\n", e.launches, e.op_steps,
-             e.compile_seconds, e.compiled_from_cache ? " (cached)" : "", e.seconds, e.seed);
+  fmt::print("    {} launches, {} op steps, compiled in {:.2f} s{}, judged in {:.2f} s, seed {}\n", e.launches,
+             e.op_steps, e.compile_seconds, e.compiled_from_cache ? " (cached)" : "", e.seconds, e.seed);
   if (!e.failure.details.empty()) fmt::print("{}\n", e.failure.details);
 }
 

@@ -87,7 +87,7 @@ bool is_deterministic(const Result<CompiledModule>& result) {
 
 //! A file by name, size and time: the NVRTC library has 100 MB, too many to hash at every start.
 void add_file_identity(Sha256& hash, const fs::path& path) {
-  struct stat info{};
+  struct stat info {};
   if (::stat(path.c_str(), &info) != 0) return;
   hash.add_field(fmt::format("{} {} {}.{}", path.string(), info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec));
 }

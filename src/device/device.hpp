@@ -24,7 +24,7 @@ class DeviceError : public Error {
 };
 
 struct DeviceInfo {
-  std::string name;    //!< "NVIDIA H200"
+  std::string name;  //!< "NVIDIA H200"
   std::string uuid;
   std::string target;  //!< for the compiler: "sm_90"
   int multiprocessors = 0;

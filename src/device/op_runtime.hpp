@@ -14,8 +14,8 @@ namespace cudal1 {
 
 struct OpRuntimeOptions {
   bool cuda = false;
-  void* stream = nullptr;        //!< CUstream, for cuda
-  std::byte* region = nullptr;   //!< memory for everything the library allocates; owned by the judge
+  void* stream = nullptr;       //!< CUstream, for cuda
+  std::byte* region = nullptr;  //!< memory for everything the library allocates; owned by the judge
   std::size_t region_bytes = 0;
   PrecisionFlags precision;
 };

@@ -87,7 +87,7 @@ const StoredTensor* SafetensorsFile::find(const std::string& key) const {
 void SafetensorsFile::map(const std::filesystem::path& path) {
   const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file) throw Error(fmt::format("{}: {}", path.string(), std::strerror(errno)));
-  struct stat status{};
+  struct stat status {};
   if (::fstat(file.get(), &status) != 0) throw Error(fmt::format("{}: {}", path.string(), std::strerror(errno)));
   if (!S_ISREG(status.st_mode)) throw Error(fmt::format("{}: not a regular file", path.string()));
   if (static_cast<std::size_t>(status.st_size) < length_prefix_bytes)

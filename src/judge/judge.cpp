@@ -42,9 +42,7 @@ Task load_with_metas(const std::filesystem::path& path) {
 
 std::string_view to_string(JudgeMode mode) { return mode == JudgeMode::fast ? "fast" : "result"; }
 
-std::string_view to_string(TimingProtocol protocol) {
-  return protocol == TimingProtocol::paper ? "paper" : "standard";
-}
+std::string_view to_string(TimingProtocol protocol) { return protocol == TimingProtocol::paper ? "paper" : "standard"; }
 
 std::string_view to_string(Precision precision) {
   constexpr std::string_view names[] = {"standard", "strict", "tf32", "paper"};
@@ -187,11 +185,11 @@ struct TaskJudge::Impl {
     const Measurement again = measure_in_fresh_process(program, verified, evaluation);
     if (again.failure) return again.failure;
     if (confirms(first, again.summary.speedup)) return std::nullopt;
-    return Failure{Status::unstable,
-                   fmt::format("a fresh process measures {:.2f}x where the first measured {:.2f}x",
-                               again.summary.speedup, first),
-                   {},
-                   {}};
+    return Failure{
+        Status::unstable,
+        fmt::format("a fresh process measures {:.2f}x where the first measured {:.2f}x", again.summary.speedup, first),
+        {},
+        {}};
   }
 
   std::optional<Failure> check_possible(const CompiledProgram& program, const Verification& verified,
@@ -205,12 +203,11 @@ struct TaskJudge::Impl {
     if (measured_ms >= least) return std::nullopt;
     const Measurement again = measure_in_fresh_process(program, verified, evaluation);
     if (again.failure) return again.failure;
-    const auto independent =
-        test_dependence(*context, context->candidate(), verified.constants, call_limit(), random);
+    const auto independent = test_dependence(*context, context->candidate(), verified.constants, call_limit(), random);
     if (!independent && confirms(evaluation.timing->speedup, again.summary.speedup)) return std::nullopt;
     return Failure{Status::faster_than_possible,
-                   fmt::format("{:.4f} ms is less than one launch and reading the inputs take ({:.4f} ms){}", measured_ms,
-                               least, independent ? "; " + independent->message : std::string()),
+                   fmt::format("{:.4f} ms is less than one launch and reading the inputs take ({:.4f} ms){}",
+                               measured_ms, least, independent ? "; " + independent->message : std::string()),
                    {},
                    {}};
   }

@@ -24,11 +24,11 @@ struct JudgeOptions {
   TimingProtocol protocol = TimingProtocol::standard;
   Precision precision = Precision::standard;
   bool demand_equal_bits = false;
-  bool measure_time = true;              //!< false: verify only; no reward
-  double call_limit_seconds = 0.0;       //!< 0: 1000 times the reference, at least one second
+  bool measure_time = true;         //!< false: verify only; no reward
+  double call_limit_seconds = 0.0;  //!< 0: 1000 times the reference, at least one second
   double paper_window_seconds = 1800.0;
   double longest_measurement_seconds = 0.0;  //!< 0: as the mode says; ends a measurement that does not settle
-  std::uint64_t seed = 0;                //!< 0: from the operating system
+  std::uint64_t seed = 0;                    //!< 0: from the operating system
 };
 
 std::string_view to_string(JudgeMode mode);
@@ -44,7 +44,8 @@ struct CompiledProgram {
 };
 
 //! Text -> plan -> module for a task whose metas are known. Safe to call from many threads.
-CompiledProgram compile_program(const OpGraph& graph, Backend& backend, const std::string& name, const std::string& text);
+CompiledProgram compile_program(const OpGraph& graph, Backend& backend, const std::string& name,
+                                const std::string& text);
 
 //! One task, ready to judge programs for it. Not thread-safe but for compile().
 class TaskJudge {

@@ -99,8 +99,8 @@ struct MatchRule::Impl {
     }
     double movement = 0.0;
     for (const auto& results : draws)
-      movement = std::max(movement, largest(finite_difference(results[index], exact,
-                                                              finite.logical_and(results[index].isfinite()))));
+      movement = std::max(
+          movement, largest(finite_difference(results[index], exact, finite.logical_and(results[index].isfinite()))));
     const double scale = largest(at::where(finite, exact.abs(), at::zeros({}, exact.options())));
     const bool is_double = references[0][index].scalar_type() == at::kDouble;
     const double unit = is_double ? 0x1.0p-52 : 0x1.0p-23;
@@ -121,9 +121,11 @@ struct MatchRule::Impl {
     const at::Tensor value = candidate.to(at::kDouble);
     // Only the reference is not finite: either passes. The oracle is not: the candidate must be the same.
     const at::Tensor finite = cast.isfinite();
-    const at::Tensor excused = finite.logical_and(reference.isfinite().logical_not()).logical_and(value.isfinite().logical_not());
+    const at::Tensor excused =
+        finite.logical_and(reference.isfinite().logical_not()).logical_and(value.isfinite().logical_not());
     const at::Tensor same_special = cast.isnan().logical_and(candidate.isnan()).logical_or(cast.eq(candidate));
-    const at::Tensor bad = at::where(finite, value.isfinite().logical_or(excused).logical_not(), same_special.logical_not());
+    const at::Tensor bad =
+        at::where(finite, value.isfinite().logical_or(excused).logical_not(), same_special.logical_not());
     const at::Tensor counted = finite.logical_and(value.isfinite());
     const at::Tensor errors = finite_difference(value, exact, counted);
     OutputError error;
@@ -140,8 +142,9 @@ struct MatchRule::Impl {
     const at::Tensor reference = expected.reference[index].to(at::kDouble), value = candidate.to(at::kDouble);
     const at::Tensor same = reference.eq(value).logical_or(reference.isnan().logical_and(value.isnan()));
     const at::Tensor finite = reference.isfinite().logical_and(value.isfinite());
-    const at::Tensor shares = at::where(finite, (value - reference).abs() / (paper_tolerance + paper_tolerance * reference.abs()),
-                                        at::zeros({}, value.options()));
+    const at::Tensor shares =
+        at::where(finite, (value - reference).abs() / (paper_tolerance + paper_tolerance * reference.abs()),
+                  at::zeros({}, value.options()));
     OutputError error;
     error.mismatches = same.logical_or(finite).logical_not().sum().item<std::int64_t>();
     error.max_error = largest(shares);
@@ -211,7 +214,9 @@ std::vector<at::Tensor> MatchRule::reference(const TensorTable& leaves) const {
   return results_of(*impl_->variants[0], leaves);
 }
 
-std::vector<at::Tensor> MatchRule::oracle(const TensorTable& leaves) const { return results_of(*impl_->oracle, leaves); }
+std::vector<at::Tensor> MatchRule::oracle(const TensorTable& leaves) const {
+  return results_of(*impl_->oracle, leaves);
+}
 
 bool surely_close(const at::Tensor& candidate, const at::Tensor& reference, double budget) {
   if (!candidate.is_floating_point()) return candidate.equal(reference);

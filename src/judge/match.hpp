@@ -21,9 +21,9 @@ struct OutputBudget {
 
 //! What the task's outputs (then its states) must be on one input set.
 struct Expected {
-  std::vector<at::Tensor> oracle;        //!< fp64, or the integer type
-  std::vector<at::Tensor> reference;     //!< PyTorch's standard result
-  std::vector<at::Tensor> undecided;     //!< integer outputs: where a perturbation of an ulp changes the result
+  std::vector<at::Tensor> oracle;     //!< fp64, or the integer type
+  std::vector<at::Tensor> reference;  //!< PyTorch's standard result
+  std::vector<at::Tensor> undecided;  //!< integer outputs: where a perturbation of an ulp changes the result
   std::vector<OutputBudget> budgets;
 };
 

@@ -67,7 +67,8 @@ class PairTimer {
 
   template <class T>
   void must_run(const Result<T>& result) const {
-    if (!result) throw Error(fmt::format("{}: the reference failed: {}", context_.task().name, result.failure().message));
+    if (!result)
+      throw Error(fmt::format("{}: the reference failed: {}", context_.task().name, result.failure().message));
   }
 
   std::optional<Failure> time_candidate(const TensorTable& leaves, Sample& sample) {
@@ -127,7 +128,8 @@ std::optional<Failure> compare_clocks(const std::vector<Sample>& samples) {
 
 bool enough(const std::vector<Sample>& samples, const std::vector<TimedPair>& pairs, const MeasurementOptions& options,
             double seconds) {
-  if (options.protocol == TimingProtocol::paper) return seconds >= options.paper_window_seconds && pairs.size() >= bucket_count;
+  if (options.protocol == TimingProtocol::paper)
+    return seconds >= options.paper_window_seconds && pairs.size() >= bucket_count;
   if (static_cast<int>(samples.size()) < options.fewest_pairs) return false;
   if (static_cast<int>(samples.size()) >= options.most_pairs || seconds >= options.longest_seconds) return true;
   if (samples.size() % bucket_count != 0) return false;

@@ -5,14 +5,16 @@
 namespace cudal1 {
 namespace {
 
-constexpr std::uint64_t alignment = 512;           // what PyTorch's allocator gives, so kernels may rely on it
+constexpr std::uint64_t alignment = 512;  // what PyTorch's allocator gives, so kernels may rely on it
 constexpr std::uint64_t red_zone_bytes = 4096;
 constexpr std::uint64_t longest_random_gap = 64 * 1024;
 constexpr std::uint64_t absurd = std::uint64_t{1} << 60;
 
 std::uint64_t aligned(std::uint64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 
-std::uint64_t add(std::uint64_t a, std::uint64_t b) { return std::min(absurd, std::min(absurd, a) + std::min(absurd, b)); }
+std::uint64_t add(std::uint64_t a, std::uint64_t b) {
+  return std::min(absurd, std::min(absurd, a) + std::min(absurd, b));
+}
 
 //! Memory that the judge places; what op steps allocate only needs a place when it is an output.
 bool has_place(const Buffer& buffer) { return !buffer.allocated_by_op || buffer.role == BufferRole::output; }

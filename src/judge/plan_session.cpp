@@ -11,8 +11,8 @@ namespace cudal1 {
 namespace {
 
 constexpr std::uint64_t smallest_library_bytes = std::uint64_t{256} << 20;
-constexpr int not_a_number_byte = 0xff;   // NaN in every floating type, -1 in integers
-constexpr int large_number_byte = 0x4b;   // about 1.3e7 in f32 and bf16, 14.6 in f16
+constexpr int not_a_number_byte = 0xff;  // NaN in every floating type, -1 in integers
+constexpr int large_number_byte = 0x4b;  // about 1.3e7 in f32 and bf16, 14.6 in f16
 
 std::uint64_t library_bytes(const Backend& backend, const Plan& plan) {
   if (!backend.tensors_on_cuda()) return 0;
@@ -22,13 +22,9 @@ std::uint64_t library_bytes(const Backend& backend, const Plan& plan) {
   return std::max(smallest_library_bytes, 4 * values + (std::uint64_t{64} << 20));
 }
 
-std::int64_t repeated(std::uint8_t byte) {
-  return static_cast<std::int64_t>(byte * std::uint64_t{0x0101010101010101});
-}
+std::int64_t repeated(std::uint8_t byte) { return static_cast<std::int64_t>(byte * std::uint64_t{0x0101010101010101}); }
 
-bool any_of(const std::vector<at::Tensor>& flags) {
-  return !flags.empty() && at::stack(flags).any().item<bool>();
-}
+bool any_of(const std::vector<at::Tensor>& flags) { return !flags.empty() && at::stack(flags).any().item<bool>(); }
 
 }  // namespace
 
@@ -232,7 +228,8 @@ std::optional<Failure> PlanSession::find_damaged_gap() const {
   for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
     if (offsets_[i] == no_offset) continue;
     const auto bytes = static_cast<std::uint64_t>(plan_.buffers[i].meta.span_bytes());
-    if (offsets_[i] + bytes == gap.offset) place = fmt::format("memory after the end of '{}'", plan_.buffers[i].name);
+    if (offsets_[i] + bytes == gap.offset)
+      place = fmt::format("memory after the end of '{}'", plan_.buffers[i].name);
     else if (offsets_[i] == gap.offset + gap.bytes && place.starts_with("memory that"))
       place = fmt::format("memory before the start of '{}'", plan_.buffers[i].name);
   }
@@ -247,11 +244,11 @@ std::optional<Failure> PlanSession::find_changed_leaf(BufferRole role) const {
     const Buffer& buffer = plan_.buffers[static_cast<std::size_t>(ref.buffer)];
     if (buffer.role != role || ref.meta.numel() == 0) continue;
     if (!as_bits(window(ref)).equal(as_bits(written[id])))
-      return Failure{Status::modified_input,
-                     fmt::format("the program changed {} '{}'", role == BufferRole::input ? "input" : "weight",
-                                 buffer.name),
-                     {},
-                     {}};
+      return Failure{
+          Status::modified_input,
+          fmt::format("the program changed {} '{}'", role == BufferRole::input ? "input" : "weight", buffer.name),
+          {},
+          {}};
   }
   return std::nullopt;
 }
@@ -262,7 +259,9 @@ std::optional<Failure> PlanSession::find_changed_prepared() const {
     const auto bytes = static_cast<std::uint64_t>(plan_.buffers[i].meta.span_bytes());
     if (!bytes_at(offsets_[i], bytes).equal(prepared_[i]))
       return Failure{Status::modified_input,
-                     fmt::format("a call changed the prepared buffer '{}'", plan_.buffers[i].name), {}, {}};
+                     fmt::format("a call changed the prepared buffer '{}'", plan_.buffers[i].name),
+                     {},
+                     {}};
   }
   return std::nullopt;
 }

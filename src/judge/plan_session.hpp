@@ -78,8 +78,8 @@ class PlanSession {
   BufferOffsets offsets_;
   std::vector<Gap> fixed_gaps_, moving_gaps_;
   std::uint8_t fixed_pattern_ = 0, moving_pattern_ = 0;
-  TensorTable constants_, inputs_;        // what was written, for the comparison afterwards
-  std::vector<at::Tensor> prepared_;      // by buffer
+  TensorTable constants_, inputs_;    // what was written, for the comparison afterwards
+  std::vector<at::Tensor> prepared_;  // by buffer
   at::Tensor flush_buffer_;
 };
 

@@ -32,7 +32,8 @@ T must(Result<T> result) {
 //! The same tensor with one random element set to a value it did not have.
 at::Tensor with_one_element_changed(const at::Tensor& tensor, Random& random) {
   at::Tensor changed = tensor.contiguous().clone();
-  at::Tensor element = changed.view({-1})[static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(changed.numel())))];
+  at::Tensor element =
+      changed.view({-1})[static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(changed.numel())))];
   if (changed.scalar_type() == at::kBool)
     element.logical_not_();
   else
@@ -55,7 +56,8 @@ double measure_launch_floor_ms(Backend& backend, std::uint64_t seed) {
   must(session.set_constants(leaves, std::chrono::seconds(10)));
   double fastest = std::numeric_limits<double>::infinity();
   for (int i = 0; i < launch_calls; ++i)
-    fastest = std::min(fastest, must(session.call(leaves, Poison::not_a_number, std::chrono::seconds(10), true)).device_ms);
+    fastest =
+        std::min(fastest, must(session.call(leaves, Poison::not_a_number, std::chrono::seconds(10), true)).device_ms);
   return fastest;
 }
 

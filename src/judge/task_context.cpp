@@ -54,7 +54,8 @@ TensorTable TaskContext::draw_constants(std::uint64_t seed, bool fresh) const {
   return table;
 }
 
-TensorTable TaskContext::with_inputs(const TensorTable& constants, Distribution distribution, std::uint64_t seed) const {
+TensorTable TaskContext::with_inputs(const TensorTable& constants, Distribution distribution,
+                                     std::uint64_t seed) const {
   TensorTable table = constants;
   draw_inputs(task_, distribution, seed, tensor_device_, table);
   return table;
@@ -72,8 +73,9 @@ bool TaskContext::output_never_changes(Random& random) const {
   for (std::size_t output = 0; output < task_.graph.outputs.size(); ++output) {
     for (const auto& result : results) {
       if (!result[output].equal(results[0][output])) {
-        const bool normal = !result[output].is_floating_point() ||
-                            result[output].abs().ge(static_cast<double>(std::numeric_limits<float>::min())).any().item<bool>();
+        const bool normal =
+            !result[output].is_floating_point() ||
+            result[output].abs().ge(static_cast<double>(std::numeric_limits<float>::min())).any().item<bool>();
         if (normal) return false;
       }
     }
@@ -87,8 +89,7 @@ void TaskContext::time_reference(Random& random) {
   double fastest = std::numeric_limits<double>::infinity();
   for (int i = 0; i < reference_calls; ++i) {
     const TensorTable leaves = with_inputs(constants, Distribution::native, random.next());
-    const CallTimes times =
-        value_or_throw(reference_.call(leaves, Poison::not_a_number, reference_limit, true), task_);
+    const CallTimes times = value_or_throw(reference_.call(leaves, Poison::not_a_number, reference_limit, true), task_);
     fastest = std::min(fastest, times.device_ms);
   }
   reference_ms_ = fastest;

@@ -28,9 +28,9 @@ std::string describe_mismatch(const OutputError& error) {
   if (error.mismatches > 0)
     return fmt::format("output '{}' on {} inputs: {} elements are not finite, or not equal, where they must be",
                        error.output, error.distribution, error.mismatches);
-  return fmt::format("output '{}' on {} inputs: largest error {:.3g} (allowed {:.3g}), rms error {:.3g} (allowed {:.3g})",
-                     error.output, error.distribution, error.max_error, error.max_budget, error.rms_error,
-                     error.rms_budget);
+  return fmt::format(
+      "output '{}' on {} inputs: largest error {:.3g} (allowed {:.3g}), rms error {:.3g} (allowed {:.3g})",
+      error.output, error.distribution, error.max_error, error.max_budget, error.rms_error, error.rms_budget);
 }
 
 void keep_worst(std::vector<OutputError>& worst, const std::vector<OutputError>& errors) {
@@ -75,7 +75,8 @@ std::optional<Failure> verify_set(TaskContext& context, PlanSession& session, co
   std::vector<at::Tensor> first;
   for (int run = 0; run < (twice ? 2 : 1); ++run) {
     const Poison poison = (random.next() & 1) != 0 || run == 1 ? Poison::large_number : Poison::not_a_number;
-    const auto called = session.call(leaves, run == 0 && twice ? Poison::not_a_number : poison, options.call_limit, false);
+    const auto called =
+        session.call(leaves, run == 0 && twice ? Poison::not_a_number : poison, options.call_limit, false);
     if (!called) return called.failure();
     if (auto failure = check_results(context, session, expected, distribution, verification)) return failure;
     if (auto failure = session.find_violation(true)) return failure;
@@ -90,7 +91,8 @@ std::vector<Distribution> choose_sets(const TaskContext& context, const Verifica
   std::vector<Distribution> sets(static_cast<std::size_t>(options.native_sets), Distribution::native);
   sets.insert(sets.end(), context.distributions().begin() + 1, context.distributions().end());
   const auto native = static_cast<std::size_t>(options.native_sets);
-  for (std::size_t i = sets.size(); i > native + 1; --i) std::swap(sets[i - 1], sets[native + random.below(i - native)]);
+  for (std::size_t i = sets.size(); i > native + 1; --i)
+    std::swap(sets[i - 1], sets[native + random.below(i - native)]);
   return sets;
 }
 
@@ -145,8 +147,7 @@ std::optional<Failure> test_dependence(TaskContext& context, PlanSession& sessio
   options.call_limit = call_limit;
   TensorTable leaves = context.with_inputs(constants, Distribution::native, random.next());
   for (int draw = 0; draw < dependence_draws; ++draw) {
-    if (auto failure =
-            verify_set(context, session, leaves, Distribution::native, false, options, random, verification))
+    if (auto failure = verify_set(context, session, leaves, Distribution::native, false, options, random, verification))
       return failure;
     leaves = change_some_elements(context, leaves, random);
   }

@@ -42,8 +42,10 @@ class PieceLexer {
     while (index_ < piece_.text.size() && piece_.text.substr(index_, 2) != "//") {
       const char c = piece_.text[index_];
       const bool space = c == ' ' || c == '\t' || c == '\f' || c == '\v' || c == '\r';
-      if (space) ++index_;
-      else add_token(c, space_before);
+      if (space)
+        ++index_;
+      else
+        add_token(c, space_before);
       space_before = space;
     }
   }

@@ -17,9 +17,7 @@ struct DirectiveToken {
   SourcePosition at;
   bool space_before = false;
 
-  bool is(std::string_view punctuation) const {
-    return kind == DirectiveTokenKind::punctuation && text == punctuation;
-  }
+  bool is(std::string_view punctuation) const { return kind == DirectiveTokenKind::punctuation && text == punctuation; }
   bool is_word() const { return kind == DirectiveTokenKind::word; }
 };
 

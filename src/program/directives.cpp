@@ -158,9 +158,9 @@ class DirectiveParser {
     const DirectiveToken token = cursor.next();
     const std::optional<DType> dtype = token.is_word() ? dtype_from_string(token.text) : std::nullopt;
     if (!dtype)
-      reject(Status::parse_error, token.at,
-             fmt::format("expected a dtype (f32, f64, f16, bf16, i8, i16, i32, i64, u8 or bool), found {}",
-                         shown(token)));
+      reject(
+          Status::parse_error, token.at,
+          fmt::format("expected a dtype (f32, f64, f16, bf16, i8, i16, i32, i64, u8 or bool), found {}", shown(token)));
     return *dtype;
   }
 
@@ -204,8 +204,7 @@ class DirectiveParser {
   void read_node_pattern(TokenCursor& cursor, int group) {
     const DirectiveToken first = cursor.next();
     std::string pattern(first.text);
-    if (first.is(","))
-      reject(Status::parse_error, first.at, "nodes are separated by spaces, not by commas");
+    if (first.is(",")) reject(Status::parse_error, first.at, "nodes are separated by spaces, not by commas");
     while (!cursor.at_end() && !cursor.peek().space_before && !cursor.peek().is(":") && !cursor.peek().is(","))
       pattern += cursor.next().text;
     bool found = false;
@@ -254,8 +253,7 @@ class DirectiveParser {
     const GroupDirective& group = program_.groups.back();
     if (group.launches.empty())
       reject(Status::parse_error, word ? word->at : group.at,
-             fmt::format("group {} has no launch; //! launch KERNEL : … lines follow it directly",
-                         quoted(group.name)));
+             fmt::format("group {} has no launch; //! launch KERNEL : … lines follow it directly", quoted(group.name)));
   }
 
   const OpGraph& graph_;

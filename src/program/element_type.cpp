@@ -10,19 +10,31 @@ using Scalar = ElementType::Scalar;
 
 const std::map<std::string, ElementType, std::less<>>& named_types() {
   static const std::map<std::string, ElementType, std::less<>> types = [] {
-    std::map<std::string, ElementType, std::less<>> table = {
-        {"float", {Scalar::f32}},          {"double", {Scalar::f64}},         {"bool", {Scalar::boolean}},
-        {"half", {Scalar::f16}},           {"__half", {Scalar::f16}},         {"half2", {Scalar::f16, 2}},
-        {"__half2", {Scalar::f16, 2}},     {"nv_bfloat16", {Scalar::bf16}},   {"__nv_bfloat16", {Scalar::bf16}},
-        {"nv_bfloat162", {Scalar::bf16, 2}}, {"__nv_bfloat162", {Scalar::bf16, 2}},
-        {"int8_t", {Scalar::i8}},          {"uint8_t", {Scalar::u8}},         {"int16_t", {Scalar::i16}},
-        {"uint16_t", {Scalar::u16}},       {"int32_t", {Scalar::i32}},        {"uint32_t", {Scalar::u32}},
-        {"int64_t", {Scalar::i64}},        {"uint64_t", {Scalar::u64}},       {"size_t", {Scalar::u64}},
-        {"ptrdiff_t", {Scalar::i64}}};
+    std::map<std::string, ElementType, std::less<>> table = {{"float", {Scalar::f32}},
+                                                             {"double", {Scalar::f64}},
+                                                             {"bool", {Scalar::boolean}},
+                                                             {"half", {Scalar::f16}},
+                                                             {"__half", {Scalar::f16}},
+                                                             {"half2", {Scalar::f16, 2}},
+                                                             {"__half2", {Scalar::f16, 2}},
+                                                             {"nv_bfloat16", {Scalar::bf16}},
+                                                             {"__nv_bfloat16", {Scalar::bf16}},
+                                                             {"nv_bfloat162", {Scalar::bf16, 2}},
+                                                             {"__nv_bfloat162", {Scalar::bf16, 2}},
+                                                             {"int8_t", {Scalar::i8}},
+                                                             {"uint8_t", {Scalar::u8}},
+                                                             {"int16_t", {Scalar::i16}},
+                                                             {"uint16_t", {Scalar::u16}},
+                                                             {"int32_t", {Scalar::i32}},
+                                                             {"uint32_t", {Scalar::u32}},
+                                                             {"int64_t", {Scalar::i64}},
+                                                             {"uint64_t", {Scalar::u64}},
+                                                             {"size_t", {Scalar::u64}},
+                                                             {"ptrdiff_t", {Scalar::i64}}};
     const std::pair<std::string, Scalar> vectors[] = {
-        {"float", Scalar::f32}, {"double", Scalar::f64}, {"char", Scalar::i8},       {"uchar", Scalar::u8},
-        {"short", Scalar::i16}, {"ushort", Scalar::u16}, {"int", Scalar::i32},       {"uint", Scalar::u32},
-        {"long", Scalar::i64},  {"ulong", Scalar::u64},  {"longlong", Scalar::i64},  {"ulonglong", Scalar::u64}};
+        {"float", Scalar::f32}, {"double", Scalar::f64}, {"char", Scalar::i8},      {"uchar", Scalar::u8},
+        {"short", Scalar::i16}, {"ushort", Scalar::u16}, {"int", Scalar::i32},      {"uint", Scalar::u32},
+        {"long", Scalar::i64},  {"ulong", Scalar::u64},  {"longlong", Scalar::i64}, {"ulonglong", Scalar::u64}};
     for (const auto& [name, scalar] : vectors) {
       for (int lanes = 1; lanes <= 4; ++lanes) table[name + std::to_string(lanes)] = {scalar, lanes};
     }
@@ -64,30 +76,47 @@ bool fits_tensor(const ElementType& type, DType dtype) {
   // Wide unsigned types and integer vectors are how code moves raw bits, whatever these mean.
   if (is_integer(type.scalar) && type.lanes > 1) return true;
   switch (type.scalar) {
-    case Scalar::f32: return dtype == DType::f32;
-    case Scalar::f64: return dtype == DType::f64;
-    case Scalar::f16: return dtype == DType::f16;
-    case Scalar::bf16: return dtype == DType::bf16;
-    case Scalar::i16: return dtype == DType::i16;
-    case Scalar::i32: return dtype == DType::i32;
-    case Scalar::i64: return dtype == DType::i64;
-    case Scalar::boolean: return dtype == DType::boolean || dtype == DType::u8;
+    case Scalar::f32:
+      return dtype == DType::f32;
+    case Scalar::f64:
+      return dtype == DType::f64;
+    case Scalar::f16:
+      return dtype == DType::f16;
+    case Scalar::bf16:
+      return dtype == DType::bf16;
+    case Scalar::i16:
+      return dtype == DType::i16;
+    case Scalar::i32:
+      return dtype == DType::i32;
+    case Scalar::i64:
+      return dtype == DType::i64;
+    case Scalar::boolean:
+      return dtype == DType::boolean || dtype == DType::u8;
     case Scalar::i8:
-    case Scalar::u8: return size_in_bytes(dtype) == 1;
-    default: return true;
+    case Scalar::u8:
+      return size_in_bytes(dtype) == 1;
+    default:
+      return true;
   }
 }
 
 std::string_view argument_prefix(const ElementType& type) {
   if (type.lanes != 1) return {};
   switch (type.scalar) {
-    case Scalar::f32: return "f32:";
-    case Scalar::f64: return "f64:";
-    case Scalar::i32: return "i32:";
-    case Scalar::u32: return "u32:";
-    case Scalar::i64: return "i64:";
-    case Scalar::u64: return "u64:";
-    default: return {};
+    case Scalar::f32:
+      return "f32:";
+    case Scalar::f64:
+      return "f64:";
+    case Scalar::i32:
+      return "i32:";
+    case Scalar::u32:
+      return "u32:";
+    case Scalar::i64:
+      return "i64:";
+    case Scalar::u64:
+      return "u64:";
+    default:
+      return {};
   }
 }
 

@@ -49,21 +49,35 @@ ExpressionValue apply_to_integers(char operation, __int128 a, __int128 b, Source
   __int128 result = 0;
   bool overflowed = false;
   switch (operation) {
-    case '+': result = a + b; break;
-    case '-': result = a - b; break;
-    case '*': overflowed = __builtin_mul_overflow(a, b, &result); break;
-    case '/': result = a / b; break;
-    default: result = a % b; break;
+    case '+':
+      result = a + b;
+      break;
+    case '-':
+      result = a - b;
+      break;
+    case '*':
+      overflowed = __builtin_mul_overflow(a, b, &result);
+      break;
+    case '/':
+      result = a / b;
+      break;
+    default:
+      result = a % b;
+      break;
   }
   return integer_value(result, overflowed, at);
 }
 
 ExpressionValue apply_to_reals(char operation, double a, double b, SourcePosition at) {
   switch (operation) {
-    case '+': return real_value(a + b, at);
-    case '-': return real_value(a - b, at);
-    case '*': return real_value(a * b, at);
-    default: return real_value(a / b, at);
+    case '+':
+      return real_value(a + b, at);
+    case '-':
+      return real_value(a - b, at);
+    case '*':
+      return real_value(a * b, at);
+    default:
+      return real_value(a / b, at);
   }
 }
 
@@ -276,8 +290,7 @@ std::uint64_t f32_bits(const ExpressionValue& value) {
 ScalarArgument read_scalar(TokenCursor& cursor, const TensorScope& scope, std::string_view type) {
   const bool real = type == "f32" || type == "f64";
   using Numbers = ExpressionReader::Numbers;
-  const ExpressionValue value =
-      ExpressionReader(cursor, scope, real ? Numbers::reals : Numbers::integers).read();
+  const ExpressionValue value = ExpressionReader(cursor, scope, real ? Numbers::reals : Numbers::integers).read();
   ScalarArgument scalar{std::string(type), 0, type.ends_with("64") ? 8 : 4};
   if (type == "i32") scalar.bits = integer_bits<std::int32_t>(value, type);
   if (type == "u32") scalar.bits = integer_bits<std::uint32_t>(value, type);

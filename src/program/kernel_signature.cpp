@@ -98,8 +98,10 @@ std::vector<TokenList> split_parameters(const std::vector<CodeToken>& tokens, co
   for (std::size_t i = place.open + 1; i < place.close; ++i) {
     const std::string_view text = tokens[i].text;
     depth += opens(text) ? 1 : closes(text) ? -1 : angle_change(text);
-    if (depth == 0 && text == ",") parameters.emplace_back();
-    else parameters.back().push_back(&tokens[i]);
+    if (depth == 0 && text == ",")
+      parameters.emplace_back();
+    else
+      parameters.back().push_back(&tokens[i]);
   }
   const bool none = parameters.size() == 1 &&
                     (parameters[0].empty() || (parameters[0].size() == 1 && parameters[0][0]->text == "void"));
@@ -117,8 +119,8 @@ std::string joined(const TokenList& tokens) {
 }
 
 bool is_qualifier(std::string_view word) {
-  return is_one_of<8>(word, {"const", "volatile", "__restrict__", "__restrict", "restrict", "__grid_constant__",
-                             "typename", "struct"});
+  return is_one_of<8>(
+      word, {"const", "volatile", "__restrict__", "__restrict", "restrict", "__grid_constant__", "typename", "struct"});
 }
 
 //! The words of the type that starts a parameter: `unsigned int` of `unsigned int n`, `T` of `T x`. Of a qualified
@@ -192,8 +194,10 @@ void check_signature(const LaunchDirective& launch, const KernelSignature& signa
   for (std::size_t i = 0; i < launch.args.size(); ++i) {
     const KernelParameter& parameter = signature.parameters[i];
     const auto& content = launch.args[i].content;
-    if (const auto* tensor = std::get_if<TensorTerm>(&content)) check_tensor(launch, i, parameter, *tensor);
-    else check_scalar(launch, i, parameter, std::get<ScalarArgument>(content));
+    if (const auto* tensor = std::get_if<TensorTerm>(&content))
+      check_tensor(launch, i, parameter, *tensor);
+    else
+      check_scalar(launch, i, parameter, std::get<ScalarArgument>(content));
   }
 }
 

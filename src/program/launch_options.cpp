@@ -145,8 +145,7 @@ class OptionReader {
       reject(Status::parse_error, option.at,
              fmt::format("expected grid=, block=, shared=, cluster= or args=, found {}{}", shown(option),
                          did_you_mean(option.text, options)));
-    if (!seen_.insert(*known).second)
-      reject(Status::parse_error, option.at, fmt::format("{} is given twice", *known));
+    if (!seen_.insert(*known).second) reject(Status::parse_error, option.at, fmt::format("{} is given twice", *known));
     cursor_.expect("=", *known);
     read_value(*known);
   }

@@ -31,8 +31,8 @@ struct Buffer {
   std::string name;
   BufferRole role = BufferRole::scratch;
   TensorMeta meta;
-  bool zero = false;              //!< set to zero at the start of every call (prepared: before every prepare)
-  bool allocated_by_op = false;   //!< an `op` step makes it, so it has no address before the call
+  bool zero = false;             //!< set to zero at the start of every call (prepared: before every prepare)
+  bool allocated_by_op = false;  //!< an `op` step makes it, so it has no address before the call
 };
 
 //! A tensor inside a buffer.
@@ -79,7 +79,7 @@ struct Plan {
   std::vector<TensorRef> values;  //!< by ValueId of the task; buffer -1 where no step or output needs the value
   std::vector<Step> prepare;
   std::vector<Step> call;
-  std::vector<ValueId> outputs;   //!< the task's outputs, in order
+  std::vector<ValueId> outputs;  //!< the task's outputs, in order
   bool cuda_graph = false;
   std::vector<std::string> kernels;  //!< distinct names, in order of first use
   std::string code;                  //!< the program text: what the compiler gets; empty if there are no kernels

@@ -117,8 +117,8 @@ Json node_to_json(const Node& node) {
   Json kwargs = Json::array();  // an array: their order is part of the node
   for (const auto& [name, argument] : node.kwargs)
     kwargs.push_back(Json::array({name, any_argument_to_json(argument)}));
-  return {{"name", node.name},       {"op", node.op},           {"args", args},
-          {"kwargs", kwargs},        {"outputs", node.outputs}, {"writes_state", node.writes_state}};
+  return {{"name", node.name}, {"op", node.op},           {"args", args},
+          {"kwargs", kwargs},  {"outputs", node.outputs}, {"writes_state", node.writes_state}};
 }
 
 Node node_from(const Json& json) {

@@ -97,10 +97,14 @@ class PlanBuilder {
 
   static std::string_view kind_text(ValueKind kind) {
     switch (kind) {
-      case ValueKind::input: return "an input";
-      case ValueKind::state: return "a state";
-      case ValueKind::weight: return "a weight";
-      case ValueKind::node_output: break;
+      case ValueKind::input:
+        return "an input";
+      case ValueKind::state:
+        return "a state";
+      case ValueKind::weight:
+        return "a weight";
+      case ValueKind::node_output:
+        break;
     }
     return "computed by a node";
   }
@@ -274,8 +278,8 @@ class PlanBuilder {
   std::map<ValueId, std::vector<int>> readers_;       //!< by base value: nodes that read it
   std::set<ValueId> output_bases_;
   std::set<ValueId> needed_values_;
-  std::set<int> used_buffers_, prepared_buffers_;     //!< by index of the directive
-  std::vector<int> buffer_of_value_;                  //!< by base value
+  std::set<int> used_buffers_, prepared_buffers_;  //!< by index of the directive
+  std::vector<int> buffer_of_value_;               //!< by base value
   int first_declared_ = 0;
 };
 

@@ -19,9 +19,8 @@ namespace {
 
 // Longest first. Digraphs are here because `<:` and `< :` must not look alike in the canonical code.
 constexpr std::array<std::string_view, 35> long_punctuators = {
-    "%:%:", "<<<", ">>>", "<<=", ">>=", "...", "->*", "<=>", "::", "->", "++", "--", "<<",
-    ">>",   "<=",  ">=",  "==",  "!=",  "&&",  "||",  "+=",  "-=", "*=", "/=", "%=", "&=",
-    "|=",   "^=",  "##",  ".*",  "<:",  ":>",  "<%",  "%>",  "%:"};
+    "%:%:", "<<<", ">>>", "<<=", ">>=", "...", "->*", "<=>", "::", "->", "++", "--", "<<", ">>", "<=", ">=", "==", "!=",
+    "&&",   "||",  "+=",  "-=",  "*=",  "/=",  "%=",  "&=",  "|=", "^=", "##", ".*", "<:", ":>", "<%", "%>", "%:"};
 constexpr std::size_t longest_raw_delimiter = 16;
 
 class Scanner {
@@ -132,8 +131,10 @@ class Scanner {
       const char c = peek(0);
       const bool exponent = (c == 'e' || c == 'E' || c == 'p' || c == 'P') && (peek(1) == '+' || peek(1) == '-');
       const bool separator = c == '\'' && is_word_part(peek(1));
-      if (exponent || separator) take();
-      else if (!is_word_part(c) && c != '.') return CodeTokenKind::number;
+      if (exponent || separator)
+        take();
+      else if (!is_word_part(c) && c != '.')
+        return CodeTokenKind::number;
       take();
     }
   }
@@ -321,8 +322,7 @@ void check_is_text(std::string_view text, std::size_t max_text_bytes) {
   for (std::size_t i = 0; i < text.size();) {
     const bool plain = text[i] >= ' ' && text[i] <= '~';
     const std::string reason = plain ? std::string() : binary_reason(text, i);
-    if (!reason.empty())
-      reject(Status::parse_error, at, fmt::format("binary: {}; a program is UTF-8 text", reason));
+    if (!reason.empty()) reject(Status::parse_error, at, fmt::format("binary: {}; a program is UTF-8 text", reason));
     const std::size_t length = plain ? 1 : utf8_length(text, i);
     at = text[i] == '\n' ? SourcePosition{at.line + 1, 1}
                          : SourcePosition{at.line, at.column + static_cast<int>(length)};

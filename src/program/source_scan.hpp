@@ -18,7 +18,7 @@ struct CodeToken {
   std::string_view text;  //!< of the program text, or of SourceScan::spliced
   SourcePosition at;
   CodeTokenKind kind = CodeTokenKind::punctuator;
-  bool starts_line = false;      //!< the first of its line
+  bool starts_line = false;  //!< the first of its line
   bool space_before = false;
   bool in_preprocessor = false;  //!< belongs to a `#` line
 };

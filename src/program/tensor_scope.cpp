@@ -31,9 +31,9 @@ void TensorScope::declare(BufferDirective buffer) {
            fmt::format("the task has {} already; name the buffer otherwise", quoted(name)));
   const int index = static_cast<int>(buffers_.size());
   if (const auto [earlier, fresh] = buffer_indices_.emplace(name, index); !fresh)
-    reject(Status::plan_error, buffer.at,
-           fmt::format("buffer {} is declared twice, first in line {}", quoted(name),
-                       buffers_[earlier->second].at.line));
+    reject(
+        Status::plan_error, buffer.at,
+        fmt::format("buffer {} is declared twice, first in line {}", quoted(name), buffers_[earlier->second].at.line));
   buffers_.push_back(std::move(buffer));
 }
 

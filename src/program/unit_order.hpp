@@ -14,8 +14,8 @@ struct Unit {
 };
 
 struct UnitOrder {
-  std::vector<Unit> units;         //!< in the order in which they run
-  std::vector<int> unit_of_node;   //!< -1 for views
+  std::vector<Unit> units;        //!< in the order in which they run
+  std::vector<int> unit_of_node;  //!< -1 for views
 };
 
 //! The value whose memory this one uses.

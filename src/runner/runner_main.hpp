@@ -8,8 +8,8 @@
 
 namespace cudal1 {
 
-//! Answers requests until the judge closes the channel. `restrict` is called once the device is open and before anything
-//! of a candidate arrives: drivers need calls at their start that they never need again. Does not return.
+//! Answers requests until the judge closes the channel. `restrict` is called once the device is open and before
+//! anything of a candidate arrives: drivers need calls at their start that they never need again. Does not return.
 [[noreturn]] void serve_runner(Channel& channel, const std::function<std::unique_ptr<Device>()>& make_device,
                                const std::function<void()>& restrict);
 

@@ -31,10 +31,22 @@ std::optional<fs::path> find_bubblewrap() {
 //! Read-only system, no network, empty home and temporary folders. The CUDA driver does not start unless it can write
 //! below /proc (its threads name themselves there).
 std::vector<std::string> bubblewrap_arguments(const fs::path& bubblewrap, const std::vector<fs::path>& visible) {
-  std::vector<std::string> arguments{bubblewrap.string(), "--die-with-parent", "--unshare-net", "--unshare-ipc",
-                                     "--unshare-uts",     "--ro-bind",         "/",             "/",
-                                     "--dev-bind",        "/dev",              "/dev",          "--bind",
-                                     "/proc",             "/proc",             "--tmpfs",       "/tmp"};
+  std::vector<std::string> arguments{bubblewrap.string(),
+                                     "--die-with-parent",
+                                     "--unshare-net",
+                                     "--unshare-ipc",
+                                     "--unshare-uts",
+                                     "--ro-bind",
+                                     "/",
+                                     "/",
+                                     "--dev-bind",
+                                     "/dev",
+                                     "/dev",
+                                     "--bind",
+                                     "/proc",
+                                     "/proc",
+                                     "--tmpfs",
+                                     "/tmp"};
   if (const char* home = std::getenv("HOME"); home && fs::is_directory(home) && fs::path(home) != "/") {
     arguments.insert(arguments.end(), {"--tmpfs", home});
   }
@@ -115,7 +127,9 @@ Failure RunnerProcess::death() {
   if (!exit) return {Status::crashed, "the runner closed its channel", {}, {}};
   if (exit->exited && exit->code == protocol::exit_after_fatal_error)
     return {Status::illegal_access, "the program accessed memory that is not its own", {}, {}};
-  return {Status::crashed, fmt::format("the runner ended with {} {}", exit->exited ? "code" : "signal", exit->code), {},
+  return {Status::crashed,
+          fmt::format("the runner ended with {} {}", exit->exited ? "code" : "signal", exit->code),
+          {},
           {}};
 }
 

@@ -22,7 +22,7 @@ struct RunnerOptions {
   std::vector<std::filesystem::path> writable;  //!< device files
   std::optional<CompiledModule> scrub_kernel;
   std::optional<int> timing_core;  //!< where its calls run
-  bool use_bubblewrap = true;  //!< where bwrap works; the runner restricts itself in any case
+  bool use_bubblewrap = true;      //!< where bwrap works; the runner restricts itself in any case
   std::chrono::milliseconds start_limit{30000};
 };
 

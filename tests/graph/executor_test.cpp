@@ -303,7 +303,9 @@ TEST(ExecutorErrors, LeavesMustBeGivenAndFit) {
       make_task(one_input("f32", "[2, 3]"), R"({"name": "n", "op": "aten::relu", "args": ["x"]})", R"("n")");
   EXPECT_EQ(message_of([&] { run_task(task, {}); }), "no tensor is given for \"x\"");
   EXPECT_EQ(message_of([&] { run_task(task, {at::zeros({3, 2})}); }), "the tensor given for \"x\" is not f32[2, 3]");
-  EXPECT_EQ(message_of([&] { run_task(task, {at::zeros({2, 3}, at::kHalf)}); }),
+  EXPECT_EQ(message_of([&] {
+              run_task(task, {at::zeros({2, 3}, at::kHalf)});
+            }),
             "the tensor given for \"x\" is not f32[2, 3]");
 }
 

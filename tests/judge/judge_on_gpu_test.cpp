@@ -48,8 +48,8 @@ TEST_P(ExampleOnGpu, GetsTheStatusItsNameStartsWith) {
   TaskJudge& judge = judge_of(program.parent_path().string());
   const std::string text = read_file(testing::examples_folder() / program);
   const Evaluation evaluation = judge.evaluate(judge.compile(program.filename().string(), text));
-  EXPECT_EQ(to_string(evaluation.status), testing::status_in_name(program))
-      << evaluation.failure.message << "\n" << evaluation.failure.details;
+  EXPECT_EQ(to_string(evaluation.status), testing::status_in_name(program)) << evaluation.failure.message << "\n"
+                                                                            << evaluation.failure.details;
   if (evaluation.timing)
     std::printf("           %.2fx %.4f ms -> %.4f ms, %d pairs, %.2f s\n", evaluation.timing->speedup,
                 evaluation.timing->reference_ms, evaluation.timing->candidate_ms, evaluation.timing->pairs,

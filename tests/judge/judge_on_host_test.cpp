@@ -2,8 +2,8 @@
 // emulates kernels on the processor.
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <memory>
 
@@ -37,8 +37,7 @@ TaskJudge& judge_of(const std::string& example) {
   static std::map<std::string, std::unique_ptr<TaskJudge>> judges;
   auto& judge = judges[example];
   if (!judge) {
-    const fs::path task = testing::make_small_task(testing::examples_folder() / example,
-                                                   scratch_folder() / example);
+    const fs::path task = testing::make_small_task(testing::examples_folder() / example, scratch_folder() / example);
     JudgeOptions options;
     options.mode = JudgeMode::fast;
     options.call_limit_seconds = 3.0;
@@ -51,7 +50,8 @@ TaskJudge& judge_of(const std::string& example) {
 //! Programs whose verdict needs the full size, the real compiler, or instructions that the emulation does not have.
 bool needs_a_gpu(const std::string& file) {
   for (const char* part : {"tensor_cores", "compile_timeout", "misaligned", "cooperative_groups", "launch_bounds",
-                           "static_and_dynamic_shared", "grid_too_tall", "forgets_tail", "number_too_large", "forbidden-header", "forbidden-printf", "forbidden-static"})
+                           "static_and_dynamic_shared", "grid_too_tall", "forgets_tail", "number_too_large",
+                           "forbidden-header", "forbidden-printf", "forbidden-static"})
     if (file.find(part) != std::string::npos) return true;
   return false;
 }

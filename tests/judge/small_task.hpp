@@ -17,7 +17,8 @@ inline void shrink_sizes(nlohmann::json& json, bool inside_list = false) {
     for (auto& [key, value] : json.items()) shrink_sizes(value);
 }
 
-inline std::filesystem::path make_small_task(const std::filesystem::path& example, const std::filesystem::path& folder) {
+inline std::filesystem::path make_small_task(const std::filesystem::path& example,
+                                             const std::filesystem::path& folder) {
   std::ifstream in(example / "graph.json");
   nlohmann::json graph = nlohmann::json::parse(in);
   shrink_sizes(graph);

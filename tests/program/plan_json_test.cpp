@@ -41,10 +41,25 @@ TEST(PlanJson, KeepsEveryKindOfArgument) {
   Plan plan = sample_plan();
   Node& node = std::get<OpStep>(plan.call[0]).node;
   const double infinity = std::numeric_limits<double>::infinity();
-  node.args = {NoArgument{}, ValueRef{0}, ValueRef{-1}, ValueList{{0}, {-1}, {1}}, true, std::int64_t{-7}, 1.0, 0.1,
-               -0.0, infinity, -infinity, 5e-324, std::string("tänh"), DTypeArgument{DType::bf16, true},
-               std::vector<std::int64_t>{1, -2}, std::vector<double>{0.1, infinity}, std::vector<bool>{true, false},
-               std::vector<std::int64_t>{}, ValueList{}};
+  node.args = {NoArgument{},
+               ValueRef{0},
+               ValueRef{-1},
+               ValueList{{0}, {-1}, {1}},
+               true,
+               std::int64_t{-7},
+               1.0,
+               0.1,
+               -0.0,
+               infinity,
+               -infinity,
+               5e-324,
+               std::string("tänh"),
+               DTypeArgument{DType::bf16, true},
+               std::vector<std::int64_t>{1, -2},
+               std::vector<double>{0.1, infinity},
+               std::vector<bool>{true, false},
+               std::vector<std::int64_t>{},
+               ValueList{}};
   node.kwargs = {{"z", 2.0}, {"a", std::int64_t{2}}};
   Plan again = plan_from_json(Json::parse(plan_to_json(plan).dump()));
   const Node& read = std::get<OpStep>(again.call[0]).node;
@@ -76,20 +91,22 @@ TEST_P(DamagedPlan, IsRefused) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Fields, DamagedPlan, testing::Values(
-    Damage{"Version", "/version", 2}, Damage{"Role", "/buffers/0/role", "friend"},
-    Damage{"Dtype", "/buffers/0/meta/dtype", "f33"}, Damage{"Strides", "/buffers/0/meta/strides", Json::array()},
-    Damage{"ValueBuffer", "/values/0/buffer", 99}, Damage{"NegativeBuffer", "/values/0/buffer", -2},
-    Damage{"Offset", "/values/0/byte_offset", 4}, Damage{"NegativeOffset", "/values/0/byte_offset", -4},
-    Damage{"Output", "/outputs/0", 99}, Damage{"OutputWithoutPlace", "/values/5", nullptr},
-    Damage{"ZeroBuffer", "/prepare/0/zero", 99}, Damage{"NodeValue", "/call/0/node/args/0", {{"value", 99}}},
-    Damage{"NodeList", "/call/0/node/args/0", {{"values", {0, 99}}}},
-    Damage{"NodeOutput", "/call/0/node/outputs/0", -1},
-    Damage{"ArgumentKind", "/call/0/node/args/0", {{"complex", 1}}},
-    Damage{"Number", "/call/0/node/args/0", {{"float", "nan:xyzxyzxyzxyzxyzx"}}},
-    Damage{"LaunchBuffer", "/call/2/args/0/tensor/buffer", 99}, Damage{"LaunchGrid", "/call/2/grid/1", 0},
-    Damage{"ScalarSize", "/call/2/args/3/scalar/size_bytes", 16}, Damage{"Step", "/call/0", Json::object()},
-    Damage{"Type", "/code", 3}, Damage{"Buffers", "/buffers", nullptr}),
+INSTANTIATE_TEST_SUITE_P(
+    Fields, DamagedPlan,
+    testing::Values(
+        Damage{"Version", "/version", 2}, Damage{"Role", "/buffers/0/role", "friend"},
+        Damage{"Dtype", "/buffers/0/meta/dtype", "f33"}, Damage{"Strides", "/buffers/0/meta/strides", Json::array()},
+        Damage{"ValueBuffer", "/values/0/buffer", 99}, Damage{"NegativeBuffer", "/values/0/buffer", -2},
+        Damage{"Offset", "/values/0/byte_offset", 4}, Damage{"NegativeOffset", "/values/0/byte_offset", -4},
+        Damage{"Output", "/outputs/0", 99}, Damage{"OutputWithoutPlace", "/values/5", nullptr},
+        Damage{"ZeroBuffer", "/prepare/0/zero", 99}, Damage{"NodeValue", "/call/0/node/args/0", {{"value", 99}}},
+        Damage{"NodeList", "/call/0/node/args/0", {{"values", {0, 99}}}},
+        Damage{"NodeOutput", "/call/0/node/outputs/0", -1},
+        Damage{"ArgumentKind", "/call/0/node/args/0", {{"complex", 1}}},
+        Damage{"Number", "/call/0/node/args/0", {{"float", "nan:xyzxyzxyzxyzxyzx"}}},
+        Damage{"LaunchBuffer", "/call/2/args/0/tensor/buffer", 99}, Damage{"LaunchGrid", "/call/2/grid/1", 0},
+        Damage{"ScalarSize", "/call/2/args/3/scalar/size_bytes", 16}, Damage{"Step", "/call/0", Json::object()},
+        Damage{"Type", "/code", 3}, Damage{"Buffers", "/buffers", nullptr}),
     [](const auto& example) { return example.param.name; });
 
 std::string hash_of(const OpGraph& graph, const std::string& text) {
@@ -104,13 +121,12 @@ const std::string body = "#define F(x) (x + 1)\n__global__ void k(const float* x
 TEST(PlanHash, IgnoresCommentsAndSpacing) {
   const std::string hash = hash_of(sample::chain(), one + body);
   EXPECT_EQ(hash.size(), 64u);
-  for (const std::string& text : {
-           body + one,
-           "// why\n/* how */\n" + one + body,
-           "  //!   kernel k replaces   softmax_1 :block = 1  grid=(2-1) \\\n//! args=( gelu_1,softmax_1 )\r\n" + body,
-           one + "#define  F(x)  ( x+1 )  // one\n__global__ void\nk(const float*x,float *y){y[0]=x[0]+ /* 1 */ 1;}",
-           one + "#def\\\nine F(x) \\\n (x + 1)\n"
-                 "__glo\\\nbal__ void k(const float* x, float* y) { y[0] = x[0] + 1; }\n"}) {
+  for (const std::string& text :
+       {body + one, "// why\n/* how */\n" + one + body,
+        "  //!   kernel k replaces   softmax_1 :block = 1  grid=(2-1) \\\n//! args=( gelu_1,softmax_1 )\r\n" + body,
+        one + "#define  F(x)  ( x+1 )  // one\n__global__ void\nk(const float*x,float *y){y[0]=x[0]+ /* 1 */ 1;}",
+        one + "#def\\\nine F(x) \\\n (x + 1)\n"
+              "__glo\\\nbal__ void k(const float* x, float* y) { y[0] = x[0] + 1; }\n"}) {
     EXPECT_EQ(hash_of(sample::chain(), text), hash) << text;
   }
 }
@@ -119,11 +135,11 @@ TEST(PlanHash, ChangesWithWhatRuns) {
   const std::string hash = hash_of(sample::chain(), one + body);
   const std::string other_grid = "//! kernel k replaces softmax_1 : grid=2 block=1 args=(gelu_1, softmax_1)\n";
   const std::string swapped = "//! kernel k replaces softmax_1 : grid=1 block=1 args=(softmax_1, gelu_1)\n";
-  for (const std::string& text : {
-           other_grid + body, swapped + body, one + body + "//! graph\n", one + body + "int a;\n",
-           one + "#define F (x) (x + 1)\n__global__ void k(const float* x, float* y) { y[0] = x[0] + 1; }\n",
-           one + "#define F(x) (x + 1) __global__ void k(const float* x, float* y) { y[0] = x[0] + 1; }\n"
-                 "__global__ void k(const float* x, float* y) {}\n"}) {
+  for (const std::string& text :
+       {other_grid + body, swapped + body, one + body + "//! graph\n", one + body + "int a;\n",
+        one + "#define F (x) (x + 1)\n__global__ void k(const float* x, float* y) { y[0] = x[0] + 1; }\n",
+        one + "#define F(x) (x + 1) __global__ void k(const float* x, float* y) { y[0] = x[0] + 1; }\n"
+              "__global__ void k(const float* x, float* y) {}\n"}) {
     EXPECT_NE(hash_of(sample::chain(), text), hash) << text;
   }
 }

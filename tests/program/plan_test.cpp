@@ -81,9 +81,10 @@ TEST(EmptyProgram, HasLeavesFirstAndLibraryBuffersBehind) {
 }
 
 TEST(Kernel, ReplacesItsNode) {
-  const Plan plan = planned(sample::chain(), soft_kernel +
-      "//! kernel soft replaces softmax_1 : grid=(gelu_1.size(0)) block=256 shared=4*256 "
-      "args=(gelu_1, softmax_1, i32:gelu_1.size(1))\n//! graph\n");
+  const Plan plan =
+      planned(sample::chain(), soft_kernel +
+                                   "//! kernel soft replaces softmax_1 : grid=(gelu_1.size(0)) block=256 shared=4*256 "
+                                   "args=(gelu_1, softmax_1, i32:gelu_1.size(1))\n//! graph\n");
   ASSERT_EQ(call_of(plan), (Lines{"op linear_1", "op gelu_1", "launch soft"}));
   const LaunchStep& launch = launch_at(plan, 2);
   EXPECT_EQ(launch.grid, (Dim3{64, 1, 1}));
@@ -102,7 +103,9 @@ TEST(Kernel, ReplacesItsNode) {
 }
 
 TEST(Kernel, TakesTheWholeGraph) {
-  const Plan plan = planned(sample::chain(), "__global__ void all(const float* x, const float* w, float* y) {}\n"
+  const Plan plan = planned(
+      sample::chain(),
+      "__global__ void all(const float* x, const float* w, float* y) {}\n"
       "//! kernel all replaces * : grid=(1,2,3) block=(4,5,6) cluster=(1,2,1) args=(x, \"fc.weight\", softmax_1)\n");
   ASSERT_EQ(call_of(plan), Lines{"launch all"});
   EXPECT_EQ(launch_at(plan, 0).grid, (Dim3{1, 2, 3}));
@@ -117,14 +120,16 @@ TEST(Kernel, TakesTheWholeGraph) {
 }
 
 TEST(Kernel, MayUseTheInnerValuesOfItsGroup) {
-  const Plan plan = planned(sample::chain(), "__global__ void two(float* a, float* b) {}\n"
-      "//! kernel two replaces gelu_1 softmax_1 : grid=1 block=1 args=(gelu_1, softmax_1)\n");
+  const Plan plan = planned(sample::chain(),
+                            "__global__ void two(float* a, float* b) {}\n"
+                            "//! kernel two replaces gelu_1 softmax_1 : grid=1 block=1 args=(gelu_1, softmax_1)\n");
   EXPECT_EQ(buffer_named(plan, "gelu_1").role, BufferRole::intermediate);
   EXPECT_FALSE(buffer_named(plan, "gelu_1").allocated_by_op);
 }
 
 TEST(Kernel, NameKeepsTemplateArgumentsWithoutSpaces) {
-  const Plan plan = planned(sample::chain(),
+  const Plan plan = planned(
+      sample::chain(),
       "namespace k { template <int A, class T> __global__ void soft(const T* x, T* y) {} }\n"
       "//! kernel k::soft< 256 , unsigned  int > replaces softmax_1 : grid=1 block=1 args=(gelu_1, softmax_1)\n");
   EXPECT_EQ(plan.kernels, Lines{"k::soft<256,unsigned int>"});
@@ -132,8 +137,8 @@ TEST(Kernel, NameKeepsTemplateArgumentsWithoutSpaces) {
 
 TEST(Kernel, SecondOutputsAreNamedByIndex) {
   const Plan plan = planned(sample::several_outputs(),
-      "__global__ void best(const float* x, float* y, long long* index) {}\n"
-      "//! kernel best replaces max_1 : grid=1 block=1 args=(x, max_1[0], max_1[1])\n");
+                            "__global__ void best(const float* x, float* y, long long* index) {}\n"
+                            "//! kernel best replaces max_1 : grid=1 block=1 args=(x, max_1[0], max_1[1])\n");
   ASSERT_EQ(call_of(plan), (Lines{"launch best", "op cast_1"}));
   EXPECT_EQ(argument_name(plan, launch_at(plan, 0), 1), "max_1");
   EXPECT_EQ(argument_name(plan, launch_at(plan, 0), 2), "max_1[1]");
@@ -142,14 +147,14 @@ TEST(Kernel, SecondOutputsAreNamedByIndex) {
 
 TEST(Group, LaunchesInOrderWithScratch) {
   const Plan plan = planned(sample::chain(),
-      "//! buffer partial f32 [ceil_div(x.size(0), 48), gelu_1.size(-1)] zero\n"
-      "//! buffer flags i32 [2]\n"
-      "//! group g replaces gelu_1 soft*\n"
-      "//! launch first : grid=1 block=32 args=(linear_1, partial, flags)\n"
-      "__global__ void first(const float* x, float* partial, int* flags) {}\n"
-      "//! launch second : grid=1 block=32 \\\n"
-      "//!   args=(partial, softmax_1)  // the tail\n"
-      "__global__ void second(const float* partial, float* y) {}\n");
+                            "//! buffer partial f32 [ceil_div(x.size(0), 48), gelu_1.size(-1)] zero\n"
+                            "//! buffer flags i32 [2]\n"
+                            "//! group g replaces gelu_1 soft*\n"
+                            "//! launch first : grid=1 block=32 args=(linear_1, partial, flags)\n"
+                            "__global__ void first(const float* x, float* partial, int* flags) {}\n"
+                            "//! launch second : grid=1 block=32 \\\n"
+                            "//!   args=(partial, softmax_1)  // the tail\n"
+                            "__global__ void second(const float* partial, float* y) {}\n");
   EXPECT_EQ(call_of(plan), (Lines{"zero partial", "op linear_1", "launch first", "launch second"}));
   const Buffer& partial = buffer_named(plan, "partial");
   EXPECT_EQ(partial.role, BufferRole::scratch);
@@ -161,11 +166,11 @@ TEST(Group, LaunchesInOrderWithScratch) {
 
 TEST(Prepare, MakesBuffersFromWeightsOnce) {
   const Plan plan = planned(sample::chain(),
-      "//! buffer packed f16 [numel(\"fc.weight\")] zero\n"
-      "//! prepare pack : grid=1 block=1 args=(\"fc.weight\", packed, i64:numel(x))\n"
-      "__global__ void pack(const float* w, __half* packed, int64_t n) {}\n"
-      "//! kernel use replaces linear_1 : grid=1 block=1 args=(x, packed, bias, linear_1)\n"
-      "__global__ void use(const float* x, const half* w, const float* b, float* y) {}\n");
+                            "//! buffer packed f16 [numel(\"fc.weight\")] zero\n"
+                            "//! prepare pack : grid=1 block=1 args=(\"fc.weight\", packed, i64:numel(x))\n"
+                            "__global__ void pack(const float* w, __half* packed, int64_t n) {}\n"
+                            "//! kernel use replaces linear_1 : grid=1 block=1 args=(x, packed, bias, linear_1)\n"
+                            "__global__ void use(const float* x, const half* w, const float* b, float* y) {}\n");
   EXPECT_EQ(shown(plan, plan.prepare), (Lines{"zero packed", "launch pack"}));
   EXPECT_EQ(call_of(plan), (Lines{"launch use", "op gelu_1", "op softmax_1"}));
   EXPECT_EQ(buffer_named(plan, "packed").role, BufferRole::prepared);
@@ -191,8 +196,10 @@ TEST(Views, OfAnInputMayBeAnOutput) {
 }
 
 TEST(Views, AsArgumentsCountForTheirBase) {
-  const Plan plan = planned(sample::views(), "__global__ void k(const float* x, float* y) {}\n"
-      "//! kernel k replaces relu_1 select_1 : grid=transpose_1.stride(1) block=1 args=(x, select_1)\n");
+  const Plan plan =
+      planned(sample::views(),
+              "__global__ void k(const float* x, float* y) {}\n"
+              "//! kernel k replaces relu_1 select_1 : grid=transpose_1.stride(1) block=1 args=(x, select_1)\n");
   ASSERT_EQ(call_of(plan), (Lines{"launch k", "op exp_1", "op neg_1"}));
   EXPECT_EQ(argument_name(plan, launch_at(plan, 0), 1), "relu_1");
   EXPECT_EQ(tensor_argument(launch_at(plan, 0), 1).byte_offset, 192);
@@ -200,15 +207,18 @@ TEST(Views, AsArgumentsCountForTheirBase) {
 }
 
 TEST(Order, UnitsRunAtThePlaceOfTheirLastNode) {
-  const Plan plan = planned(sample::two_chains(),
-      "__global__ void both(const float* a, const float* b, float* y, float* z) {}\n"
-      "//! kernel both replaces relu_1 tanh_2 : grid=1 block=1 args=(a, relu_2, relu_1, tanh_2)\n");
+  const Plan plan =
+      planned(sample::two_chains(),
+              "__global__ void both(const float* a, const float* b, float* y, float* z) {}\n"
+              "//! kernel both replaces relu_1 tanh_2 : grid=1 block=1 args=(a, relu_2, relu_1, tanh_2)\n");
   EXPECT_EQ(call_of(plan), (Lines{"op relu_2", "launch both", "op tanh_1"}));
 }
 
 TEST(Order, StatesAreReadAfterTheyAreWritten) {
-  const Plan plan = planned(sample::with_state(), "__global__ void norm(const float* x, float* m, float* y) {}\n"
-      "//! kernel norm replaces batch_norm_1 : grid=1 block=1 args=(x, running_mean, batch_norm_1)\n");
+  const Plan plan =
+      planned(sample::with_state(),
+              "__global__ void norm(const float* x, float* m, float* y) {}\n"
+              "//! kernel norm replaces batch_norm_1 : grid=1 block=1 args=(x, running_mean, batch_norm_1)\n");
   EXPECT_EQ(call_of(plan), (Lines{"launch norm", "op mul_1"}));
   EXPECT_EQ(buffer_named(plan, "running_mean").role, BufferRole::state);
 }
@@ -223,30 +233,38 @@ class Scalars : public testing::TestWithParam<ScalarCase> {};
 
 TEST_P(Scalars, AreTheBitsOfTheParameter) {
   const auto& [argument, parameter, bits] = GetParam();
-  const Plan plan = planned(sample::chain(), "__global__ void k(float* y, " + parameter + " n) {}\n"
-      "//! kernel k replaces softmax_1 : grid=1 block=1 args=(softmax_1, " + argument + ")\n");
+  const Plan plan = planned(sample::chain(), "__global__ void k(float* y, " + parameter +
+                                                 " n) {}\n"
+                                                 "//! kernel k replaces softmax_1 : grid=1 block=1 args=(softmax_1, " +
+                                                 argument + ")\n");
   ASSERT_EQ(plan.call.size(), 3u);
   EXPECT_EQ(scalar_bits(launch_at(plan, 2), 1), bits) << argument;
 }
 
-INSTANTIATE_TEST_SUITE_P(Expressions, Scalars, testing::Values(
-    ScalarCase{"i32:2+3*4-10/3%2", "int", 13}, ScalarCase{"i32:(2+3)*4", "int", 20},
-    ScalarCase{"i32:-1", "int", 0xFFFFFFFF}, ScalarCase{"i64:-1", "int64_t", UINT64_MAX},
-    ScalarCase{"u32:0xFFFFFFFF", "unsigned", 0xFFFFFFFF}, ScalarCase{"u64:18446744073709551615", "size_t", UINT64_MAX},
-    ScalarCase{"i64:-9223372036854775807-1", "long long", std::uint64_t{1} << 63},
-    ScalarCase{"i32:7", "unsigned int", 7}, ScalarCase{"u64:7", "long", 7},
-    ScalarCase{"i32:ceil_div(7, 2)", "int", 4}, ScalarCase{"i32:min(9, 4, 6)", "int", 4},
-    ScalarCase{"i32:max(x.size(0), x.size(1))", "const int32_t", 128}, ScalarCase{"i32:x.stride(-2)", "int", 128},
-    ScalarCase{"i64:numel(\"fc.weight\")", "std::int64_t", 32768}, ScalarCase{"i32:\"bias\".size(0)", "int", 256},
-    ScalarCase{"f32:0.5", "float", 0x3F000000}, ScalarCase{"f32:1/x.size(1)", "float", 0x3C000000},
-    ScalarCase{"f32:-0.0f", "float", 0x80000000}, ScalarCase{"f32:3", "float", 0x40400000},
-    ScalarCase{"f64:1e-5", "double", std::bit_cast<std::uint64_t>(1e-5)},
-    ScalarCase{"f64:.25*min(2, 3.5)", "double", std::bit_cast<std::uint64_t>(0.5)},
-    ScalarCase{"i32:1", "MyStruct", 1}));
+INSTANTIATE_TEST_SUITE_P(
+    Expressions, Scalars,
+    testing::Values(ScalarCase{"i32:2+3*4-10/3%2", "int", 13}, ScalarCase{"i32:(2+3)*4", "int", 20},
+                    ScalarCase{"i32:-1", "int", 0xFFFFFFFF}, ScalarCase{"i64:-1", "int64_t", UINT64_MAX},
+                    ScalarCase{"u32:0xFFFFFFFF", "unsigned", 0xFFFFFFFF},
+                    ScalarCase{"u64:18446744073709551615", "size_t", UINT64_MAX},
+                    ScalarCase{"i64:-9223372036854775807-1", "long long", std::uint64_t{1} << 63},
+                    ScalarCase{"i32:7", "unsigned int", 7}, ScalarCase{"u64:7", "long", 7},
+                    ScalarCase{"i32:ceil_div(7, 2)", "int", 4}, ScalarCase{"i32:min(9, 4, 6)", "int", 4},
+                    ScalarCase{"i32:max(x.size(0), x.size(1))", "const int32_t", 128},
+                    ScalarCase{"i32:x.stride(-2)", "int", 128},
+                    ScalarCase{"i64:numel(\"fc.weight\")", "std::int64_t", 32768},
+                    ScalarCase{"i32:\"bias\".size(0)", "int", 256}, ScalarCase{"f32:0.5", "float", 0x3F000000},
+                    ScalarCase{"f32:1/x.size(1)", "float", 0x3C000000}, ScalarCase{"f32:-0.0f", "float", 0x80000000},
+                    ScalarCase{"f32:3", "float", 0x40400000},
+                    ScalarCase{"f64:1e-5", "double", std::bit_cast<std::uint64_t>(1e-5)},
+                    ScalarCase{"f64:.25*min(2, 3.5)", "double", std::bit_cast<std::uint64_t>(0.5)},
+                    ScalarCase{"i32:1", "MyStruct", 1}));
 
 TEST(Extents, ASumInParenthesesIsNoList) {
-  const Plan plan = planned(sample::chain(), soft_kernel +
-      "//! kernel soft replaces softmax_1 : grid=(1+1)*3 block=( 2 , 2 ) args=(gelu_1, softmax_1, i32:1)\n");
+  const Plan plan = planned(
+      sample::chain(),
+      soft_kernel +
+          "//! kernel soft replaces softmax_1 : grid=(1+1)*3 block=( 2 , 2 ) args=(gelu_1, softmax_1, i32:1)\n");
   EXPECT_EQ(launch_at(plan, 2).grid, (Dim3{6, 1, 1}));
   EXPECT_EQ(launch_at(plan, 2).block, (Dim3{2, 2, 1}));
 }
@@ -259,10 +277,12 @@ TEST_P(HiddenDirective, IsCode) {
   EXPECT_TRUE(result.ok()) << result.failure().message;
 }
 
-INSTANTIATE_TEST_SUITE_P(Places, HiddenDirective, testing::Values(
-    "/* a\n//! zzz\n*/", "const char* s = R\"(\n//! zzz\n)\";", "auto s = u8R\"x(\n)\"\n//! zzz\n)x\";",
-    "// a comment \\\n//! zzz\n", "const char* s = \"a\\\n//! zzz\";", "#define A \\\n//! zzz\n", "int a; //! zzz",
-    "/* */ //! zzz", "char c = '\\''; /*\n//! zzz\n*/", "int n = 1'000'000; /*\n//! zzz\n*/"));
+INSTANTIATE_TEST_SUITE_P(Places, HiddenDirective,
+                         testing::Values("/* a\n//! zzz\n*/", "const char* s = R\"(\n//! zzz\n)\";",
+                                         "auto s = u8R\"x(\n)\"\n//! zzz\n)x\";", "// a comment \\\n//! zzz\n",
+                                         "const char* s = \"a\\\n//! zzz\";", "#define A \\\n//! zzz\n",
+                                         "int a; //! zzz", "/* */ //! zzz", "char c = '\\''; /*\n//! zzz\n*/",
+                                         "int n = 1'000'000; /*\n//! zzz\n*/"));
 
 class SeenDirective : public testing::TestWithParam<std::string> {};
 
@@ -272,11 +292,13 @@ TEST_P(SeenDirective, StartsItsLine) {
   EXPECT_NE(result.failure().message.find("'zzz' is not a directive"), std::string::npos) << result.failure().message;
 }
 
-INSTANTIATE_TEST_SUITE_P(Places, SeenDirective, testing::Values(
-    "//! zzz", "//!zzz", " \t //! zzz", "\xEF\xBB\xBF//! zzz", "int a;\r\n//! zzz\r\n", "/* a */\n//! zzz",
-    "char c = '\"';\n//! zzz", "char c = '\\\\';\n//! zzz", "const char* s = \"/*\";\n//! zzz", "// /*\n//! zzz",
-    "#if 0\ndon't\n#endif\n//! zzz", "auto s = R\"(\\)\";\n//! zzz", "int n = 0x1'F;\n//! zzz", "//!\n//! zzz",
-    "#include <a/*b>\n//! zzz", "//! graph \\ \n//!\n//! zzz"));
+INSTANTIATE_TEST_SUITE_P(Places, SeenDirective,
+                         testing::Values("//! zzz", "//!zzz", " \t //! zzz", "\xEF\xBB\xBF//! zzz",
+                                         "int a;\r\n//! zzz\r\n", "/* a */\n//! zzz", "char c = '\"';\n//! zzz",
+                                         "char c = '\\\\';\n//! zzz", "const char* s = \"/*\";\n//! zzz",
+                                         "// /*\n//! zzz", "#if 0\ndon't\n#endif\n//! zzz",
+                                         "auto s = R\"(\\)\";\n//! zzz", "int n = 0x1'F;\n//! zzz", "//!\n//! zzz",
+                                         "#include <a/*b>\n//! zzz", "//! graph \\ \n//!\n//! zzz"));
 
 }  // namespace
 }  // namespace cudal1

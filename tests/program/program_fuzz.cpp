@@ -45,7 +45,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const cudal1::OpGraph& graph = graphs[size % 4];
   const cudal1::Result<cudal1::Plan> result = cudal1::make_plan(graph, text);
-  if (result.ok()) check_plan(result.value());
-  else check_failure(result.failure());
+  if (result.ok())
+    check_plan(result.value());
+  else
+    check_failure(result.failure());
   return 0;
 }

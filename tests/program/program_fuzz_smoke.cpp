@@ -36,11 +36,52 @@ const std::vector<std::string>& seeds() {
 }
 
 const std::vector<std::string>& fragments() {
-  static const std::vector<std::string> pieces = {
-      "//!", "\n", "\\\n", " : ", "grid=", "args=(", ")", "(", "replaces ", "*", "[", "]", "\"", "'", "/*", "*/",
-      "R\"(", "i32:", "f64:", ".size(", "-1", "0", "9223372036854775807", "1e308", "/", "%", "<", ">", ",",
-      "\xC3\xA9", "\xFF", std::string(1, '\0'), "\r", "x", "softmax_1", "p", "zero", "buffer ", "launch ", "group ",
-      "#define ", "##", "__global__ ", "::", "=", "numel("};
+  static const std::vector<std::string> pieces = {"//!",
+                                                  "\n",
+                                                  "\\\n",
+                                                  " : ",
+                                                  "grid=",
+                                                  "args=(",
+                                                  ")",
+                                                  "(",
+                                                  "replaces ",
+                                                  "*",
+                                                  "[",
+                                                  "]",
+                                                  "\"",
+                                                  "'",
+                                                  "/*",
+                                                  "*/",
+                                                  "R\"(",
+                                                  "i32:",
+                                                  "f64:",
+                                                  ".size(",
+                                                  "-1",
+                                                  "0",
+                                                  "9223372036854775807",
+                                                  "1e308",
+                                                  "/",
+                                                  "%",
+                                                  "<",
+                                                  ">",
+                                                  ",",
+                                                  "\xC3\xA9",
+                                                  "\xFF",
+                                                  std::string(1, '\0'),
+                                                  "\r",
+                                                  "x",
+                                                  "softmax_1",
+                                                  "p",
+                                                  "zero",
+                                                  "buffer ",
+                                                  "launch ",
+                                                  "group ",
+                                                  "#define ",
+                                                  "##",
+                                                  "__global__ ",
+                                                  "::",
+                                                  "=",
+                                                  "numel("};
   return pieces;
 }
 
@@ -48,11 +89,21 @@ void mutate(std::string& text, Random& random) {
   const std::size_t at = random.below(text.size() + 1);
   const std::size_t length = std::min<std::size_t>(random.below(12), text.size() - at);
   switch (random.below(6)) {
-    case 0: text.erase(at, length); break;
-    case 1: text.insert(at, fragments()[random.below(fragments().size())]); break;
-    case 2: text.replace(at, length, fragments()[random.below(fragments().size())]); break;
-    case 3: text.insert(at, text.substr(random.below(text.size() + 1), random.below(40))); break;
-    case 4: text.insert(at, 1, static_cast<char>(random.below(128))); break;
+    case 0:
+      text.erase(at, length);
+      break;
+    case 1:
+      text.insert(at, fragments()[random.below(fragments().size())]);
+      break;
+    case 2:
+      text.replace(at, length, fragments()[random.below(fragments().size())]);
+      break;
+    case 3:
+      text.insert(at, text.substr(random.below(text.size() + 1), random.below(40)));
+      break;
+    case 4:
+      text.insert(at, 1, static_cast<char>(random.below(128)));
+      break;
     default: {
       const std::string& other = seeds()[random.below(seeds().size())];
       text.insert(at, other.substr(random.below(other.size()), random.below(120)));

@@ -23,8 +23,13 @@ std::vector<ValueId> GraphBuilder::node_with_outputs(const std::string& name, co
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     node.outputs.push_back(static_cast<ValueId>(graph.values.size()));
     const std::string value_name = i == 0 ? name : name + "[" + std::to_string(i) + "]";
-    graph.values.push_back({value_name, ValueKind::node_output, outputs[i], static_cast<int>(graph.nodes.size()),
-                            static_cast<int>(i), false, {}});
+    graph.values.push_back({value_name,
+                            ValueKind::node_output,
+                            outputs[i],
+                            static_cast<int>(graph.nodes.size()),
+                            static_cast<int>(i),
+                            false,
+                            {}});
   }
   graph.nodes.push_back(node);
   return node.outputs;

@@ -122,10 +122,10 @@ void CudaPlan::run_steps(const std::vector<Step>& steps, std::vector<PreparedLau
       }
     } else if (const auto* zero = std::get_if<ZeroStep>(&steps[i])) {
       const auto buffer = static_cast<std::size_t>(zero->buffer);
-      check(driver().cuMemsetD8Async(reinterpret_cast<CUdeviceptr>(addresses_[buffer]), 0,
-                                     static_cast<std::size_t>(plan_.buffers[buffer].meta.span_bytes()),
-                                     device_.stream()),
-            "zero a buffer");
+      check(
+          driver().cuMemsetD8Async(reinterpret_cast<CUdeviceptr>(addresses_[buffer]), 0,
+                                   static_cast<std::size_t>(plan_.buffers[buffer].meta.span_bytes()), device_.stream()),
+          "zero a buffer");
     } else {
       run_op(std::get<OpStep>(steps[i]), i);
     }
@@ -138,7 +138,6 @@ void CudaPlan::prepare(const BufferOffsets& offsets) {
   run_steps(plan_.prepare, prepare_launches_);
   device_.synchronize();
 }
-
 
 void CudaPlan::copy_op_outputs(const BufferOffsets& offsets) {
   if (!ops_) return;

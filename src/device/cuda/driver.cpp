@@ -15,9 +15,9 @@ Driver open_driver() {
   void* library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
   if (!library) throw DeviceError(Status::unsupported, "no NVIDIA driver here (libcuda.so.1 is not found)", true);
   Driver table;
-#define CUDAL1_LOAD(name)                                                                                         \
-  table.name = reinterpret_cast<decltype(table.name)>(::dlsym(library, CUDAL1_SYMBOL(name)));                     \
-  if (!table.name)                                                                                                \
+#define CUDAL1_LOAD(name)                                                                     \
+  table.name = reinterpret_cast<decltype(table.name)>(::dlsym(library, CUDAL1_SYMBOL(name))); \
+  if (!table.name)                                                                            \
     throw DeviceError(Status::unsupported, "the NVIDIA driver is too old: it lacks " CUDAL1_SYMBOL(name), true);
   CUDAL1_DRIVER_FUNCTIONS(CUDAL1_LOAD)
 #undef CUDAL1_LOAD

@@ -72,10 +72,10 @@ void PreparedLaunch::check_against_function(const LaunchStep& step) const {
     const auto* scalar = std::get_if<ScalarArgument>(&step.args[i]);
     const std::size_t given = scalar ? static_cast<std::size_t>(scalar->size_bytes) : sizeof(CUdeviceptr);
     if (given != bytes)
-      throw DeviceError(Status::plan_error,
-                        fmt::format("kernel '{}': parameter {} has {} bytes, the argument {}", step.kernel, i + 1,
-                                    bytes, given),
-                        false, step.at);
+      throw DeviceError(
+          Status::plan_error,
+          fmt::format("kernel '{}': parameter {} has {} bytes, the argument {}", step.kernel, i + 1, bytes, given),
+          false, step.at);
   }
   int most_threads = 0;
   check(driver().cuFuncGetAttribute(&most_threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, function_),

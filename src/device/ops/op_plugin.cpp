@@ -27,7 +27,8 @@ class AtenOpRuntime : public OpRuntime {
     at::globalContext().setAllowTF32CuDNN(options.precision.tf32_convolution);
     at::globalContext().setAllowTF32CuBLAS(options.precision.tf32_matmul);
     for (std::size_t i = 0; i < plan.call.size(); ++i)
-      if (const auto* step = std::get_if<OpStep>(&plan.call[i])) calls_.emplace(i, AtenCall(step->node, device_, false));
+      if (const auto* step = std::get_if<OpStep>(&plan.call[i]))
+        calls_.emplace(i, AtenCall(step->node, device_, false));
     find_last_uses();
   }
 
@@ -46,15 +47,17 @@ class AtenOpRuntime : public OpRuntime {
     const auto lookup = [this](ValueId id) -> const at::Tensor& { return tensor_of(id); };
     std::vector<at::Tensor> results = calls_.at(step_index)(lookup);
     if (results.size() < step.node.outputs.size())
-      throw Error(fmt::format("{} gave {} results, {} expected", step.node.op, results.size(), step.node.outputs.size()));
+      throw Error(
+          fmt::format("{} gave {} results, {} expected", step.node.op, results.size(), step.node.outputs.size()));
     for (std::size_t i = 0; i < step.node.outputs.size(); ++i) keep(step.node.outputs[i], std::move(results[i]));
   } catch (const c10::OutOfMemoryError& error) {
-    throw DeviceError(Status::out_of_memory, fmt::format("op step {}: {}", step.node.name, error.what_without_backtrace()),
-                      false);
+    throw DeviceError(Status::out_of_memory,
+                      fmt::format("op step {}: {}", step.node.name, error.what_without_backtrace()), false);
   } catch (const DeviceError&) {
     throw;
   } catch (const c10::Error& error) {
-    throw DeviceError(Status::crashed, fmt::format("op step {}: {}", step.node.name, error.what_without_backtrace()), true);
+    throw DeviceError(Status::crashed, fmt::format("op step {}: {}", step.node.name, error.what_without_backtrace()),
+                      true);
   } catch (const std::exception& error) {
     throw DeviceError(Status::crashed, fmt::format("op step {}: {}", step.node.name, error.what()), true);
   }
@@ -168,6 +171,7 @@ class AtenOpRuntime : public OpRuntime {
 }  // namespace
 }  // namespace cudal1
 
-extern "C" cudal1::OpRuntime* cudal1_make_op_runtime(const cudal1::Plan& plan, const cudal1::OpRuntimeOptions& options) {
+extern "C" cudal1::OpRuntime* cudal1_make_op_runtime(const cudal1::Plan& plan,
+                                                     const cudal1::OpRuntimeOptions& options) {
   return new cudal1::AtenOpRuntime(plan, options);
 }

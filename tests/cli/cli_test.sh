@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# Drives the real binary and compares what it prints. Usage: cli_test.sh BINARY SOURCE_FOLDER
+set -uo pipefail
+cudal1=$1 source=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export CUDAL1_CACHE_DIR=$work/cache CUDAL1_DATA_DIR=$work/data
+passed=0 failed=0
+
+# check NAME EXIT_CODE PATTERN COMMAND…: the exit code, and a line of the output that matches
+check() {
+  local name=$1 code=$2 pattern=$3 output actual
+  shift 3
+  output=$("$@" 2>&1 </dev/null)
+  actual=$?
+  if [[ $actual == "$code" ]] && grep -qE -- "$pattern" <<<"$output"; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    printf 'FAILED %s: exit code %s (expected %s), output:\n%s\n' "$name" "$actual" "$code" "$output"
+  fi
+}
+
+softmax=$source/examples/row_softmax
+printf '{ "format": "cudal1.graph", ' >"$work/broken.json"
+printf '{ "format": "cudal1.graph", "version": 7 }' >"$work/newer.json"
+head -c 100 /dev/urandom >"$work/garbage.cu"
+
+check 'version' 0 '^cudal1 [0-9]' "$cudal1" --version
+check 'help names an example' 0 'Example: cudal1 eval' "$cudal1" eval --help
+check 'no command' 2 'subcommand' "$cudal1"
+check 'unknown option' 2 'nonsense' "$cudal1" eval --nonsense "$softmax" "$softmax/ok-fast.cu"
+check 'unknown word' 2 'not one of its values' "$cudal1" eval --mode sloppy "$softmax" "$softmax/ok-fast.cu"
+check 'missing program' 1 'no-such.cu: cannot open' "$cudal1" eval "$softmax" "$work/no-such.cu"
+check 'expand shows the plan' 0 'launch row_softmax' "$cudal1" expand "$softmax" "$softmax/ok-fast.cu"
+check 'expand as JSON' 0 '"buffers"' "$cudal1" expand --json "$softmax" "$softmax/ok-fast.cu"
+check 'missing task' 1 'no-such-task' "$cudal1" expand "$work/no-such-task" "$softmax/ok-fast.cu"
+check 'broken JSON' 1 'broken.json' "$cudal1" expand "$work/broken.json" "$softmax/ok-fast.cu"
+check 'newer version' 1 'version 7' "$cudal1" expand "$work/newer.json" "$softmax/ok-fast.cu"
+check 'binary garbage' 1 'garbage.cu:[0-9]+:[0-9]+: parse_error' "$cudal1" expand "$softmax" "$work/garbage.cu"
+check 'unknown node' 1 ':[0-9]+:[0-9]+: plan_error' "$cudal1" expand "$source/examples/vector_add" \
+  "$source/examples/vector_add/plan_error-unknown_node.cu"
+check 'no virtual GPU yet' 1 'virtual GPU' "$cudal1" eval --device vgpu "$softmax" "$softmax/ok-fast.cu"
+# Its exit code depends on the machine; what it prints does not.
+"$cudal1" doctor --json >"$work/doctor.json" 2>&1
+if grep -q '"findings"' "$work/doctor.json"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+if [[ ! -e /dev/nvidiactl ]]; then
+  check 'no GPU is one line' 1 '^cudal1: no GPU' "$cudal1" eval "$softmax" "$softmax/ok-fast.cu"
+fi
+printf '%s passed, %s failed\n' "$passed" "$failed"
+[[ $failed == 0 ]]

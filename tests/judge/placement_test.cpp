@@ -1,0 +1,69 @@
+#include "judge/placement.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace cudal1 {
+namespace {
+
+Buffer buffer(const std::string& name, BufferRole role, std::int64_t elements) {
+  return {name, role, {DType::f32, {elements}, {1}}, false, false};
+}
+
+Plan plan_with_buffers() {
+  Plan plan;
+  plan.buffers = {buffer("x", BufferRole::input, 1003), buffer("w", BufferRole::weight, 7),
+                  buffer("s", BufferRole::scratch, 64), buffer("y", BufferRole::output, 1003)};
+  return plan;
+}
+
+TEST(Placement, LeavesARedZoneAroundEveryBufferAndAccountsForEveryByte) {
+  const Plan plan = plan_with_buffers();
+  const ArenaPlan arena = plan_arena(plan, 0);
+  Random random(1);
+  for (int draw = 0; draw < 200; ++draw) {
+    BufferOffsets offsets;
+    for (const bool moving : {false, true}) {
+      const Zone zone = moving ? arena.moving : arena.fixed;
+      const auto gaps = place_buffers(plan, arena, moving, random, offsets);
+      std::uint64_t covered = 0;
+      for (const Gap& gap : gaps) {
+        EXPECT_GE(gap.bytes, 4096u);
+        covered += gap.bytes;
+      }
+      for (std::size_t i = 0; i < plan.buffers.size(); ++i)
+        if (moves_with_every_call(plan.buffers[i].role) == moving)
+          covered += static_cast<std::uint64_t>(plan.buffers[i].meta.span_bytes());
+      EXPECT_EQ(covered, zone.bytes);
+    }
+    for (const std::uint64_t offset : offsets) EXPECT_EQ(offset % 512, 0u);
+  }
+}
+
+TEST(Placement, MovesInputsAndOutputsAndLeavesTheRestWhereItIs) {
+  const Plan plan = plan_with_buffers();
+  const ArenaPlan arena = plan_arena(plan, 0);
+  Random random(2);
+  BufferOffsets offsets;
+  place_buffers(plan, arena, false, random, offsets);
+  place_buffers(plan, arena, true, random, offsets);
+  const BufferOffsets before = offsets;
+  int moved = 0;
+  for (int draw = 0; draw < 20; ++draw) {
+    place_buffers(plan, arena, true, random, offsets);
+    moved += offsets[0] != before[0] && offsets[3] != before[3] ? 1 : 0;
+    EXPECT_EQ(offsets[1], before[1]);
+    EXPECT_EQ(offsets[2], before[2]);
+  }
+  EXPECT_GE(moved, 15);
+}
+
+TEST(Placement, SaysHowAbsurdAnAbsurdPlanIsInsteadOfOverflowing) {
+  Plan plan = plan_with_buffers();
+  plan.buffers.push_back(buffer("huge", BufferRole::scratch, std::int64_t{1} << 58));
+  EXPECT_GE(plan_arena(plan, 0).total_bytes(), std::uint64_t{1} << 59);
+}
+
+}  // namespace
+}  // namespace cudal1

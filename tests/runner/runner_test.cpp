@@ -1,0 +1,116 @@
+// The real runner process with the emulated device: limits, faults and what is left behind.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <chrono>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "host_backend.hpp"
+#include "runner/protocol.hpp"
+#include "runner/runner_process.hpp"
+
+namespace cudal1 {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+//! y = f(x) over 64 floats, for any kernel text with the right signature.
+struct Fixture {
+  Plan plan;
+  std::unique_ptr<Arena> arena = make_host_arena(1 << 20);
+  HostBackend backend;
+  CompiledModule module;
+  BufferOffsets offsets{4096, 8192};
+
+  explicit Fixture(const std::string& body) {
+    const TensorMeta meta{DType::f32, {64}, {1}};
+    plan.buffers = {{"x", BufferRole::input, meta, false, false}, {"y", BufferRole::output, meta, false, false}};
+    plan.values = {{0, 0, meta}, {1, 0, meta}};
+    plan.outputs = {1};
+    LaunchStep launch;
+    launch.kernel = "f";
+    launch.block = {64, 1, 1};
+    launch.args = {plan.values[0], plan.values[1]};
+    plan.call.emplace_back(launch);
+    plan.kernels = {"f"};
+    plan.code = "extern \"C\" __global__ void f(const float* x, float* y) { " + body + " }";
+    module = backend.compiler().compile({plan.code, plan.kernels, "host"}).value();
+  }
+
+  RunnerProcess start() {
+    auto runner = RunnerProcess::start(backend.runner_options());
+    if (!runner) throw Error(runner.failure().message);
+    return std::move(runner).value();
+  }
+
+  RunnerProcess start_and_load() {
+    RunnerProcess runner = start();
+    EXPECT_TRUE(runner.map(*arena, {arena->bytes(), 0, 0}).ok());
+    const auto loaded = runner.load(plan, module, {});
+    EXPECT_TRUE(loaded.ok());
+    return runner;
+  }
+};
+
+TEST(Runner, ComputesInTheJudgesMemory) {
+  Fixture f("y[threadIdx.x] = 2.0f * x[threadIdx.x];");
+  RunnerProcess runner = f.start_and_load();
+  auto* x = reinterpret_cast<float*>(f.arena->base() + f.offsets[0]);
+  for (int i = 0; i < 64; ++i) x[i] = static_cast<float>(i);
+  const auto times = runner.call(f.offsets, 5000ms);
+  ASSERT_TRUE(times.ok()) << times.failure().message;
+  EXPECT_GT(times.value().device_ms, 0.0);
+  const auto* y = reinterpret_cast<const float*>(f.arena->base() + f.offsets[1]);
+  for (int i = 0; i < 64; ++i) EXPECT_EQ(y[i], 2.0f * static_cast<float>(i));
+}
+
+TEST(Runner, IsKilledAtItsLimitAndNotMuchLater) {
+  Fixture f("while (((volatile const float*)x)[0] < 1.0f) {} y[threadIdx.x] = 0.0f;");
+  RunnerProcess runner = f.start_and_load();
+  std::memset(f.arena->base(), 0, f.arena->bytes());
+  const auto begin = Clock::now();
+  const auto times = runner.call(f.offsets, 500ms);
+  EXPECT_LT(Clock::now() - begin, 1500ms);
+  ASSERT_FALSE(times.ok());
+  EXPECT_EQ(times.failure().status, Status::timeout);
+  EXPECT_FALSE(runner.alive());
+}
+
+TEST(Runner, ReportsAFaultAsIllegalAccess) {
+  Fixture f("((float*)8)[threadIdx.x] = x[0]; y[0] = 0.0f;");
+  RunnerProcess runner = f.start_and_load();
+  const auto times = runner.call(f.offsets, 5000ms);
+  ASSERT_FALSE(times.ok());
+  EXPECT_EQ(times.failure().status, Status::illegal_access);
+}
+
+TEST(Runner, ReportsItsOwnDeathAsACrash) {
+  Fixture f("y[threadIdx.x] = x[threadIdx.x];");
+  RunnerProcess runner = f.start_and_load();
+  ::kill(runner.pid(), SIGKILL);
+  const auto times = runner.call(f.offsets, 5000ms);
+  ASSERT_FALSE(times.ok());
+  EXPECT_EQ(times.failure().status, Status::crashed);
+}
+
+TEST(Runner, TakesTheNextPlanAfterUnloading) {
+  Fixture f("y[threadIdx.x] = x[threadIdx.x];");
+  RunnerProcess runner = f.start_and_load();
+  EXPECT_TRUE(runner.unload().ok());
+  EXPECT_FALSE(runner.call(f.offsets, 5000ms).ok());
+  EXPECT_TRUE(runner.load(f.plan, f.module, {}).ok());
+  EXPECT_TRUE(runner.call(f.offsets, 5000ms).ok());
+}
+
+TEST(Protocol, BelievesNoFailureThatCallsItselfASuccess) {
+  EXPECT_EQ(protocol::failure_from_json({{"status", "ok"}, {"message", "all is well"}}).status, Status::crashed);
+  EXPECT_EQ(protocol::failure_from_json({{"status", 7}}).status, Status::crashed);
+  const Failure failure = protocol::failure_from_json({{"status", "timeout"}, {"message", "a\nb\x1b[31m"}});
+  EXPECT_EQ(failure.message.find('\n'), std::string::npos);
+  EXPECT_EQ(failure.message.find('\x1b'), std::string::npos);
+}
+
+}  // namespace
+}  // namespace cudal1
