@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 #include "base/result.hpp"
 
@@ -39,7 +40,7 @@ bool wait_readable(int fd, const std::optional<Clock::time_point>& deadline) {
     int milliseconds = -1;
     if (deadline) {
       const auto left = std::chrono::ceil<std::chrono::milliseconds>(*deadline - Clock::now()).count();
-      milliseconds = static_cast<int>(std::max<std::int64_t>(0, left));
+      milliseconds = static_cast<int>(std::clamp<std::int64_t>(left, 0, std::numeric_limits<int>::max()));
     }
     const int ready = ::poll(&waiting, 1, milliseconds);
     if (ready > 0) return true;

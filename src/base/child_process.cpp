@@ -135,7 +135,7 @@ std::optional<ChildExit> ChildProcess::wait_for(std::chrono::milliseconds limit)
 
 ChildExit ChildProcess::kill() {
   if (pid_ <= 0) return exit_.value_or(ChildExit{});
-  ::kill(-pid_, SIGKILL);
+  ::kill(-pid_, SIGKILL);  // also when the child itself is gone: what it started may live on in its group
   if (!exit_) {
     ::kill(pid_, SIGKILL);
     int status = 0;

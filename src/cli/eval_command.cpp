@@ -127,7 +127,7 @@ void add_eval_command(CLI::App& app, CommandAction& action) {
   command->add_option("programs", options->programs, "Program texts (.cu)")->required();
   command->add_option("--device", options->device, "Where to run")->check(CLI::IsMember({"auto", "cuda", "vgpu"}));
   add_choice(*command, "--mode", options->judge.mode, {{"fast", JudgeMode::fast}, {"result", JudgeMode::result}},
-             "fast (3% intervals) or result (1%, all distributions); default result");
+             "fast (intervals of 3%) or result (1%, fresh processes); default result");
   add_choice(*command, "--timing", options->judge.protocol,
              {{"standard", TimingProtocol::standard}, {"paper", TimingProtocol::paper}},
              "standard, or paper: the published protocol");
@@ -144,7 +144,7 @@ void add_eval_command(CLI::App& app, CommandAction& action) {
   command
       ->add_option("--time-limit", options->judge.call_limit_seconds,
                    "Seconds a call may take (default: 1000x the reference, at least 1)")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(0.001, 86400.0));
   command->add_option("--seed", options->judge.seed, "For repeating a run; default: secret, from the operating system");
   command->add_option("--jobs", options->jobs, "Compilers at once")->check(CLI::Range(1, 64));
   command->add_option("--archive", options->archive, "Where results are kept (SQLite)");

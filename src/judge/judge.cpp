@@ -266,7 +266,11 @@ Evaluation TaskJudge::evaluate(const CompiledProgram& program, double best_known
     else
       impl_->evaluate_on_device(program, best_known, evaluation);
   } catch (const DeviceError& error) {
-    impl_->fail(evaluation, error.failure);
+    // Thrown in this process, so by our own use of the device: the program's faults come as results from its runner.
+    Failure failure = error.failure;
+    if (failure.status != Status::out_of_memory) failure.status = Status::judge_error;
+    impl_->fail(evaluation, failure);
+    impl_->context->candidate().discard_runner();
   } catch (const std::exception& error) {
     // First line only: LibTorch appends a stack trace.
     const std::string text = error.what();

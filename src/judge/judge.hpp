@@ -13,8 +13,8 @@
 namespace cudal1 {
 
 enum class JudgeMode {
-  fast,    //!< for training: fewer input sets, 3% intervals, runners reused
-  result,  //!< for figures: all distributions, 1% intervals, a fresh process for every program
+  fast,    //!< for training: 3% intervals, runners reused
+  result,  //!< for figures: 1% intervals, a fresh process for every program
 };
 
 enum class Precision { standard, strict, tf32, paper };

@@ -221,7 +221,7 @@ std::vector<at::Tensor> MatchRule::oracle(const TensorTable& leaves) const {
 bool surely_close(const at::Tensor& candidate, const at::Tensor& reference, double budget) {
   if (!candidate.is_floating_point()) return candidate.equal(reference);
   const at::Tensor a = candidate.to(at::kDouble), b = reference.to(at::kDouble);
-  return (a - b).abs().le(2.0 * budget).logical_or(a.eq(b)).all().item<bool>();
+  return (a - b).abs().le(budget).logical_or(a.eq(b)).all().item<bool>();
 }
 
 }  // namespace cudal1

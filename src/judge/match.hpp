@@ -49,7 +49,7 @@ class MatchRule {
   std::unique_ptr<Impl> impl_;
 };
 
-//! A cheap sufficient test for timed calls: both outputs lie within twice the budget of each other. False means "look
+//! A cheap sufficient test for timed calls: both outputs lie within the budget of each other. False means "look
 //! closer", not "wrong".
 bool surely_close(const at::Tensor& candidate, const at::Tensor& reference, double budget);
 

@@ -11,8 +11,9 @@ namespace cudal1 {
 namespace {
 
 constexpr std::uint64_t smallest_library_bytes = std::uint64_t{256} << 20;
-constexpr int not_a_number_byte = 0xff;  // NaN in every floating type, -1 in integers
-constexpr int large_number_byte = 0x4b;  // about 1.3e7 in f32 and bf16, 14.6 in f16
+constexpr std::uint64_t reserve_bytes = std::uint64_t{1} << 30;  // for the judge's own tensors
+constexpr int not_a_number_byte = 0xff;                          // NaN in every floating type, -1 in integers
+constexpr int large_number_byte = 0x4b;                          // about 1.3e7 in f32 and bf16, 14.6 in f16
 
 std::uint64_t library_bytes(const Backend& backend, const Plan& plan) {
   if (!backend.tensors_on_cuda()) return 0;
@@ -72,7 +73,9 @@ void PlanSession::discard_runner() {
 
 Result<PlanSession::Done> PlanSession::ensure_room(const Plan& plan) {
   const ArenaPlan wanted = plan_arena(plan, library_bytes(backend_, plan));
-  const bool fits = arena_ && wanted.total_bytes() <= arena_->bytes();
+  // A far larger arena, left by another program, would cost memory and time in every check.
+  const bool fits =
+      arena_ && wanted.total_bytes() <= arena_->bytes() && arena_->bytes() <= 2 * wanted.total_bytes() + reserve_bytes;
   // The library keeps memory of its region between calls, so the region may not move under a live runner.
   const bool region_changes = wanted.op_region != arena_plan_.op_region;
   if (!fits || (region_changes && runner_has_library_)) discard_runner();
@@ -80,7 +83,7 @@ Result<PlanSession::Done> PlanSession::ensure_room(const Plan& plan) {
   arena_plan_ = wanted;
   if (fits) return Done{};
   arena_.reset();
-  if (wanted.total_bytes() > backend_.free_bytes())
+  if (wanted.total_bytes() + reserve_bytes > backend_.free_bytes())
     return Failure{Status::out_of_memory,
                    fmt::format("the program needs {:.1f} GiB of device memory, {:.1f} GiB are free",
                                static_cast<double>(wanted.total_bytes()) / (1 << 30),
@@ -134,6 +137,11 @@ Result<PlanSession::Done> PlanSession::set_constants(const TensorTable& leaves, 
   fixed_gaps_ = place_buffers(plan_, arena_plan_, false, random_, offsets_);
   fixed_pattern_ = static_cast<std::uint8_t>(1 + random_.below(254));
   words_at(arena_plan_.fixed.offset, arena_plan_.fixed.bytes).fill_(repeated(fixed_pattern_));
+  // The arena may be larger than this plan needs; what is left over is a red zone too.
+  if (const std::uint64_t end = arena_plan_.total_bytes(); end < arena_->bytes()) {
+    words_at(end, arena_->bytes() - end).fill_(repeated(fixed_pattern_));
+    fixed_gaps_.push_back({end, arena_->bytes() - end});
+  }
   write_leaves(leaves, BufferRole::weight);
   write_leaves(leaves, BufferRole::state);
   poison_buffers(Poison::not_a_number);
@@ -179,10 +187,8 @@ void PlanSession::place_inputs(const TensorTable& leaves) {
 }
 
 Result<PlanSession::Done> PlanSession::rehearse(const TensorTable& leaves, std::chrono::milliseconds limit) {
-  runner_->get_ready();
-  place_inputs(leaves);
-  backend_.synchronize();
-  const auto called = runner_->call(offsets_, limit);
+  // The same in every respect as the timed call, so that a program cannot tell which is which.
+  const auto called = call(leaves, Poison::not_a_number, limit, true);
   if (!called) return called.failure();
   return Done{};
 }

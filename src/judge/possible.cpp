@@ -29,15 +29,11 @@ T must(Result<T> result) {
   return std::move(result).value();
 }
 
-//! The same tensor with one random element set to a value it did not have.
-at::Tensor with_one_element_changed(const at::Tensor& tensor, Random& random) {
+//! The same tensor with one random element taken from another draw: a valid value, whatever the input means.
+at::Tensor with_one_element_changed(const at::Tensor& tensor, const at::Tensor& other, Random& random) {
   at::Tensor changed = tensor.contiguous().clone();
-  at::Tensor element =
-      changed.view({-1})[static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(changed.numel())))];
-  if (changed.scalar_type() == at::kBool)
-    element.logical_not_();
-  else
-    element.add_(1);
+  const auto position = static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(changed.numel())));
+  changed.view({-1})[position].copy_(other.contiguous().view({-1})[position]);
   return changed;
 }
 
@@ -64,13 +60,15 @@ double measure_launch_floor_ms(Backend& backend, std::uint64_t seed) {
 double input_bytes_that_matter(const TaskContext& context, const TensorTable& constants, Random& random) {
   double bytes = 0.0;
   const TensorTable leaves = context.with_inputs(constants, Distribution::native, random.next());
+  const TensorTable others = context.with_inputs(constants, Distribution::native, random.next());
   const auto before = context.rule().oracle(leaves);
   for (const ValueId id : context.task().graph.inputs) {
     const auto index = static_cast<std::size_t>(id);
+    if (leaves[index].numel() == 0) continue;
     int moved = 0;
     for (int trial = 0; trial < elements_tried; ++trial) {
       TensorTable changed = leaves;
-      changed[index] = with_one_element_changed(leaves[index], random);
+      changed[index] = with_one_element_changed(leaves[index], others[index], random);
       const auto after = context.rule().oracle(changed);
       bool same = true;
       for (std::size_t i = 0; i < after.size(); ++i) same = same && after[i].equal(before[i]);

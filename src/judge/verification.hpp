@@ -1,6 +1,7 @@
 // Is it correct? Everything that is checked before a program is timed.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -18,8 +19,9 @@ struct Verification {
   std::optional<Failure> failure;
   std::vector<OutputError> worst;  //!< one entry an output: the input set that came closest to its budget
   std::optional<bool> deterministic;
-  std::vector<double> largest_budgets;  //!< by output: largest budget met, for the cheap test of timed calls
-  TensorTable constants;                //!< weights and states that are in place now
+  //! By distribution, then output: the smallest budget met, for the cheap test of timed calls.
+  std::map<Distribution, std::vector<double>> budgets;
+  TensorTable constants;  //!< weights and states that are in place now
 };
 
 //! The plan must be loaded in `session`.
@@ -28,6 +30,9 @@ Verification verify(TaskContext& context, PlanSession& session, const Verificati
 //! Does the output follow when random elements of the inputs change? For results that look too fast to be true.
 std::optional<Failure> test_dependence(TaskContext& context, PlanSession& session, const TensorTable& constants,
                                        std::chrono::milliseconds call_limit, Random& random);
+
+//! Outputs, then states, as the last call left them.
+std::vector<at::Tensor> results_in(const TaskContext& context, const PlanSession& session);
 
 //! Compares what the last call left with what it should be; empty when it matches.
 std::optional<Failure> check_results(TaskContext& context, const PlanSession& session, const Expected& expected,

@@ -154,7 +154,8 @@ Result<json> RunnerProcess::ask(const json& request, const std::vector<int>& des
   }
   if (answer["ok"].get<bool>()) return answer;
   const Failure failure = protocol::failure_from_json(answer);
-  if (answer.value("fatal", true)) process_.kill();
+  const auto fatal = answer.find("fatal");
+  if (fatal == answer.end() || !fatal->is_boolean() || fatal->get<bool>()) process_.kill();
   return failure;
 }
 

@@ -80,5 +80,52 @@ TEST_P(ExampleOnHost, GetsTheStatusItsNameStartsWith) {
 
 INSTANTIATE_TEST_SUITE_P(Examples, ExampleOnHost, ::testing::ValuesIn(programs_for_the_host()), testing::test_name);
 
+//! y = a + b with 64 MiB of scratch memory, so that the arena is large afterwards.
+constexpr const char* roomy_program = R"cuda(
+//! buffer scratch f32 [16777216]
+//! kernel roomy replaces add_1 : grid=ceil_div(numel(x), 256) block=256 args=(x, y, add_1, scratch, i32:numel(x))
+extern "C" __global__ void roomy(const float* a, const float* b, float* c, float* scratch, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) { scratch[i] = a[i]; c[i] = scratch[i] + b[i]; }
+}
+)cuda";
+
+//! Right, and counts its calls four megabytes behind the last buffer.
+constexpr const char* remembering_program = R"cuda(
+//! kernel remembers replaces add_1 : grid=ceil_div(numel(x), 256) block=256 args=(x, y, add_1, i32:numel(x))
+extern "C" __global__ void remembers(const float* a, const float* b, float* c, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) c[i] = a[i] + b[i];
+  if (i == 0) c[n + (1 << 20)] += 1.0f;
+}
+)cuda";
+
+TEST(JudgeOnHost, FindsWritesFarBehindTheLastBufferInMemoryLeftByALargerProgram) {
+  TaskJudge& judge = judge_of("vector_add");
+  const Evaluation roomy = judge.evaluate(judge.compile("roomy", roomy_program));
+  ASSERT_TRUE(is_correct(roomy.status) || roomy.status == Status::clock_mismatch) << roomy.failure.message;
+  const Evaluation evaluation = judge.evaluate(judge.compile("remembers", remembering_program));
+  EXPECT_EQ(to_string(evaluation.status), "out_of_bounds") << evaluation.failure.message;
+}
+
+TEST(JudgeOnHost, FindsAProgramThatIsRightOnlyUntilItIsTimed) {
+  // Without memory it goes by the inputs: wrong on one draw in 32, so it usually survives verification's nine sets but
+  // not the timed calls.
+  constexpr const char* moody_program = R"cuda(
+//! kernel moody replaces add_1 : grid=ceil_div(numel(x), 256) block=256 args=(x, y, add_1, i32:numel(x))
+extern "C" __global__ void moody(const float* a, const float* b, float* c, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  const int mood = __float_as_int(a[0]) & 31;
+  if (i < n) c[i] = a[i] + b[i] + (mood == 5 && i == 77 ? 1.0f : 0.0f);
+}
+)cuda";
+  TaskJudge& judge = judge_of("vector_add");
+  // One attempt in two is caught while timed; that twenty in a row are not happens once in a million runs.
+  bool caught_when_timed = false;
+  for (int attempt = 0; attempt < 20 && !caught_when_timed; ++attempt)
+    caught_when_timed = judge.evaluate(judge.compile("moody", moody_program)).status == Status::wrong_when_timed;
+  EXPECT_TRUE(caught_when_timed);
+}
+
 }  // namespace
 }  // namespace cudal1

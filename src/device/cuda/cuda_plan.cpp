@@ -174,6 +174,9 @@ CallTimes CudaPlan::call(const BufferOffsets& offsets, const CallOptions& option
 }
 
 void CudaPlan::build_graph(const BufferOffsets& offsets) {
+  for (const Buffer& buffer : plan_.buffers)
+    if (buffer.role == BufferRole::state)
+      throw DeviceError(Status::unsupported, "a program for a task with state cannot be one CUDA Graph yet", false);
   // Libraries initialise themselves in their first call, which must not be captured.
   if (ops_) ops_->begin(addresses_for_ops());
   run_steps(plan_.call, call_launches_);

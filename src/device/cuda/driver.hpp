@@ -12,10 +12,11 @@ namespace cudal1::cuda {
 // Each name is a macro of cuda.h that selects the versioned symbol.
 #define CUDAL1_DRIVER_FUNCTIONS(X)                                                                                     \
   X(cuInit)                                                                                                            \
-  X(cuDriverGetVersion) X(cuDeviceGet) X(cuDeviceGetCount) X(cuDeviceGetName) X(cuDeviceGetUuid)                       \
-      X(cuDeviceGetAttribute) X(cuDeviceTotalMem) X(cuDevicePrimaryCtxRetain) X(cuDevicePrimaryCtxSetFlags)            \
-          X(cuCtxSetCurrent) X(cuCtxSynchronize) X(cuCtxSetLimit) X(cuCtxResetPersistingL2Cache) X(cuMemCreate)        \
-              X(cuMemRelease) X(cuMemExportToShareableHandle) X(cuMemImportFromShareableHandle) X(cuMemAddressReserve) \
+  X(cuDriverGetVersion)                                                                                                \
+  X(cuDeviceGet) X(cuDeviceGetCount) X(cuDeviceGetName) X(cuDeviceGetUuid) X(cuDeviceGetAttribute) X(cuDeviceTotalMem) \
+      X(cuDevicePrimaryCtxRetain) X(cuDevicePrimaryCtxSetFlags) X(cuCtxSetCurrent) X(cuCtxSynchronize)                 \
+          X(cuCtxSetLimit) X(cuCtxResetPersistingL2Cache) X(cuMemCreate) X(cuMemRelease)                               \
+              X(cuMemExportToShareableHandle) X(cuMemImportFromShareableHandle) X(cuMemAddressReserve)                 \
                   X(cuMemAddressFree) X(cuMemMap) X(cuMemUnmap) X(cuMemSetAccess) X(cuMemGetAllocationGranularity)     \
                       X(cuMemGetInfo) X(cuMemsetD8Async) X(cuMemcpyDtoDAsync) X(cuModuleLoadData) X(cuModuleUnload)    \
                           X(cuModuleGetFunction) X(cuFuncSetAttribute) X(cuFuncGetAttribute) X(cuFuncGetParamInfo)     \
