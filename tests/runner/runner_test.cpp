@@ -89,7 +89,7 @@ TEST(Runner, ReportsAFaultAsIllegalAccess) {
 TEST(Runner, ReportsItsOwnDeathAsACrash) {
   Fixture f("y[threadIdx.x] = x[threadIdx.x];");
   RunnerProcess runner = f.start_and_load();
-  ::kill(runner.pid(), SIGKILL);
+  ::kill(-runner.pid(), SIGKILL);  // the group: inside bubblewrap the runner is a child of the process we know
   const auto times = runner.call(f.offsets, 5000ms);
   ASSERT_FALSE(times.ok());
   EXPECT_EQ(times.failure().status, Status::crashed);
