@@ -51,7 +51,6 @@ class PlanSession {
   const Plan& plan() const { return plan_; }
 
  private:
-  struct Memory;
   at::Tensor window(const TensorRef& ref) const;
   at::Tensor bytes_at(std::uint64_t offset, std::uint64_t bytes) const;
   at::Tensor words_at(std::uint64_t offset, std::uint64_t bytes) const;

@@ -135,7 +135,7 @@ int runner_main(int argc, char** argv, const std::function<std::unique_ptr<Devic
   Channel channel{UniqueFd(socket_descriptor)};
   serve_runner(channel, make_device, [policy, timing_core] {
     if (timing_core >= 0) move_to_core(timing_core);  // this thread only: the driver's own stay elsewhere
-    if (std::getenv("CUDAL1_UNRESTRICTED_RUNNER") == nullptr) restrict_this_process(policy);
+    restrict_this_process(policy);
   });
 }
 
