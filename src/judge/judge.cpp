@@ -214,8 +214,8 @@ struct TaskJudge::Impl {
 
   double launch_floor() {
     // The shortest of several is still a few percent above what the hardware can do.
-    static const double measured = measure_launch_floor_ms(backend, seed);
-    return 0.9 * measured;
+    if (!shortest_launch_ms) shortest_launch_ms = measure_launch_floor_ms(backend, seed);
+    return 0.9 * *shortest_launch_ms;
   }
 
   Backend& backend;
@@ -224,6 +224,7 @@ struct TaskJudge::Impl {
   Random random;
   GpuLock lock;
   std::unique_ptr<TaskContext> context;
+  std::optional<double> shortest_launch_ms;  // measured when it is first needed
 };
 
 TaskJudge::TaskJudge(Backend& backend, const std::filesystem::path& task, const JudgeOptions& options)

@@ -14,6 +14,7 @@ HostBackend::HostBackend() {
 }
 
 RunnerOptions HostBackend::runner_options() {
+  pass_quirks_to_runners(choose_quirks_());
   RunnerOptions options;
   options.executable = executable_directory() / "cudal1-test-runner";
   options.readable = {std::filesystem::path(CUDAL1_TORCH_DIR).parent_path()};

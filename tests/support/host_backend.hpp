@@ -2,6 +2,7 @@
 #pragma once
 
 #include "host_device/host_compiler.hpp"
+#include "host_device/host_quirks.hpp"
 #include "judge/backend.hpp"
 
 namespace cudal1 {
@@ -18,10 +19,16 @@ class HostBackend : public Backend {
   void synchronize() override {}
   double peak_bytes_per_second() const override { return peak_bytes_per_second_; }
   void set_peak_bytes_per_second(double value) { peak_bytes_per_second_ = value; }
+  //! Of the runners that are started from now on.
+  void set_quirks(const HostQuirks& quirks) {
+    choose_quirks_ = [quirks] { return quirks; };
+  }
+  void choose_quirks(ChooseQuirks choose) { choose_quirks_ = std::move(choose); }
 
  private:
   DeviceInfo info_;
   HostCompiler compiler_;
+  ChooseQuirks choose_quirks_ = [] { return HostQuirks{}; };
   double peak_bytes_per_second_ = 0.0;  // a processor's caches have no such floor
 };
 

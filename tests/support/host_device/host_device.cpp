@@ -32,7 +32,7 @@ void exit_on_faults() {
 
 }  // namespace
 
-HostDevice::HostDevice() {
+HostDevice::HostDevice(const HostQuirks& quirks) : quirks_(quirks) {
   exit_on_faults();
   BlockScheduler::instance();  // its stacks are mapped now, before a sandbox might forbid it
 }
@@ -76,7 +76,8 @@ std::unique_ptr<LoadedPlan> HostDevice::load(const Plan& plan, const CompiledMod
     options.precision = flags;
     op_runtime = make_op_runtime(plan, options);
   }
-  return std::make_unique<HostPlan>(plan, module, std::span(arena_, layout_.bytes), std::move(op_runtime));
+  const std::span arena(arena_, layout_.bytes);
+  return with_quirks(std::make_unique<HostPlan>(plan, module, arena, std::move(op_runtime)), plan, arena, quirks_);
 }
 
 }  // namespace cudal1

@@ -5,13 +5,14 @@
 #include <memory>
 
 #include "device/device.hpp"
+#include "host_device/host_quirks.hpp"
 
 namespace cudal1 {
 
 class HostDevice : public Device {
  public:
   //! From now on a memory fault ends this process with BlockScheduler::fault_exit_code.
-  HostDevice();
+  explicit HostDevice(const HostQuirks& quirks = {});
   ~HostDevice() override;
 
   DeviceInfo info() const override;
@@ -21,6 +22,7 @@ class HostDevice : public Device {
  private:
   void unmap_arena();
 
+  HostQuirks quirks_;
   UniqueFd arena_memory_;
   ArenaLayout layout_;
   std::byte* arena_ = nullptr;

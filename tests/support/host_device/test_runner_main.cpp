@@ -5,5 +5,6 @@
 #include "runner/runner_main.hpp"
 
 int main(int argc, char** argv) {
-  return cudal1::runner_main(argc, argv, [] { return std::make_unique<cudal1::HostDevice>(); });
+  return cudal1::runner_main(argc, argv,
+                             [] { return std::make_unique<cudal1::HostDevice>(cudal1::quirks_of_this_runner()); });
 }

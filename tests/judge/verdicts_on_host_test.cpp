@@ -1,0 +1,171 @@
+// Verdicts that an honest program on an honest device never gets, provoked by programs and devices that are not: the
+// real judge and runner processes, with a device that misbehaves as told.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+
+#include "host_backend.hpp"
+#include "judge/judge.hpp"
+#include "scratch_folder.hpp"
+
+namespace cudal1 {
+namespace {
+
+constexpr const char* addition = R"json({
+  "format": "cudal1.graph", "version": 1, "name": "addition",
+  "inputs": [{"name": "x", "dtype": "f32", "shape": [4096], "draw": {"kind": "normal", "mean": 0, "std": 1}},
+             {"name": "y", "dtype": "f32", "shape": [4096], "draw": {"kind": "normal", "mean": 0, "std": 1}}],
+  "nodes": [{"name": "add_1", "op": "aten::add.Tensor", "args": ["x", "y"]}],
+  "outputs": ["add_1"]})json";
+constexpr double input_bytes = 2 * 4096 * 4;
+
+constexpr const char* honest_program = R"cuda(
+//! kernel add replaces add_1 : grid=ceil_div(numel(x), 256) block=256 args=(x, y, add_1, i32:numel(x))
+extern "C" __global__ void add(const float* a, const float* b, float* c, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) c[i] = a[i] + b[i];
+}
+)cuda";
+
+//! Reads scratch memory that nobody wrote; `result` may depend on whether it held a number.
+std::string program_that_reads_stale_memory(const std::string& result) {
+  return R"cuda(
+//! buffer stale f32 [1]
+//! kernel add replaces add_1 : grid=ceil_div(numel(x), 256) block=256 args=(x, y, add_1, stale, i32:numel(x))
+extern "C" __global__ void add(const float* a, const float* b, float* c, const float* stale, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  const bool is_number = stale[0] == stale[0];
+  if (i < n) c[i] = )cuda" +
+         result + ";\n}\n";
+}
+
+class VerdictOnHost : public ::testing::Test {
+ protected:
+  VerdictOnHost() {
+    ::setenv("OMP_NUM_THREADS", "1", 1);
+    std::ofstream(scratch_.path() / "graph.json") << addition;
+    options_.mode = JudgeMode::fast;
+    options_.call_limit_seconds = 10.0;
+    options_.longest_measurement_seconds = 20.0;
+    options_.seed = 7;
+    backend_.set_quirks({.kernels_ms = 1.0, .library_ms = 1.0});
+  }
+
+  //! Made at its first use, so that quirks and options are set before.
+  TaskJudge& judge() {
+    if (!judge_) judge_ = std::make_unique<TaskJudge>(backend_, scratch_.path(), options_);
+    return *judge_;
+  }
+
+  Evaluation evaluate(const std::string& program) { return judge().evaluate(judge().compile("program", program)); }
+
+  testing::ScratchFolder scratch_;
+  HostBackend backend_;
+  JudgeOptions options_;
+  std::unique_ptr<TaskJudge> judge_;
+};
+
+void expect_status(const Evaluation& evaluation, const std::string& wanted) {
+  EXPECT_EQ(to_string(evaluation.status), wanted) << evaluation.failure.message;
+}
+
+TEST_F(VerdictOnHost, AnHonestProgramOnAnHonestDeviceIsOk) {
+  const Evaluation evaluation = evaluate(honest_program);
+  expect_status(evaluation, "ok");
+  EXPECT_DOUBLE_EQ(evaluation.reward.value_or(0.0), 1.0);
+  EXPECT_EQ(evaluation.deterministic, true);
+}
+
+TEST_F(VerdictOnHost, RunsThatDifferInTheLastBitAreNotedAndRefusedOnDemand) {
+  const std::string program = program_that_reads_stale_memory(
+      "i == 77 && is_number ? __int_as_float(__float_as_int(a[i] + b[i]) ^ 1) : a[i] + b[i]");
+  const Evaluation tolerated = evaluate(program);
+  expect_status(tolerated, "ok");
+  EXPECT_EQ(tolerated.deterministic, false);
+  judge_.reset();
+  options_.demand_equal_bits = true;
+  const Evaluation refused = evaluate(program);
+  expect_status(refused, "nondeterministic");
+  EXPECT_EQ(refused.deterministic, false);
+  EXPECT_FALSE(refused.errors.empty());
+}
+
+TEST_F(VerdictOnHost, RunsThatAreEachCloseButNotToEachOtherAreNondeterministic) {
+  options_.precision = Precision::paper;  // allows an error of 1e-2 whatever the inputs
+  const Evaluation evaluation = evaluate(program_that_reads_stale_memory("a[i] + b[i] + (is_number ? 9e-3f : -9e-3f)"));
+  expect_status(evaluation, "nondeterministic");
+  EXPECT_FALSE(evaluation.reward);
+}
+
+TEST_F(VerdictOnHost, AResultThatIsWrongOnlyInLaterCallsIsWrongWhenTimed) {
+  backend_.set_quirks({.kernels_ms = 1.0, .library_ms = 1.0, .last_right_call = 20});  // verification makes about nine
+  const Evaluation evaluation = evaluate(honest_program);
+  expect_status(evaluation, "wrong_when_timed");
+  EXPECT_TRUE(evaluation.failure.message.starts_with("in a timed call: ")) << evaluation.failure.message;
+  EXPECT_FALSE(evaluation.reward);
+}
+
+TEST_F(VerdictOnHost, WorkThatDeviceEventsDoNotSeeIsAClockMismatch) {
+  backend_.set_quirks({.kernels_ms = 0.5, .library_ms = 1.0, .unseen_ms = 0.5});
+  const Evaluation evaluation = evaluate(honest_program);
+  expect_status(evaluation, "clock_mismatch");
+  EXPECT_FALSE(evaluation.reward);
+  EXPECT_FALSE(evaluation.errors.empty());
+}
+
+TEST_F(VerdictOnHost, ASpeedThatJumpsIsUnstable) {
+  backend_.set_quirks({.kernels_ms = 1.0, .library_ms = 1.0, .calls_per_phase = 30});
+  const Evaluation evaluation = evaluate(honest_program);
+  expect_status(evaluation, "unstable");
+  EXPECT_FALSE(evaluation.reward);
+  ASSERT_TRUE(evaluation.timing);
+  EXPECT_GT(evaluation.timing->bucket_variance, 0.005);
+}
+
+TEST_F(VerdictOnHost, ASpeedUpThatAFreshProcessDoesNotConfirmIsUnstable) {
+  double kernels_ms = 0.05;
+  backend_.choose_quirks([&] {
+    kernels_ms *= 2.0;  // each process slower than the one before
+    return HostQuirks{.kernels_ms = kernels_ms, .library_ms = 10.0};
+  });
+  const Evaluation evaluation = evaluate(honest_program);
+  expect_status(evaluation, "unstable");
+  EXPECT_EQ(evaluation.fresh_process_checks, 1);
+  EXPECT_FALSE(evaluation.reward);
+}
+
+// At this bandwidth reading the inputs takes 4 ms.
+constexpr double slow_memory = input_bytes / 4e-3;
+
+TEST_F(VerdictOnHost, ATimeBelowTheFloorThatAFreshProcessDoesNotConfirmIsFasterThanPossible) {
+  double kernels_ms = 0.5;
+  backend_.set_peak_bytes_per_second(slow_memory);
+  backend_.choose_quirks([&] {
+    kernels_ms *= 1.2;
+    return HostQuirks{.kernels_ms = kernels_ms, .library_ms = 1.0};
+  });
+  const Evaluation evaluation = evaluate(honest_program);
+  expect_status(evaluation, "faster_than_possible");
+  EXPECT_FALSE(evaluation.reward);
+  EXPECT_TRUE(evaluation.timing);
+}
+
+TEST_F(VerdictOnHost, ATimeBelowTheFloorCountsWhenAFreshProcessConfirmsItAndOutputsFollowTheInputs) {
+  backend_.set_peak_bytes_per_second(slow_memory);
+  const Evaluation evaluation = evaluate(honest_program);
+  expect_status(evaluation, "ok");
+  EXPECT_EQ(evaluation.fresh_process_checks, 1);
+}
+
+TEST_F(VerdictOnHost, ATimeAboveTheFloorIsNotQuestioned) {
+  backend_.set_peak_bytes_per_second(10.0 * slow_memory);
+  backend_.set_quirks({.kernels_ms = 8.0, .library_ms = 8.0});
+  const Evaluation evaluation = evaluate(honest_program);
+  expect_status(evaluation, "ok");
+  EXPECT_EQ(evaluation.fresh_process_checks, 0);
+}
+
+}  // namespace
+}  // namespace cudal1
