@@ -30,6 +30,8 @@ class PlanSession {
   Result<Done> load(const Plan& plan, const CompiledModule& module, PrecisionFlags flags);
   //! The next load uses a new process.
   void discard_runner();
+  //! Is there a process that has the plan?
+  bool has_runner() { return runner_ && runner_->alive(); }
 
   //! Places and writes weights and states, runs `prepare`, remembers what it made.
   Result<Done> set_constants(const TensorTable& leaves, std::chrono::milliseconds limit);

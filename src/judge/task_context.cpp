@@ -38,7 +38,6 @@ TaskContext::TaskContext(Backend& backend, Task task, PrecisionPolicy precision,
       distributions_(distributions_of(task_)) {
   Random random(seed);
   degenerate_ = output_never_changes(random);
-  value_or_throw(reference_.load(empty_plan_, {}, flags()), task_);
   time_reference(random);
 }
 
@@ -62,6 +61,7 @@ TensorTable TaskContext::with_inputs(const TensorTable& constants, Distribution 
 }
 
 void TaskContext::set_reference_constants(const TensorTable& constants) {
+  if (!reference_.has_runner()) value_or_throw(reference_.load(empty_plan_, {}, flags()), task_);
   value_or_throw(reference_.set_constants(constants, reference_limit), task_);
 }
 

@@ -32,7 +32,7 @@ class TaskContext {
   TensorTable draw_constants(std::uint64_t seed, bool fresh) const;
   //! A copy of `constants` with new inputs.
   TensorTable with_inputs(const TensorTable& constants, Distribution distribution, std::uint64_t seed) const;
-  //! The reference runner with these weights. Throws Error when it fails.
+  //! The reference runner with these weights; a new one if the last has died. Throws Error when it fails.
   void set_reference_constants(const TensorTable& constants);
 
  private:

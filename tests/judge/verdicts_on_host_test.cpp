@@ -1,10 +1,16 @@
 // Verdicts that an honest program on an honest device never gets, provoked by programs and devices that are not: the
 // real judge and runner processes, with a device that misbehaves as told.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "host_backend.hpp"
 #include "judge/judge.hpp"
@@ -165,6 +171,30 @@ TEST_F(VerdictOnHost, ATimeAboveTheFloorIsNotQuestioned) {
   const Evaluation evaluation = evaluate(honest_program);
   expect_status(evaluation, "ok");
   EXPECT_EQ(evaluation.fresh_process_checks, 0);
+}
+
+std::vector<pid_t> children_of_this_process() {
+  std::ifstream list(fmt::format("/proc/self/task/{}/children", ::getpid()));
+  return {std::istream_iterator<pid_t>(list), {}};
+}
+
+TEST_F(VerdictOnHost, AReferenceThatDiedBetweenProgramsIsStartedAgain) {
+  judge();
+  const std::vector<pid_t> runners = children_of_this_process();  // the reference's only: nothing was evaluated yet
+  if (runners.empty()) GTEST_SKIP() << "this kernel does not list children in /proc";
+  for (const pid_t runner : runners) ::kill(-runner, SIGKILL);  // the group: bubblewrap and what runs inside
+  expect_status(evaluate(honest_program), "ok");
+}
+
+TEST_F(VerdictOnHost, AReferenceThatDiesWhileItIsTimedCostsOneProgramItsVerdict) {
+  bool is_first_runner = true;
+  backend_.choose_quirks([&] {
+    HostQuirks quirks{.kernels_ms = 1.0, .library_ms = 1.0};
+    quirks.last_library_call = std::exchange(is_first_runner, false) ? 20 : 0;
+    return quirks;
+  });
+  expect_status(evaluate(honest_program), "judge_error");
+  for (int program = 0; program < 3; ++program) expect_status(evaluate(honest_program), "ok");
 }
 
 }  // namespace
