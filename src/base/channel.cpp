@@ -33,9 +33,9 @@ void spin_until_readable(int fd, std::chrono::microseconds longest) {
   }
 }
 
-//! True when the socket can be read before the deadline.
-bool wait_readable(int fd, const std::optional<Clock::time_point>& deadline) {
-  pollfd waiting{fd, POLLIN, 0};
+//! True when the socket can be read (POLLIN) or written (POLLOUT) before the deadline.
+bool wait_ready(int fd, short event, const std::optional<Clock::time_point>& deadline) {
+  pollfd waiting{fd, event, 0};
   for (;;) {
     int milliseconds = -1;
     if (deadline) {
@@ -45,8 +45,13 @@ bool wait_readable(int fd, const std::optional<Clock::time_point>& deadline) {
     const int ready = ::poll(&waiting, 1, milliseconds);
     if (ready > 0) return true;
     if (ready == 0) return false;
-    if (errno != EINTR) return true;  // the read that follows reports what is wrong
+    if (errno != EINTR) return true;  // the call that follows reports what is wrong
   }
+}
+
+std::optional<Clock::time_point> deadline_after(const std::optional<std::chrono::milliseconds>& limit) {
+  if (!limit) return std::nullopt;
+  return Clock::now() + *limit;
 }
 
 void take_descriptors(msghdr& header, std::vector<UniqueFd>& into) {
@@ -70,8 +75,10 @@ std::pair<Channel, Channel> Channel::pair() {
   return {Channel(UniqueFd(ends[0])), Channel(UniqueFd(ends[1]))};
 }
 
-bool Channel::send(std::string_view bytes, const std::vector<int>& descriptors) {
-  if (!socket_ || bytes.size() > max_message_bytes || descriptors.size() > max_descriptors) return false;
+Channel::Outcome Channel::send(std::string_view bytes, const std::vector<int>& descriptors,
+                               std::optional<std::chrono::milliseconds> limit) {
+  if (!socket_ || bytes.size() > max_message_bytes || descriptors.size() > max_descriptors) return Outcome::closed;
+  const auto deadline = deadline_after(limit);
   FrameHeader frame{frame_mark, static_cast<std::uint32_t>(bytes.size())};
   std::array<iovec, 2> parts{{{&frame, sizeof frame}, {const_cast<char*>(bytes.data()), bytes.size()}}};
   alignas(cmsghdr) std::array<char, CMSG_SPACE(max_descriptors * sizeof(int))> control{};
@@ -89,9 +96,10 @@ bool Channel::send(std::string_view bytes, const std::vector<int>& descriptors) 
   }
   std::size_t left = sizeof frame + bytes.size();
   while (left > 0) {
-    const ssize_t sent = ::sendmsg(socket_.get(), &header, MSG_NOSIGNAL);
-    if (sent < 0 && errno == EINTR) continue;
-    if (sent <= 0) return false;
+    if (!wait_ready(socket_.get(), POLLOUT, deadline)) return close(), Outcome::timeout;
+    const ssize_t sent = ::sendmsg(socket_.get(), &header, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (sent <= 0) return Outcome::closed;
     left -= static_cast<std::size_t>(sent);
     header.msg_control = nullptr;  // descriptors travel with the first byte
     header.msg_controllen = 0;
@@ -103,21 +111,19 @@ bool Channel::send(std::string_view bytes, const std::vector<int>& descriptors) 
       skip -= taken;
     }
   }
-  return true;
+  return Outcome::message;
 }
 
 Channel::Outcome Channel::receive(Message& into, std::optional<std::chrono::milliseconds> limit) {
   into = {};
   if (!socket_) return Outcome::closed;
-  std::optional<Clock::time_point> deadline;
-  if (limit) deadline = Clock::now() + *limit;
-
+  const auto deadline = deadline_after(limit);
   if (spin_.count() > 0) spin_until_readable(socket_.get(), spin_);
   FrameHeader frame{};
   std::size_t filled = 0, wanted = sizeof frame;
   bool have_header = false;
   while (filled < wanted) {
-    if (!wait_readable(socket_.get(), deadline)) return Outcome::timeout;
+    if (!wait_ready(socket_.get(), POLLIN, deadline)) return Outcome::timeout;
     char* target = have_header ? into.bytes.data() : reinterpret_cast<char*>(&frame);
     iovec part{target + filled, wanted - filled};
     alignas(cmsghdr) std::array<char, CMSG_SPACE(max_descriptors * sizeof(int))> control{};

@@ -25,10 +25,15 @@ class Channel {
   explicit Channel(UniqueFd socket) : socket_(std::move(socket)) {}
   static std::pair<Channel, Channel> pair();
 
-  //! False when the peer is gone.
-  bool send(std::string_view bytes, const std::vector<int>& descriptors = {});
-
   enum class Outcome { message, closed, timeout };
+  //! A peer that does not read fills the socket: after `limit` that is a timeout, and the channel is of no use any
+  //! more.
+  Outcome send(std::string_view bytes, const std::vector<int>& descriptors,
+               std::optional<std::chrono::milliseconds> limit);
+  //! Waits as long as it takes. False when the peer is gone.
+  bool send(std::string_view bytes, const std::vector<int>& descriptors = {}) {
+    return send(bytes, descriptors, std::nullopt) == Outcome::message;
+  }
   Outcome receive(Message& into, std::optional<std::chrono::milliseconds> limit = {});
 
   //! Before it sleeps, receive() asks the socket again and again for this long: a process that just slept is slower

@@ -135,17 +135,17 @@ Failure RunnerProcess::death() {
 
 Result<json> RunnerProcess::ask(const json& request, const std::vector<int>& descriptors,
                                 std::chrono::milliseconds limit) {
-  if (!channel_.send(request.dump(), descriptors)) return death();
+  using Clock = std::chrono::steady_clock;
+  const auto deadline = Clock::now() + limit;
   Message message;
-  switch (channel_.receive(message, limit)) {
-    case Channel::Outcome::closed:
-      return death();
-    case Channel::Outcome::timeout:
-      process_.kill();
-      channel_.close();
-      return Failure{Status::timeout, fmt::format("not finished within {} ms; killed", limit.count()), {}, {}};
-    case Channel::Outcome::message:
-      break;
+  Channel::Outcome outcome = channel_.send(request.dump(), descriptors, limit);
+  if (outcome == Channel::Outcome::message)
+    outcome = channel_.receive(message, std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()));
+  if (outcome == Channel::Outcome::closed) return death();
+  if (outcome == Channel::Outcome::timeout) {
+    process_.kill();
+    channel_.close();
+    return Failure{Status::timeout, fmt::format("not finished within {} ms; killed", limit.count())};
   }
   json answer = json::parse(message.bytes, nullptr, false);
   if (!answer.is_object() || !answer.contains("ok") || !answer["ok"].is_boolean()) {
@@ -189,7 +189,10 @@ Result<RunnerProcess::Done> RunnerProcess::prepare(const BufferOffsets& offsets,
                       limit);
 }
 
-void RunnerProcess::get_ready() { channel_.send(json{{protocol::request_key, protocol::ready}}.dump()); }
+void RunnerProcess::get_ready() {
+  // What goes wrong here shows in the call that follows: a channel that timed out is closed.
+  channel_.send(json{{protocol::request_key, protocol::ready}}.dump(), {}, set_up_limit_);
+}
 
 Result<CallTimes> RunnerProcess::call(const BufferOffsets& offsets, std::chrono::milliseconds limit) {
   const auto answer =

@@ -95,6 +95,19 @@ TEST(Runner, ReportsItsOwnDeathAsACrash) {
   EXPECT_EQ(times.failure().status, Status::crashed);
 }
 
+TEST(Runner, IsKilledWhenItStopsReading) {
+  Fixture f("y[threadIdx.x] = x[threadIdx.x];");
+  RunnerProcess runner = f.start_and_load();
+  ::kill(-runner.pid(), SIGSTOP);
+  const BufferOffsets more_than_a_socket_holds(1 << 20, 123456789);
+  const auto begin = Clock::now();
+  const auto times = runner.call(more_than_a_socket_holds, 300ms);
+  EXPECT_LT(Clock::now() - begin, 3000ms);
+  ASSERT_FALSE(times.ok());
+  EXPECT_EQ(times.failure().status, Status::timeout);
+  EXPECT_FALSE(runner.alive());
+}
+
 TEST(Runner, TakesTheNextPlanAfterUnloading) {
   Fixture f("y[threadIdx.x] = x[threadIdx.x];");
   RunnerProcess runner = f.start_and_load();
