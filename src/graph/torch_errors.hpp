@@ -17,6 +17,15 @@ class OutOfMemoryError : public Error {
   using Error::Error;
 };
 
+//! Libraries below LibTorch run out of memory in words only.
+inline bool says_out_of_memory(const c10::Error& problem) {
+  if (dynamic_cast<const c10::OutOfMemoryError*>(&problem)) return true;
+  const std::string_view message = problem.what_without_backtrace();
+  for (const char* words : {"out of memory", "can't allocate memory", "STATUS_ALLOC_FAILED"})
+    if (message.find(words) != std::string_view::npos) return true;
+  return false;
+}
+
 //! Calls `work`; what LibTorch throws becomes an Error that starts with `label`.
 template <class Work>
 auto with_torch_errors(std::string_view label, const Work& work) {
@@ -26,9 +35,8 @@ auto with_torch_errors(std::string_view label, const Work& work) {
   };
   try {
     return work();
-  } catch (const c10::OutOfMemoryError& problem) {
-    throw OutOfMemoryError(describe(problem));
   } catch (const c10::Error& problem) {
+    if (says_out_of_memory(problem)) throw OutOfMemoryError(describe(problem));
     throw Error(describe(problem));
   }
 }

@@ -7,6 +7,7 @@
 
 #include "base/hash.hpp"
 #include "judge/gpu_lock.hpp"
+#include "judge/judge_errors.hpp"
 #include "judge/measurement.hpp"
 #include "judge/possible.hpp"
 
@@ -266,16 +267,8 @@ Evaluation TaskJudge::evaluate(const CompiledProgram& program, double best_known
       impl_->fail(evaluation, *program.failure);
     else
       impl_->evaluate_on_device(program, best_known, evaluation);
-  } catch (const DeviceError& error) {
-    // Thrown in this process, so by our own use of the device: the program's faults come as results from its runner.
-    Failure failure = error.failure;
-    if (failure.status != Status::out_of_memory) failure.status = Status::judge_error;
-    impl_->fail(evaluation, failure);
-    impl_->context->candidate().discard_runner();
-  } catch (const std::exception& error) {
-    // First line only: LibTorch appends a stack trace.
-    const std::string text = error.what();
-    impl_->fail(evaluation, {Status::judge_error, text.substr(0, text.find('\n')), {}, text});
+  } catch (...) {
+    impl_->fail(evaluation, failure_of_current_exception());
     impl_->context->candidate().discard_runner();
   }
   evaluation.seconds = std::chrono::duration<double>(Clock::now() - begin).count();

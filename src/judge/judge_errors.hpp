@@ -1,0 +1,11 @@
+#pragma once
+
+#include "base/result.hpp"
+
+namespace cudal1 {
+
+//! What the exception under way in the judge's own process means for the program being judged: out_of_memory where it
+//! says so, else judge_error. One line; the whole text is in the details. Only inside a catch block.
+Failure failure_of_current_exception();
+
+}  // namespace cudal1
