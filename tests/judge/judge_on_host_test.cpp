@@ -36,7 +36,7 @@ TaskJudge& judge_of(const std::string& example) {
     const fs::path task = testing::make_small_task(testing::examples_folder() / example, scratch.path() / example);
     JudgeOptions options;
     options.mode = JudgeMode::fast;
-    options.call_limit_seconds = 3.0;
+    options.call_limit_seconds = 20.0;  // a busy machine stops for seconds
     judge = std::make_unique<TaskJudge>(backend(), task, options);
   }
   return *judge;
