@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "graph/generator.hpp"
+
 namespace cudal1 {
 namespace {
 
@@ -97,8 +99,10 @@ TensorTable change_some_elements(const TaskContext& context, const TensorTable& 
   const TensorTable other = context.with_inputs(leaves, Distribution::native, random.next());
   for (const ValueId id : context.task().graph.inputs) {
     const auto index = static_cast<std::size_t>(id);
-    const at::Tensor mask =
-        at::rand(leaves[index].sizes(), at::TensorOptions(leaves[index].device()).dtype(at::kFloat)).lt(changed_share);
+    const at::Device device = leaves[index].device();
+    const at::Tensor mask = at::rand(leaves[index].sizes(), make_generator(device, random.next()),
+                                     at::TensorOptions(device).dtype(at::kFloat))
+                                .lt(changed_share);
     at::Tensor target = at::empty_strided(leaves[index].sizes(), leaves[index].strides(), leaves[index].options());
     changed[index] = target.copy_(at::where(mask, other[index], leaves[index]));
   }
