@@ -150,10 +150,9 @@ struct TaskJudge::Impl {
   void time_program(const CompiledProgram& program, const Verification& verified, double best_known,
                     Evaluation& evaluation) {
     const auto guard = lock.alone();
-    PlanSession& session = context->candidate();
     Measurement measurement;
     for (int attempt = 0; attempt < most_measurements; ++attempt) {
-      measurement = measure(*context, session, verified, measurement_options(), random);
+      measurement = measure_once(verified, evaluation);
       if (measurement.failure) return fail(evaluation, *measurement.failure);
       if (measurement.summary.stable || options.protocol == TimingProtocol::paper) break;
     }
@@ -170,13 +169,20 @@ struct TaskJudge::Impl {
     evaluation.reward = round_toward_one(evaluation.timing->speedup);
   }
 
+  //! Where a timed call is wrong, the accuracy of the evaluation is that call's.
+  Measurement measure_once(const Verification& verified, Evaluation& evaluation) {
+    Measurement measurement = measure(*context, context->candidate(), verified, measurement_options(), random);
+    if (!measurement.errors.empty()) evaluation.errors = measurement.errors;
+    return measurement;
+  }
+
   Measurement measure_in_fresh_process(const CompiledProgram& program, const Verification& verified,
                                        Evaluation& evaluation) {
     context->candidate().discard_runner();
     ++evaluation.fresh_process_checks;
     const auto loaded = load(program);
-    if (!loaded) return {loaded.failure(), {}};
-    return measure(*context, context->candidate(), verified, measurement_options(), random);
+    if (!loaded) return {loaded.failure(), {}, {}};
+    return measure_once(verified, evaluation);
   }
 
   std::optional<Failure> confirm(const CompiledProgram& program, const Verification& verified, double best_known,

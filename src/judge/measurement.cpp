@@ -48,6 +48,9 @@ class PairTimer {
     return check_outputs(leaves, distribution);
   }
 
+  //! Of the timed call whose results did not match, if there was one.
+  const std::vector<OutputError>& errors() const { return errors_; }
+
   //! After the last pair: weights and prepared buffers are as they were.
   std::optional<Failure> check_constants() { return candidate_.find_violation(true); }
 
@@ -103,6 +106,7 @@ class PairTimer {
       if (auto failure = check_results(context_, candidate_, exact, distribution, closer_look)) {
         failure->status = Status::wrong_when_timed;
         failure->message = "in a timed call: " + failure->message;
+        errors_ = closer_look.worst;
         return failure;
       }
     }
@@ -115,6 +119,7 @@ class PairTimer {
   const Verification& verified_;
   const MeasurementOptions& options_;
   Random& random_;
+  std::vector<OutputError> errors_;
   TensorTable previous_leaves_;  // inputs of the pair before: what rehearsals run on
 };
 
@@ -157,12 +162,17 @@ Measurement measure(TaskContext& context, PlanSession& candidate, const Verifica
   std::vector<Sample> samples;
   std::vector<TimedPair> pairs;
   Sample warm_up;  // first calls after new weights pay for things later ones do not
-  if ((measurement.failure = timer.time_pair(warm_up))) return measurement;
+  const auto time_pair = [&](Sample& sample) {
+    measurement.failure = timer.time_pair(sample);
+    measurement.errors = timer.errors();
+    return !measurement.failure;
+  };
+  if (!time_pair(warm_up)) return measurement;
   const auto begin = Clock::now();
   const auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
   while (!enough(samples, pairs, options, seconds())) {
     Sample sample;
-    if ((measurement.failure = timer.time_pair(sample))) return measurement;
+    if (!time_pair(sample)) return measurement;
     samples.push_back(sample);
     pairs.push_back(sample.pair);
   }

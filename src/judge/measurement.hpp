@@ -19,6 +19,7 @@ struct MeasurementOptions {
 
 struct Measurement {
   std::optional<Failure> failure;
+  std::vector<OutputError> errors;  //!< with wrong_when_timed: of the call that failed
   TimingSummary summary;
 };
 

@@ -110,6 +110,8 @@ TEST_F(VerdictOnHost, AResultThatIsWrongOnlyInLaterCallsIsWrongWhenTimed) {
   const Evaluation evaluation = evaluate(honest_program);
   expect_status(evaluation, "wrong_when_timed");
   EXPECT_TRUE(evaluation.failure.message.starts_with("in a timed call: ")) << evaluation.failure.message;
+  ASSERT_EQ(evaluation.errors.size(), 1u);
+  EXPECT_FALSE(evaluation.errors[0].matches()) << "the accuracy must be that of the call that failed";
   EXPECT_FALSE(evaluation.reward);
 }
 
