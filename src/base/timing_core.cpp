@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -12,7 +13,8 @@
 namespace cudal1 {
 namespace {
 
-constexpr int fewest_cores = 4;
+constexpr int fewest_cores = 4;  // to reserve one of
+constexpr int most_reserved = 4;
 
 //! Reads lists like "3,11" and "6-7".
 std::vector<int> siblings_of(int core) {
@@ -30,22 +32,26 @@ std::vector<int> siblings_of(int core) {
   return siblings;
 }
 
-std::optional<int> reserve() {
+std::vector<int> reserve() {
   cpu_set_t allowed;
-  if (::sched_getaffinity(0, sizeof allowed, &allowed) != 0 || CPU_COUNT(&allowed) < fewest_cores) return std::nullopt;
-  int core = CPU_SETSIZE - 1;
-  while (core > 0 && !CPU_ISSET(core, &allowed)) --core;
+  if (::sched_getaffinity(0, sizeof allowed, &allowed) != 0 || CPU_COUNT(&allowed) < fewest_cores) return {};
+  const int wanted = std::min(most_reserved, CPU_COUNT(&allowed) / fewest_cores);
+  std::vector<int> cores;
   cpu_set_t rest = allowed;
-  for (const int sibling : siblings_of(core)) CPU_CLR(sibling, &rest);
-  if (CPU_COUNT(&rest) == 0 || ::sched_setaffinity(0, sizeof rest, &rest) != 0) return std::nullopt;
-  return core;
+  for (int core = CPU_SETSIZE - 1; core > 0 && static_cast<int>(cores.size()) < wanted; --core) {
+    if (!CPU_ISSET(core, &rest)) continue;
+    cores.push_back(core);
+    for (const int sibling : siblings_of(core)) CPU_CLR(sibling, &rest);
+  }
+  if (CPU_COUNT(&rest) == 0 || ::sched_setaffinity(0, sizeof rest, &rest) != 0) return {};
+  return cores;
 }
 
 }  // namespace
 
-std::optional<int> reserve_timing_core() {
-  static const std::optional<int> core = std::getenv("CUDAL1_NO_TIMING_CORE") ? std::nullopt : reserve();
-  return core;
+const std::vector<int>& reserve_timing_cores() {
+  static const std::vector<int> cores = std::getenv("CUDAL1_NO_TIMING_CORE") ? std::vector<int>{} : reserve();
+  return cores;
 }
 
 void move_to_core(int core) {

@@ -53,6 +53,8 @@ struct PrecisionFlags {
 struct CallTimes {
   double device_ms = 0.0;  //!< device events right around the call
   double host_ms = 0.0;    //!< host clock from the call to the end of a device-wide synchronisation
+  //! Host clock from the call until all its work is enqueued: trusted code only, so it tells how fast the host was.
+  double enqueue_ms = 0.0;
 };
 
 struct CallOptions {

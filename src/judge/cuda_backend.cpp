@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 class CudaBackend : public Backend {
  public:
   CudaBackend(int ordinal, std::unique_ptr<Compiler> compiler) : ordinal_(ordinal), compiler_(std::move(compiler)) {
-    reserve_timing_core();  // before there are threads that would stay on it
+    reserve_timing_cores();  // before there are threads that would stay on it
     cuda::use_primary_context(ordinal);
     info_ = cuda::device_info(ordinal);
     peak_bytes_per_second_ = cuda::peak_bytes_per_second(ordinal);
@@ -29,6 +29,7 @@ class CudaBackend : public Backend {
   bool tensors_on_cuda() const override { return true; }
   Compiler& compiler() override { return *compiler_; }
   double peak_bytes_per_second() const override { return peak_bytes_per_second_; }
+  const std::vector<int>& timing_cores() const override { return reserve_timing_cores(); }
 
   RunnerOptions runner_options() override {
     RunnerOptions options;
@@ -39,7 +40,6 @@ class CudaBackend : public Backend {
       if (entry.path().filename().string().starts_with("nvidia")) options.writable.push_back(entry.path());
     options.writable.emplace_back("/dev/shm");
     options.scrub_kernel = scrub_;
-    options.timing_core = reserve_timing_core();
     return options;
   }
 

@@ -63,6 +63,8 @@ json details_json(const Evaluation& e) {
                {"accuracy", accuracy_json(e.errors)}};
   if (e.timing) {
     details["pairs"] = e.timing->pairs;
+    details["disturbed_pairs"] = e.timing->disturbed_pairs;
+    details["processes"] = e.timing->processes;
     details["buckets"] = e.timing->bucket_values;
     details["bucket_variance"] = e.timing->bucket_variance;
     details["tie"] = e.timing->tie;

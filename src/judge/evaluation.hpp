@@ -27,13 +27,15 @@ struct OutputError {
 //! The outcome of paired timing.
 struct TimingSummary {
   double speedup = 0.0;                           //!< median of the bucket values
-  double low = 0.0, high = 0.0;                   //!< 95% interval of the median ratio
+  double low = 0.0, high = 0.0;                   //!< 95% interval
   double reference_ms = 0.0, candidate_ms = 0.0;  //!< medians
   std::vector<double> bucket_values;
   double bucket_variance = 0.0;  //!< over the squared mean (paper protocol: absolute)
   bool stable = false;
-  bool tie = false;  //!< the interval overlaps [0.99, 1.01]
-  int pairs = 0;
+  bool tie = false;         //!< the interval overlaps [0.99, 1.01]
+  int pairs = 0;            //!< that count
+  int disturbed_pairs = 0;  //!< measured while others slowed the host down, and left out
+  int processes = 1;        //!< candidate processes that were timed
 };
 
 struct Evaluation {

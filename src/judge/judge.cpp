@@ -84,8 +84,9 @@ struct TaskJudge::Impl {
     result.call_limit = call_limit();
     if (options.mode == JudgeMode::result) {
       result.wanted_half_width = 0.0075;  // inside the 1% that results promise
-      result.fewest_pairs = 105;
+      result.pairs_a_round = 105;
       result.most_pairs = 2800;
+      result.processes = 4;
       result.longest_seconds = 20.0;
     }
     if (options.longest_measurement_seconds > 0.0) result.longest_seconds = options.longest_measurement_seconds;
@@ -166,7 +167,7 @@ struct TaskJudge::Impl {
     if (auto impossible = check_possible(program, verified, evaluation)) return fail(evaluation, *impossible);
     if (auto unconfirmed = confirm(program, verified, best_known, evaluation)) return fail(evaluation, *unconfirmed);
     evaluation.status = Status::ok;
-    evaluation.reward = round_toward_one(evaluation.timing->speedup);
+    evaluation.reward = reward_of(*evaluation.timing, options.protocol);
   }
 
   //! Where a timed call is wrong, the accuracy of the evaluation is that call's.

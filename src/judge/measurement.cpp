@@ -5,181 +5,196 @@
 #include <algorithm>
 #include <chrono>
 
+#include "judge/pair_timer.hpp"
+
 namespace cudal1 {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// One timed call in seven is on a derived distribution, so that a program which recognises the usual inputs does not
-// look fast on them alone.
-constexpr std::uint64_t derived_share = 7;
-// One call in so many is looked at more closely.
-constexpr std::uint64_t memory_looks = 4, constant_looks = 8, oracle_looks = 16;
-constexpr std::chrono::milliseconds reference_limit{60000};
+// A block whose core is disturbed again and again goes on to the next core, and gives up after so many times the pairs
+// it wants.
+constexpr int patience = 2, most_tries = 6;
+constexpr std::size_t fewest_in_bucket = 3;
 
 struct Sample {
-  TimedPair pair;
-  double reference_host_ms = 0.0, candidate_host_ms = 0.0;
+  PairTimes times;
+  int bucket = 0;
 };
 
-class PairTimer {
+//! The pairs of one measurement: taken in blocks, one a bucket, each block with other processes and on another core.
+class Campaign {
  public:
-  PairTimer(TaskContext& context, PlanSession& candidate, const Verification& verified,
-            const MeasurementOptions& options, Random& random)
-      : context_(context), candidate_(candidate), verified_(verified), options_(options), random_(random) {}
+  Campaign(TaskContext& context, PlanSession& candidate, const Verification& verified,
+           const MeasurementOptions& options, const std::vector<int>& cores, Random& random)
+      : context_(context),
+        candidate_(candidate),
+        options_(options),
+        cores_(cores),
+        timer_(context, candidate, verified, options, random),
+        next_core_(cores.empty() ? 0 : random.below(cores.size())) {}
 
-  std::optional<Failure> set_constants() {
-    context_.set_reference_constants(verified_.constants);
-    const auto placed = candidate_.set_constants(verified_.constants, options_.call_limit);
-    if (!placed) return placed.failure();
-    return std::nullopt;
+  Measurement run() {
+    const auto failure = options_.protocol == TimingProtocol::paper ? collect_for_the_window() : collect();
+    if (failure) return {failure, timer_.errors(), {}};
+    if (auto changed = timer_.check_constants()) return {changed, {}, {}};
+    if (auto mismatch = compare_clocks()) return {mismatch, {}, {}};
+    Measurement measurement;
+    measurement.summary = summarize(chosen_buckets(), options_.protocol);
+    measurement.summary.disturbed_pairs = static_cast<int>(samples_.size()) - measurement.summary.pairs;
+    measurement.summary.processes = candidate_.instances();
+    return measurement;
   }
-
-  std::optional<Failure> time_pair(Sample& sample) {
-    const Distribution distribution = choose_distribution();
-    const TensorTable leaves = context_.with_inputs(verified_.constants, distribution, random_.next());
-    if (previous_leaves_.empty())
-      previous_leaves_ = context_.with_inputs(verified_.constants, Distribution::native, random_.next());
-    const bool reference_first = (random_.next() & 1) != 0;
-    if (reference_first) time_reference(leaves, sample);
-    if (auto failure = time_candidate(leaves, sample)) return failure;
-    if (!reference_first) time_reference(leaves, sample);
-    previous_leaves_ = leaves;
-    return check_outputs(leaves, distribution);
-  }
-
-  //! Of the timed call whose results did not match, if there was one.
-  const std::vector<OutputError>& errors() const { return errors_; }
-
-  //! After the last pair: weights and prepared buffers are as they were.
-  std::optional<Failure> check_constants() { return candidate_.find_violation(true); }
 
  private:
-  Distribution choose_distribution() {
-    const auto& all = context_.distributions();
-    if (all.size() < 2 || random_.below(derived_share) != 0) return Distribution::native;
-    return all[1 + random_.below(all.size() - 1)];
-  }
-
-  void time_reference(const TensorTable& leaves, Sample& sample) {
-    must_run(context_.reference().rehearse(previous_leaves_, reference_limit));
-    const auto times = context_.reference().call(leaves, Poison::not_a_number, reference_limit, true);
-    must_run(times);
-    sample.pair.reference_ms = times.value().device_ms;
-    sample.reference_host_ms = times.value().host_ms;
-  }
-
-  template <class T>
-  void must_run(const Result<T>& result) const {
-    if (!result)
-      throw Error(fmt::format("{}: the reference failed: {}", context_.task().name, result.failure().message));
-  }
-
-  std::optional<Failure> time_candidate(const TensorTable& leaves, Sample& sample) {
-    const auto rehearsed = candidate_.rehearse(previous_leaves_, options_.call_limit);
-    if (!rehearsed) return rehearsed.failure();
-    // Whatever a rehearsal leaves for the timed call, in weights or prepared buffers, shows only between the two.
-    if (random_.below(constant_looks) == 0)
-      if (auto failure = candidate_.find_violation(true)) return failure;
-    const auto times = candidate_.call(leaves, Poison::not_a_number, options_.call_limit, true);
-    if (!times) return times.failure();
-    sample.pair.candidate_ms = times.value().device_ms;
-    sample.candidate_host_ms = times.value().host_ms;
+  //! The published way: one process, every pair counts, until the window is over.
+  std::optional<Failure> collect_for_the_window() {
+    if (auto failure = enter(0)) return failure;
+    begin_ = Clock::now();
+    while (seconds() < options_.paper_window_seconds || samples_.size() < static_cast<std::size_t>(bucket_count))
+      if (auto failure = add_pair(0)) return failure;
     return std::nullopt;
   }
 
-  //! A sufficient test: the reference has just computed the same inputs in its own process.
-  bool looks_right(Distribution distribution) const {
-    const auto budgets = verified_.budgets.find(distribution);
-    if (budgets == verified_.budgets.end()) return false;
-    const auto expected = results_in(context_, context_.reference()), given = results_in(context_, candidate_);
-    for (std::size_t i = 0; i < given.size(); ++i)
-      if (!surely_close(given[i], expected[i], budgets->second[i])) return false;
-    return true;
+  std::optional<Failure> collect() {
+    context_.keep_reference_processes(options_.processes);
+    candidate_.keep_instances(options_.processes);
+    begin_ = Clock::now();
+    do {
+      for (int bucket = 0; bucket < bucket_count; ++bucket)
+        if (auto failure = collect_block(bucket)) return failure;
+    } while (!enough());
+    return std::nullopt;
   }
 
-  // What does not look right at once, and some calls at random, are compared with the oracle like any other.
-  std::optional<Failure> check_outputs(const TensorTable& leaves, Distribution distribution) {
-    if (random_.below(oracle_looks) == 0 || !looks_right(distribution)) {
-      Verification closer_look;
-      const Expected exact = context_.rule().expect(leaves, distribution, random_.next());
-      if (auto failure = check_results(context_, candidate_, exact, distribution, closer_look)) {
-        failure->status = Status::wrong_when_timed;
-        failure->message = "in a timed call: " + failure->message;
-        errors_ = closer_look.worst;
-        return failure;
+  std::optional<Failure> collect_block(int bucket) {
+    const bool other_processes = options_.processes > 1;
+    if (other_processes || samples_.empty()) {
+      if (auto failure = enter(bucket)) return failure;
+    }
+    if (auto failure = go_to_next_core()) return failure;
+    const int wanted = pairs_a_block();
+    int calm = 0, disturbed_in_a_row = 0;
+    for (int tries = 0; calm < wanted && tries < most_tries * wanted; ++tries) {
+      if (tries >= static_cast<int>(fewest_in_bucket) && seconds() >= options_.longest_seconds) break;
+      if (auto failure = add_pair(bucket)) return failure;
+      if (is_calm(samples_.back())) {
+        ++calm;
+        disturbed_in_a_row = 0;
+      } else if (++disturbed_in_a_row >= patience && cores_.size() > 1) {
+        if (auto failure = go_to_next_core()) return failure;
+        disturbed_in_a_row = 0;
       }
     }
-    // A call cannot know whether it is looked at, so a look at some is enough; outputs are compared in every one.
-    return random_.below(memory_looks) == 0 ? candidate_.find_violation(false) : std::nullopt;
+    return std::nullopt;
   }
+
+  //! Buckets differ in both processes, and the second time round in how they are paired.
+  std::optional<Failure> enter(int bucket) {
+    if (auto failure = timer_.use_processes(bucket, bucket + bucket / options_.processes)) return failure;
+    return warm_up();
+  }
+
+  std::optional<Failure> go_to_next_core() {
+    if (cores_.empty()) return std::nullopt;
+    timer_.use_core(cores_[next_core_]);
+    next_core_ = (next_core_ + 1) % cores_.size();
+    return warm_up();
+  }
+
+  //! First calls after new weights, or on another core, pay for things later ones do not.
+  std::optional<Failure> warm_up() {
+    PairTimes ignored;
+    return timer_.time_pair(ignored);
+  }
+
+  std::optional<Failure> add_pair(int bucket) {
+    Sample sample{{}, bucket};
+    if (auto failure = timer_.time_pair(sample.times)) return failure;
+    context_.reference_floor().add(sample.times.reference);
+    candidate_floor_.add(sample.times.candidate);
+    samples_.push_back(sample);
+    return std::nullopt;
+  }
+
+  double disturbance(const Sample& sample) const {
+    return std::max(context_.reference_floor().disturbance(sample.times.reference),
+                    candidate_floor_.disturbance(sample.times.candidate));
+  }
+  bool is_calm(const Sample& sample) const { return disturbance(sample) <= calm_limit; }
+
+  int pairs_a_block() const { return std::max(1, options_.pairs_a_round / bucket_count); }
+
+  //! What counts of a bucket: undisturbed pairs, or the least disturbed where there are too few.
+  std::vector<TimedPair> chosen_of(int bucket) const {
+    std::vector<std::pair<double, TimedPair>> ranked;
+    for (const Sample& sample : samples_)
+      if (sample.bucket == bucket)
+        ranked.push_back({disturbance(sample), {sample.times.reference.device_ms, sample.times.candidate.device_ms}});
+    std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    const std::size_t least = std::max(fewest_in_bucket, static_cast<std::size_t>(pairs_a_block() / 3));
+    std::vector<TimedPair> chosen;
+    for (const auto& [how_disturbed, pair] : ranked)
+      if (how_disturbed <= calm_limit || chosen.size() < least) chosen.push_back(pair);
+    return chosen;
+  }
+
+  Buckets chosen_buckets() const {
+    if (options_.protocol == TimingProtocol::paper) {
+      std::vector<TimedPair> pairs;
+      for (const Sample& sample : samples_)
+        pairs.push_back({sample.times.reference.device_ms, sample.times.candidate.device_ms});
+      return consecutive_buckets(pairs);
+    }
+    Buckets buckets;
+    for (int bucket = 0; bucket < bucket_count; ++bucket) buckets.push_back(chosen_of(bucket));
+    return buckets;
+  }
+
+  //! More pairs narrow what differs from pair to pair, not what differs from process to process.
+  bool enough() const {
+    if (static_cast<int>(samples_.size()) >= options_.most_pairs || seconds() >= options_.longest_seconds) return true;
+    std::vector<double> ratios;
+    for (const auto& bucket : chosen_buckets())
+      for (const TimedPair& pair : bucket) ratios.push_back(pair.ratio());
+    return median_interval(ratios).relative_half_width() <= options_.wanted_half_width;
+  }
+
+  //! The host clock waits for the whole device; events that stop long before it hide work.
+  std::optional<Failure> compare_clocks() const {
+    std::vector<double> reference_gap, candidate_gap, candidate_ms;
+    for (const Sample& sample : samples_) {
+      reference_gap.push_back(sample.times.reference.host_ms - sample.times.reference.device_ms);
+      candidate_gap.push_back(sample.times.candidate.host_ms - sample.times.candidate.device_ms);
+      candidate_ms.push_back(sample.times.candidate.device_ms);
+    }
+    const double allowed = std::max(0.05, 0.2 * median(candidate_ms));
+    const double hidden = median(candidate_gap) - std::max(0.0, median(reference_gap));
+    if (hidden <= allowed && median(candidate_gap) >= -0.02) return std::nullopt;
+    return Failure{
+        Status::clock_mismatch,
+        fmt::format("device events say {:.4f} ms, but the host waits {:.4f} ms longer than for the reference",
+                    median(candidate_ms), hidden)};
+  }
+
+  double seconds() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
 
   TaskContext& context_;
   PlanSession& candidate_;
-  const Verification& verified_;
   const MeasurementOptions& options_;
-  Random& random_;
-  std::vector<OutputError> errors_;
-  TensorTable previous_leaves_;  // inputs of the pair before: what rehearsals run on
+  const std::vector<int>& cores_;
+  PairTimer timer_;
+  std::size_t next_core_;
+  HostFloor candidate_floor_;
+  std::vector<Sample> samples_;
+  Clock::time_point begin_;
 };
-
-//! The host clock waits for the whole device; events that stop long before it hide work.
-std::optional<Failure> compare_clocks(const std::vector<Sample>& samples) {
-  std::vector<double> reference_gap, candidate_gap, candidate_ms;
-  for (const Sample& sample : samples) {
-    reference_gap.push_back(sample.reference_host_ms - sample.pair.reference_ms);
-    candidate_gap.push_back(sample.candidate_host_ms - sample.pair.candidate_ms);
-    candidate_ms.push_back(sample.pair.candidate_ms);
-  }
-  const double allowed = std::max(0.05, 0.2 * median(candidate_ms));
-  const double hidden = median(candidate_gap) - std::max(0.0, median(reference_gap));
-  if (hidden <= allowed && median(candidate_gap) >= -0.02) return std::nullopt;
-  return Failure{Status::clock_mismatch,
-                 fmt::format("device events say {:.4f} ms, but the host waits {:.4f} ms longer than for the reference",
-                             median(candidate_ms), hidden),
-                 {},
-                 {}};
-}
-
-bool enough(const std::vector<Sample>& samples, const std::vector<TimedPair>& pairs, const MeasurementOptions& options,
-            double seconds) {
-  if (options.protocol == TimingProtocol::paper)
-    return seconds >= options.paper_window_seconds && pairs.size() >= bucket_count;
-  if (static_cast<int>(samples.size()) < options.fewest_pairs) return false;
-  if (static_cast<int>(samples.size()) >= options.most_pairs || seconds >= options.longest_seconds) return true;
-  if (samples.size() % bucket_count != 0) return false;
-  const TimingSummary summary = summarize(pairs, options.protocol);
-  return Interval{summary.low, summary.high}.relative_half_width() <= options.wanted_half_width;
-}
 
 }  // namespace
 
 Measurement measure(TaskContext& context, PlanSession& candidate, const Verification& verified,
                     const MeasurementOptions& options, Random& random) {
-  Measurement measurement;
-  PairTimer timer(context, candidate, verified, options, random);
-  if ((measurement.failure = timer.set_constants())) return measurement;
-  std::vector<Sample> samples;
-  std::vector<TimedPair> pairs;
-  Sample warm_up;  // first calls after new weights pay for things later ones do not
-  const auto time_pair = [&](Sample& sample) {
-    measurement.failure = timer.time_pair(sample);
-    measurement.errors = timer.errors();
-    return !measurement.failure;
-  };
-  if (!time_pair(warm_up)) return measurement;
-  const auto begin = Clock::now();
-  const auto seconds = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
-  while (!enough(samples, pairs, options, seconds())) {
-    Sample sample;
-    if (!time_pair(sample)) return measurement;
-    samples.push_back(sample);
-    pairs.push_back(sample.pair);
-  }
-  if ((measurement.failure = timer.check_constants())) return measurement;
-  if ((measurement.failure = compare_clocks(samples))) return measurement;
-  measurement.summary = summarize(pairs, options.protocol);
-  return measurement;
+  return Campaign(context, candidate, verified, options, context.timing_cores(), random).run();
 }
 
 }  // namespace cudal1

@@ -1,4 +1,4 @@
-// How fast is it? Reference and candidate in pairs, each on inputs of its own making, until the interval is narrow.
+// How fast is it? Reference and candidate in pairs on the same inputs, until the interval is narrow.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,9 @@ namespace cudal1 {
 struct MeasurementOptions {
   TimingProtocol protocol = TimingProtocol::standard;
   double wanted_half_width = 0.03;  //!< of the 95% interval, relative
-  int fewest_pairs = 35, most_pairs = 350;
+  int pairs_a_round = 35;  //!< undisturbed ones, over all buckets; rounds are added until the interval is narrow
+  int most_pairs = 350;    //!< of any kind
+  int processes = 1;       //!< of the reference and of the candidate, used in turns
   double longest_seconds = 10.0;
   double paper_window_seconds = 1800.0;
   std::chrono::milliseconds call_limit{1000};

@@ -66,7 +66,8 @@ at::Tensor PlanSession::words_at(std::uint64_t offset, std::uint64_t bytes) cons
 }
 
 void PlanSession::discard_runner() {
-  runner_.reset();
+  runners_.clear();
+  active_ = 0;
   runner_has_arena_ = false;
   runner_has_library_ = false;
 }
@@ -98,15 +99,23 @@ Result<PlanSession::Done> PlanSession::ensure_room(const Plan& plan) {
   return Done{};
 }
 
+bool PlanSession::has_runner() {
+  return !runners_.empty() && std::all_of(runners_.begin(), runners_.end(), [](RunnerProcess& r) { return r.alive(); });
+}
+
+Result<PlanSession::Done> PlanSession::give_arena(RunnerProcess& runner) {
+  return runner.map(*arena_, arena_plan_.layout(arena_->bytes()));
+}
+
 Result<PlanSession::Done> PlanSession::ensure_runner() {
-  if (runner_ && !runner_->alive()) discard_runner();
-  if (!runner_) {
+  if (!runners_.empty() && !runners_.front().alive()) discard_runner();
+  if (runners_.empty()) {
     auto started = RunnerProcess::start(backend_.runner_options());
-    if (!started) return Failure{Status::judge_error, "no runner: " + started.failure().message, {}, {}};
-    runner_ = std::move(started).value();
+    if (!started) return Failure{Status::judge_error, "no runner: " + started.failure().message};
+    runners_.push_back(std::move(started).value());
   }
   if (!runner_has_arena_) {
-    const auto mapped = runner_->map(*arena_, arena_plan_.layout(arena_->bytes()));
+    const auto mapped = give_arena(runners_.front());
     if (!mapped) return mapped.failure();
     runner_has_arena_ = true;
   }
@@ -114,13 +123,28 @@ Result<PlanSession::Done> PlanSession::ensure_runner() {
 }
 
 Result<PlanSession::Done> PlanSession::load(const Plan& plan, const CompiledModule& module, PrecisionFlags flags) {
+  active_ = 0;
+  if (runners_.size() > 1) runners_.erase(runners_.begin() + 1, runners_.end());
   if (const auto room = ensure_room(plan); !room) return room.failure();
   if (const auto ready = ensure_runner(); !ready) return ready.failure();
   plan_ = plan;
+  module_ = module;
+  flags_ = flags;
   offsets_.assign(plan.buffers.size(), no_offset);
   prepared_.assign(plan.buffers.size(), {});
   runner_has_library_ = runner_has_library_ || plan.has_op_steps();
-  return runner_->load(plan, module, flags);
+  return runner().load(plan, module, flags);
+}
+
+// Each step for all of them at once: most of a start is waiting for the driver and for files.
+void PlanSession::keep_instances(int count) {
+  std::vector<RunnerProcess> started;
+  for (int i = instances(); i < count; ++i)
+    if (auto runner = RunnerProcess::launch(backend_.runner_options())) started.push_back(std::move(runner).value());
+  std::erase_if(started, [&](RunnerProcess& runner) { return !runner.finish() || !give_arena(runner); });
+  for (RunnerProcess& runner : started) runner.begin_load(plan_, module_, flags_);
+  for (RunnerProcess& runner : started)
+    if (runner.finish()) runners_.push_back(std::move(runner));
 }
 
 void PlanSession::write_leaves(const TensorTable& leaves, BufferRole role) {
@@ -150,7 +174,7 @@ Result<PlanSession::Done> PlanSession::set_constants(const TensorTable& leaves, 
     if (plan_.buffers[i].role == BufferRole::prepared)
       bytes_at(offsets_[i], static_cast<std::uint64_t>(plan_.buffers[i].meta.span_bytes())).fill_(not_a_number_byte);
   backend_.synchronize();
-  const auto done = runner_->prepare(offsets_, limit);
+  const auto done = runner().prepare(offsets_, limit);
   if (!done) return done.failure();
   for (std::size_t i = 0; i < plan_.buffers.size(); ++i)
     if (plan_.buffers[i].role == BufferRole::prepared)
@@ -195,12 +219,12 @@ Result<PlanSession::Done> PlanSession::rehearse(const TensorTable& leaves, std::
 
 Result<CallTimes> PlanSession::call(const TensorTable& leaves, Poison poison, std::chrono::milliseconds limit,
                                     bool flush) {
-  if (flush) runner_->get_ready();
+  if (flush) runner().get_ready(core_);
   place_inputs(leaves);
   poison_buffers(poison);
   if (flush) flush_caches();
   backend_.synchronize();
-  return runner_->call(offsets_, limit);
+  return runner().call(offsets_, limit);
 }
 
 std::vector<at::Tensor> PlanSession::outputs() const {

@@ -30,8 +30,18 @@ class PlanSession {
   Result<Done> load(const Plan& plan, const CompiledModule& module, PrecisionFlags flags);
   //! The next load uses a new process.
   void discard_runner();
-  //! Is there a process that has the plan?
-  bool has_runner() { return runner_ && runner_->alive(); }
+  //! Is there a process that has the plan, in every instance?
+  bool has_runner();
+
+  //! Loads the plan into more processes, up to `count` in all, on the same memory; fewer where they do not start. How
+  //! fast a process is depends a little on where the system happened to put it, so figures are taken over several.
+  //! Only one is used at a time; after load() that is the first.
+  void keep_instances(int count);
+  int instances() const { return static_cast<int>(runners_.size()); }
+  //! The constants must be set again afterwards.
+  void use_instance(int instance) { active_ = static_cast<std::size_t>(instance); }
+  //! Where the host's part of timed calls runs.
+  void use_core(std::optional<int> core) { core_ = core; }
 
   //! Places and writes weights and states, runs `prepare`, remembers what it made.
   Result<Done> set_constants(const TensorTable& leaves, std::chrono::milliseconds limit);
@@ -58,6 +68,8 @@ class PlanSession {
   at::Tensor words_at(std::uint64_t offset, std::uint64_t bytes) const;
   Result<Done> ensure_room(const Plan& plan);
   Result<Done> ensure_runner();
+  Result<Done> give_arena(RunnerProcess& runner);
+  RunnerProcess& runner() { return runners_[active_]; }
   void write_leaves(const TensorTable& leaves, BufferRole role);
   void place_inputs(const TensorTable& leaves);
   void poison_buffers(Poison poison);
@@ -71,11 +83,15 @@ class PlanSession {
   at::Device tensor_device_;
   Random random_;
   std::unique_ptr<Arena> arena_;
-  std::optional<RunnerProcess> runner_;
+  std::vector<RunnerProcess> runners_;  // instances of the same plan
+  std::size_t active_ = 0;
+  std::optional<int> core_;
   bool runner_has_arena_ = false;
   bool runner_has_library_ = false;
   ArenaPlan arena_plan_;
   Plan plan_;
+  CompiledModule module_;
+  PrecisionFlags flags_;
   BufferOffsets offsets_;
   std::vector<Gap> fixed_gaps_, moving_gaps_;
   std::uint8_t fixed_pattern_ = 0, moving_pattern_ = 0;

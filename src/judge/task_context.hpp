@@ -6,6 +6,7 @@
 
 #include "graph/executor.hpp"
 #include "graph/inputs.hpp"
+#include "judge/host_floor.hpp"
 #include "judge/match.hpp"
 #include "judge/plan_session.hpp"
 
@@ -21,6 +22,7 @@ class TaskContext {
   const MatchRule& rule() const { return rule_; }
   PlanSession& reference() { return reference_; }
   PlanSession& candidate() { return candidate_; }
+  const std::vector<int>& timing_cores() const { return backend_.timing_cores(); }
   at::Device tensor_device() const { return tensor_device_; }
   PrecisionFlags flags() const;
   double reference_ms() const { return reference_ms_; }
@@ -28,17 +30,24 @@ class TaskContext {
   bool has_weights() const { return !task_.graph.weights.empty(); }
   const std::vector<Distribution>& distributions() const { return distributions_; }
 
+  //! What is known about the host's part of the reference's calls; lives as long as the task, so that every candidate
+  //! is compared with the reference at the same speed of the host.
+  HostFloor& reference_floor() { return reference_floor_; }
+
   //! Weights and states; `fresh` draws new weights.
   TensorTable draw_constants(std::uint64_t seed, bool fresh) const;
   //! A copy of `constants` with new inputs.
   TensorTable with_inputs(const TensorTable& constants, Distribution distribution, std::uint64_t seed) const;
-  //! The reference runner with these weights; a new one if the last has died. Throws Error when it fails.
-  void set_reference_constants(const TensorTable& constants);
+  //! So many processes that have the reference; new ones if one has died. Throws Error when there is none.
+  void keep_reference_processes(int count);
+  //! One of them with these weights. Throws Error when it fails.
+  void set_reference_constants(const TensorTable& constants, int process = 0);
 
  private:
   bool output_never_changes(Random& random) const;
   void time_reference(Random& random);
 
+  Backend& backend_;
   Task task_;
   at::Device tensor_device_;
   PrecisionPolicy precision_;
@@ -46,6 +55,7 @@ class TaskContext {
   MatchRule rule_;
   PlanSession reference_, candidate_;
   std::vector<Distribution> distributions_;
+  HostFloor reference_floor_;
   double reference_ms_ = 0.0;
   bool degenerate_ = false;
 };

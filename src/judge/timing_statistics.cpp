@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 
 namespace cudal1 {
@@ -18,16 +19,23 @@ double variance(const std::vector<double>& values) {
   return sum / static_cast<double>(values.size());
 }
 
-std::vector<double> bucket_values(const std::vector<double>& ratios, TimingProtocol protocol) {
-  std::vector<double> values;
-  for (int bucket = 0; bucket < bucket_count; ++bucket) {
-    const auto begin = ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() * bucket / bucket_count);
-    const auto end = ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() * (bucket + 1) / bucket_count);
-    if (begin == end) continue;
-    const std::vector<double> members(begin, end);
-    values.push_back(protocol == TimingProtocol::paper ? mean(members) : median(members));
-  }
-  return values;
+std::vector<double> ratios_of(const std::vector<TimedPair>& pairs) {
+  std::vector<double> ratios;
+  for (const TimedPair& pair : pairs) ratios.push_back(pair.ratio());
+  return ratios;
+}
+
+//! 0.975 quantile of Student's t by degrees of freedom.
+double student_t(std::size_t freedom) {
+  constexpr double quantiles[] = {0.0, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447};
+  return freedom < std::size(quantiles) ? quantiles[freedom] : 1.96;
+}
+
+//! Half the 95% interval of the mean of these values.
+double half_interval(const std::vector<double>& values) {
+  if (values.size() < 2) return 0.0;
+  const double freedom = static_cast<double>(values.size() - 1);
+  return student_t(values.size() - 1) * std::sqrt(variance(values) / freedom);
 }
 
 }  // namespace
@@ -49,28 +57,43 @@ Interval median_interval(std::vector<double> values) {
   return {values[static_cast<std::size_t>(low)], values[static_cast<std::size_t>(high)]};
 }
 
-TimingSummary summarize(const std::vector<TimedPair>& pairs, TimingProtocol protocol) {
+Buckets consecutive_buckets(const std::vector<TimedPair>& pairs) {
+  Buckets buckets(bucket_count);
+  for (std::size_t i = 0; i < pairs.size(); ++i) buckets[i * bucket_count / pairs.size()].push_back(pairs[i]);
+  return buckets;
+}
+
+TimingSummary summarize(const Buckets& buckets, TimingProtocol protocol) {
   std::vector<double> ratios, reference, candidate;
-  for (const TimedPair& pair : pairs) {
-    ratios.push_back(pair.ratio());
-    reference.push_back(pair.reference_ms);
-    candidate.push_back(pair.candidate_ms);
-  }
   TimingSummary summary;
-  summary.pairs = static_cast<int>(pairs.size());
-  summary.bucket_values = bucket_values(ratios, protocol);
+  for (const auto& bucket : buckets) {
+    if (bucket.empty()) continue;
+    const std::vector<double> members = ratios_of(bucket);
+    summary.bucket_values.push_back(protocol == TimingProtocol::paper ? mean(members) : median(members));
+    ratios.insert(ratios.end(), members.begin(), members.end());
+    for (const TimedPair& pair : bucket) {
+      reference.push_back(pair.reference_ms);
+      candidate.push_back(pair.candidate_ms);
+    }
+  }
+  summary.pairs = static_cast<int>(ratios.size());
   summary.speedup = median(summary.bucket_values);
   const double center = mean(summary.bucket_values);
   summary.bucket_variance = variance(summary.bucket_values);
   if (protocol == TimingProtocol::standard) summary.bucket_variance /= center * center;
   summary.stable = summary.bucket_variance <= largest_bucket_variance;
-  const Interval interval = median_interval(ratios);
-  summary.low = std::min(interval.low, summary.speedup);
-  summary.high = std::max(interval.high, summary.speedup);
+  const Interval within = median_interval(ratios);
+  const double between = half_interval(summary.bucket_values);
+  summary.low = std::min(within.low, summary.speedup - between);
+  summary.high = std::max(within.high, summary.speedup + between);
   summary.reference_ms = median(reference);
   summary.candidate_ms = median(candidate);
   summary.tie = summary.low <= 1.01 && summary.high >= 0.99;
   return summary;
+}
+
+double reward_of(const TimingSummary& summary, TimingProtocol protocol) {
+  return protocol == TimingProtocol::standard && summary.tie ? 1.0 : round_toward_one(summary.speedup);
 }
 
 double round_toward_one(double speedup) {

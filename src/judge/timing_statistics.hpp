@@ -32,11 +32,21 @@ struct Interval {
 //! The 95% interval of the median by order statistics (no assumption on the distribution).
 Interval median_interval(std::vector<double> values);
 
-//! Needs at least one pair a bucket. Buckets are consecutive stretches of time, so that drift shows between them.
-TimingSummary summarize(const std::vector<TimedPair>& pairs, TimingProtocol protocol);
+using Buckets = std::vector<std::vector<TimedPair>>;
+
+//! Seven consecutive stretches, as equal as can be.
+Buckets consecutive_buckets(const std::vector<TimedPair>& pairs);
+
+//! Empty buckets do not count. The interval has to hold twice: for the median of all ratios, and for what differs from
+//! bucket to bucket, which more pairs do not make smaller.
+TimingSummary summarize(const Buckets& buckets, TimingProtocol protocol);
 
 //! Two decimals, toward 1: 1.118 -> 1.11, 0.992 -> 1.00.
 double round_toward_one(double speedup);
+
+//! What a measurement is worth: the rounded speed-up, and 1 for a tie, since noise is no merit. The paper's protocol
+//! knows no ties.
+double reward_of(const TimingSummary& summary, TimingProtocol protocol);
 
 //! Must this result be measured again in a fresh process?
 bool needs_confirmation(double speedup, double best_known);

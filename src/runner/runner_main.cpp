@@ -18,6 +18,7 @@ namespace {
 using nlohmann::json;
 
 constexpr int socket_descriptor = 3;
+constexpr int no_core = -1;
 // The judge needs about a millisecond to write and poison before a timed call.
 constexpr std::chrono::milliseconds longest_wait_awake{20};
 
@@ -56,7 +57,7 @@ class Server {
     }
     if (what != protocol::call) throw DeviceError(Status::judge_error, "unknown request '" + what + "'", false);
     const CallTimes times = plan_->call(offsets, {});
-    return {{"ok", true}, {"device_ms", times.device_ms}, {"host_ms", times.host_ms}};
+    return {{"ok", true}, {"device_ms", times.device_ms}, {"host_ms", times.host_ms}, {"enqueue_ms", times.enqueue_ms}};
   }
 
  private:
@@ -105,6 +106,7 @@ void serve_runner(Channel& channel, const std::function<std::unique_ptr<Device>(
     try {
       const json request = json::parse(message.bytes);
       if (request.at(protocol::request_key) == protocol::ready) {
+        if (const int core = request.value("core", no_core); core != no_core) move_to_core(core);
         channel.set_spin(longest_wait_awake);
         continue;
       }
@@ -126,17 +128,12 @@ void serve_runner(Channel& channel, const std::function<std::unique_ptr<Device>(
 int runner_main(int argc, char** argv, const std::function<std::unique_ptr<Device>()>& make_device) {
   SandboxPolicy policy;
   policy.readable = {"/usr", "/lib", "/lib64", "/etc", "/proc", "/sys", "/dev", "/opt"};
-  int timing_core = -1;
   for (int i = 1; i + 1 < argc; i += 2) {
-    if (std::string_view(argv[i]) == "--core") timing_core = std::atoi(argv[i + 1]);
     if (std::string_view(argv[i]) == "--readable") policy.readable.emplace_back(argv[i + 1]);
     if (std::string_view(argv[i]) == "--writable") policy.writable.emplace_back(argv[i + 1]);
   }
   Channel channel{UniqueFd(socket_descriptor)};
-  serve_runner(channel, make_device, [policy, timing_core] {
-    if (timing_core >= 0) move_to_core(timing_core);  // this thread only: the driver's own stay elsewhere
-    restrict_this_process(policy);
-  });
+  serve_runner(channel, make_device, [policy] { restrict_this_process(policy); });
 }
 
 }  // namespace cudal1

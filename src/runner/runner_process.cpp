@@ -77,7 +77,6 @@ std::vector<std::string> command_line(const RunnerOptions& options) {
   if (options.use_bubblewrap && bubblewrap_works()) arguments = bubblewrap_arguments(*find_bubblewrap(), visible);
   arguments.push_back(options.executable.string());
   for (const fs::path& path : visible) arguments.insert(arguments.end(), {"--readable", path.string()});
-  if (options.timing_core) arguments.insert(arguments.end(), {"--core", std::to_string(*options.timing_core)});
   for (const fs::path& path : options.writable) arguments.insert(arguments.end(), {"--writable", path.string()});
   return arguments;
 }
@@ -90,6 +89,13 @@ bool bubblewrap_works() {
 }
 
 Result<RunnerProcess> RunnerProcess::start(const RunnerOptions& options) {
+  auto runner = launch(options);
+  if (!runner) return runner.failure();
+  if (const auto started = runner.value().finish(); !started) return started.failure();
+  return runner;
+}
+
+Result<RunnerProcess> RunnerProcess::launch(const RunnerOptions& options) {
   auto [ours, theirs] = Channel::pair();
   ChildOptions child;
   child.arguments = command_line(options);
@@ -115,9 +121,14 @@ Result<RunnerProcess> RunnerProcess::start(const RunnerOptions& options) {
     descriptors = {scrub.get()};
     request["symbols"] = options.scrub_kernel->symbols;
   }
-  const auto started = runner.ask_for_done(request, descriptors, options.start_limit);
-  if (!started) return started.failure();
+  if (auto failure = runner.post(request, descriptors, options.start_limit)) return *failure;
   return runner;
+}
+
+Result<RunnerProcess::Done> RunnerProcess::finish() {
+  const auto answer = collect(set_up_limit_, set_up_limit_);
+  if (!answer) return answer.failure();
+  return Done{};
 }
 
 Failure RunnerProcess::death() {
@@ -133,20 +144,33 @@ Failure RunnerProcess::death() {
           {}};
 }
 
+Failure RunnerProcess::overdue(std::chrono::milliseconds limit) {
+  process_.kill();
+  channel_.close();
+  return {Status::timeout, fmt::format("not finished within {} ms; killed", limit.count())};
+}
+
+std::optional<Failure> RunnerProcess::post(const json& request, const std::vector<int>& descriptors,
+                                           std::chrono::milliseconds limit) {
+  const Channel::Outcome outcome = channel_.send(request.dump(), descriptors, limit);
+  if (outcome == Channel::Outcome::closed) return death();
+  if (outcome == Channel::Outcome::timeout) return overdue(limit);
+  return std::nullopt;
+}
+
 Result<json> RunnerProcess::ask(const json& request, const std::vector<int>& descriptors,
                                 std::chrono::milliseconds limit) {
   using Clock = std::chrono::steady_clock;
   const auto deadline = Clock::now() + limit;
+  if (auto failure = post(request, descriptors, limit)) return *failure;
+  return collect(std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()), limit);
+}
+
+Result<json> RunnerProcess::collect(std::chrono::milliseconds left, std::chrono::milliseconds limit) {
   Message message;
-  Channel::Outcome outcome = channel_.send(request.dump(), descriptors, limit);
-  if (outcome == Channel::Outcome::message)
-    outcome = channel_.receive(message, std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()));
+  const Channel::Outcome outcome = channel_.receive(message, left);
   if (outcome == Channel::Outcome::closed) return death();
-  if (outcome == Channel::Outcome::timeout) {
-    process_.kill();
-    channel_.close();
-    return Failure{Status::timeout, fmt::format("not finished within {} ms; killed", limit.count())};
-  }
+  if (outcome == Channel::Outcome::timeout) return overdue(limit);
   json answer = json::parse(message.bytes, nullptr, false);
   if (!answer.is_object() || !answer.contains("ok") || !answer["ok"].is_boolean()) {
     process_.kill();
@@ -174,14 +198,20 @@ Result<RunnerProcess::Done> RunnerProcess::map(const Arena& arena, const ArenaLa
                       {arena.descriptor()}, set_up_limit_);
 }
 
-Result<RunnerProcess::Done> RunnerProcess::load(const Plan& plan, const CompiledModule& module, PrecisionFlags flags) {
+void RunnerProcess::begin_load(const Plan& plan, const CompiledModule& module, PrecisionFlags flags) {
   const UniqueFd binary = make_sealed_memory("module", module.binary);
-  return ask_for_done({{protocol::request_key, protocol::load},
-                       {"plan", plan_to_json(plan)},
-                       {"symbols", module.symbols},
-                       {"tf32_convolution", flags.tf32_convolution},
-                       {"tf32_matmul", flags.tf32_matmul}},
-                      {binary.get()}, set_up_limit_);
+  // What goes wrong here shows in finish(): the channel is closed then.
+  post({{protocol::request_key, protocol::load},
+        {"plan", plan_to_json(plan)},
+        {"symbols", module.symbols},
+        {"tf32_convolution", flags.tf32_convolution},
+        {"tf32_matmul", flags.tf32_matmul}},
+       {binary.get()}, set_up_limit_);
+}
+
+Result<RunnerProcess::Done> RunnerProcess::load(const Plan& plan, const CompiledModule& module, PrecisionFlags flags) {
+  begin_load(plan, module, flags);
+  return finish();
 }
 
 Result<RunnerProcess::Done> RunnerProcess::prepare(const BufferOffsets& offsets, std::chrono::milliseconds limit) {
@@ -189,23 +219,26 @@ Result<RunnerProcess::Done> RunnerProcess::prepare(const BufferOffsets& offsets,
                       limit);
 }
 
-void RunnerProcess::get_ready() {
+void RunnerProcess::get_ready(std::optional<int> core) {
+  json request{{protocol::request_key, protocol::ready}};
+  if (core) request["core"] = *core;
   // What goes wrong here shows in the call that follows: a channel that timed out is closed.
-  channel_.send(json{{protocol::request_key, protocol::ready}}.dump(), {}, set_up_limit_);
+  channel_.send(request.dump(), {}, set_up_limit_);
 }
 
 Result<CallTimes> RunnerProcess::call(const BufferOffsets& offsets, std::chrono::milliseconds limit) {
   const auto answer =
       ask({{protocol::request_key, protocol::call}, {"offsets", protocol::offsets_to_json(offsets)}}, {}, limit);
   if (!answer) return answer.failure();
-  const json& times = answer.value();
-  const bool readable = times.contains("device_ms") && times["device_ms"].is_number() && times.contains("host_ms") &&
-                        times["host_ms"].is_number();
-  if (!readable) return Failure{Status::crashed, "the runner gave no times", {}, {}};
-  const CallTimes result{times["device_ms"].get<double>(), times["host_ms"].get<double>()};
-  if (!std::isfinite(result.device_ms) || !std::isfinite(result.host_ms) || result.device_ms <= 0.0)
-    return Failure{Status::crashed, "the runner gave impossible times", {}, {}};
-  return result;
+  const auto number = [&](const char* name) {
+    const auto found = answer.value().find(name);
+    return found != answer.value().end() && found->is_number() ? found->get<double>() : std::nan("");
+  };
+  const CallTimes times{number("device_ms"), number("host_ms"), number("enqueue_ms")};
+  const bool possible = std::isfinite(times.device_ms) && std::isfinite(times.host_ms) &&
+                        std::isfinite(times.enqueue_ms) && times.device_ms > 0.0 && times.enqueue_ms >= 0.0;
+  if (!possible) return Failure{Status::crashed, "the runner gave no possible times"};
+  return times;
 }
 
 Result<RunnerProcess::Done> RunnerProcess::unload() {

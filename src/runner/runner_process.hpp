@@ -21,8 +21,7 @@ struct RunnerOptions {
   std::vector<std::filesystem::path> readable;  //!< besides the system's folders
   std::vector<std::filesystem::path> writable;  //!< device files
   std::optional<CompiledModule> scrub_kernel;
-  std::optional<int> timing_core;  //!< where its calls run
-  bool use_bubblewrap = true;      //!< where bwrap works; the runner restricts itself in any case
+  bool use_bubblewrap = true;  //!< where bwrap works; the runner restricts itself in any case
   std::chrono::milliseconds start_limit{30000};
 };
 
@@ -30,14 +29,19 @@ struct RunnerOptions {
 //! ended the process, alive() is false.
 class RunnerProcess {
  public:
-  static Result<RunnerProcess> start(const RunnerOptions& options);
-
   struct Done {};
+  static Result<RunnerProcess> start(const RunnerOptions& options);
+  //! In two halves, so that several runners can start, or load, at the same time: launch() and begin_load() return at
+  //! once, finish() waits for the answer.
+  static Result<RunnerProcess> launch(const RunnerOptions& options);
+  void begin_load(const Plan& plan, const CompiledModule& module, PrecisionFlags flags);
+  Result<Done> finish();
+
   Result<Done> map(const Arena& arena, const ArenaLayout& layout);
   Result<Done> load(const Plan& plan, const CompiledModule& module, PrecisionFlags flags);
   Result<Done> prepare(const BufferOffsets& offsets, std::chrono::milliseconds limit);
-  //! A call follows within milliseconds: the runner waits for it without sleeping.
-  void get_ready();
+  //! A call follows within milliseconds: the runner waits for it without sleeping, on this core if one is given.
+  void get_ready(std::optional<int> core = std::nullopt);
   Result<CallTimes> call(const BufferOffsets& offsets, std::chrono::milliseconds limit);
   Result<Done> unload();
 
@@ -45,11 +49,15 @@ class RunnerProcess {
   pid_t pid() const { return process_.pid(); }
 
  private:
+  std::optional<Failure> post(const nlohmann::json& request, const std::vector<int>& descriptors,
+                              std::chrono::milliseconds limit);
+  Result<nlohmann::json> collect(std::chrono::milliseconds left, std::chrono::milliseconds limit);
   Result<nlohmann::json> ask(const nlohmann::json& request, const std::vector<int>& descriptors,
                              std::chrono::milliseconds limit);
   Result<Done> ask_for_done(const nlohmann::json& request, const std::vector<int>& descriptors,
                             std::chrono::milliseconds limit);
   Failure death();
+  Failure overdue(std::chrono::milliseconds limit);
   ChildProcess process_;
   Channel channel_;
   std::chrono::milliseconds set_up_limit_{30000};

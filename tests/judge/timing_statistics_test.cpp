@@ -6,10 +6,10 @@
 namespace cudal1 {
 namespace {
 
-std::vector<TimedPair> pairs_with_ratios(const std::vector<double>& ratios) {
+Buckets pairs_with_ratios(const std::vector<double>& ratios) {
   std::vector<TimedPair> pairs;
   for (const double ratio : ratios) pairs.push_back({ratio, 1.0});
-  return pairs;
+  return consecutive_buckets(pairs);
 }
 
 TEST(Median, TakesTheMiddleOrTheMeanOfTheTwoMiddleOnes) {
@@ -57,6 +57,52 @@ TEST(Summary, IsATieWhenTheIntervalTouchesOne) {
   EXPECT_TRUE(summarize(pairs_with_ratios(std::vector<double>(70, 1.009)), TimingProtocol::standard).tie);
   EXPECT_FALSE(summarize(pairs_with_ratios(std::vector<double>(70, 1.02)), TimingProtocol::standard).tie);
   EXPECT_FALSE(summarize(pairs_with_ratios(std::vector<double>(70, 0.98)), TimingProtocol::standard).tie);
+}
+
+TEST(Summary, HasAnIntervalThatHoldsWhatDiffersFromBucketToBucket) {
+  Buckets buckets;
+  for (const double center : {0.98, 0.99, 1.0, 1.01, 1.02, 1.03, 1.04})
+    buckets.push_back(std::vector<TimedPair>(100, {center, 1.0}));
+  // Seven values 0.01 apart: deviation 0.0216, over the root of 7 0.00816, times 2.447.
+  const TimingSummary summary = summarize(buckets, TimingProtocol::standard);
+  EXPECT_DOUBLE_EQ(summary.speedup, 1.01);
+  EXPECT_LE(summary.low, 1.01 - 0.0199);
+  EXPECT_GE(summary.high, 1.01 + 0.0199);
+}
+
+TEST(Summary, LeavesEmptyBucketsOut) {
+  Buckets buckets(7);
+  buckets[2] = {{3.0, 1.0}};
+  buckets[5] = {{3.0, 1.0}, {3.0, 1.0}};
+  const TimingSummary summary = summarize(buckets, TimingProtocol::standard);
+  EXPECT_DOUBLE_EQ(summary.speedup, 3.0);
+  EXPECT_EQ(summary.pairs, 3);
+}
+
+TEST(Reward, IsOneForATieAndTheRoundedSpeedUpElse) {
+  const auto summary_of = [](double ratio) {
+    return summarize(pairs_with_ratios(std::vector<double>(70, ratio)), TimingProtocol::standard);
+  };
+  EXPECT_DOUBLE_EQ(reward_of(summary_of(1.009), TimingProtocol::standard), 1.0);
+  EXPECT_DOUBLE_EQ(reward_of(summary_of(1.025), TimingProtocol::standard), 1.02);
+  EXPECT_DOUBLE_EQ(reward_of(summary_of(0.975), TimingProtocol::standard), 0.98);
+  TimingSummary wide = summary_of(1.025);
+  wide.tie = true;
+  EXPECT_DOUBLE_EQ(reward_of(wide, TimingProtocol::standard), 1.0);
+  EXPECT_DOUBLE_EQ(reward_of(wide, TimingProtocol::paper), 1.02);
+}
+
+TEST(Buckets, AreConsecutiveAndAsEqualAsCanBe) {
+  std::vector<TimedPair> pairs;
+  for (int i = 0; i < 16; ++i) pairs.push_back({static_cast<double>(i), 1.0});
+  const Buckets buckets = consecutive_buckets(pairs);
+  ASSERT_EQ(buckets.size(), 7u);
+  double next = 0.0;
+  for (const auto& bucket : buckets) {
+    EXPECT_GE(bucket.size(), 2u);
+    EXPECT_LE(bucket.size(), 3u);
+    for (const TimedPair& pair : bucket) EXPECT_DOUBLE_EQ(pair.reference_ms, next++);
+  }
 }
 
 TEST(Interval, CoversTheMedianAndNarrowsWithMoreValues) {

@@ -162,6 +162,7 @@ CallTimes CudaPlan::call(const BufferOffsets& offsets, const CallOptions& option
   else
     run_steps(plan_.call, call_launches_);
   check(driver().cuEventRecord(stop_, device_.stream()), "stop the clock");
+  const auto enqueued = std::chrono::steady_clock::now();
   device_.synchronize();
   const auto end = std::chrono::steady_clock::now();
 
@@ -170,7 +171,8 @@ CallTimes CudaPlan::call(const BufferOffsets& offsets, const CallOptions& option
   if (!graph_) copy_op_outputs(offsets);
   if (ops_ && !graph_) ops_->end();
   device_.synchronize();
-  return {milliseconds, std::chrono::duration<double, std::milli>(end - begin).count()};
+  using Milliseconds = std::chrono::duration<double, std::milli>;
+  return {milliseconds, Milliseconds(end - begin).count(), Milliseconds(enqueued - begin).count()};
 }
 
 void CudaPlan::build_graph(const BufferOffsets& offsets) {

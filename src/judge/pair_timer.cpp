@@ -1,0 +1,97 @@
+#include "judge/pair_timer.hpp"
+
+#include <fmt/format.h>
+
+namespace cudal1 {
+namespace {
+
+// One timed call in seven is on a derived distribution, so that a program which recognises the usual inputs does not
+// look fast on them alone.
+constexpr std::uint64_t derived_share = 7;
+// One call in so many is looked at more closely.
+constexpr std::uint64_t memory_looks = 4, constant_looks = 8, oracle_looks = 16;
+constexpr std::chrono::milliseconds reference_limit{60000};
+
+template <class T>
+T must_run(Result<T> result, const Task& task) {
+  if (!result) throw Error(fmt::format("{}: the reference failed: {}", task.name, result.failure().message));
+  return std::move(result).value();
+}
+
+}  // namespace
+
+std::optional<Failure> PairTimer::use_processes(int reference, int candidate) {
+  context_.set_reference_constants(verified_.constants, reference);
+  candidate_.use_instance(candidate % candidate_.instances());
+  const auto placed = candidate_.set_constants(verified_.constants, options_.call_limit);
+  if (!placed) return placed.failure();
+  return std::nullopt;
+}
+
+void PairTimer::use_core(int core) {
+  context_.reference().use_core(core);
+  candidate_.use_core(core);
+}
+
+std::optional<Failure> PairTimer::time_pair(PairTimes& times) {
+  const Distribution distribution = choose_distribution();
+  const TensorTable leaves = context_.with_inputs(verified_.constants, distribution, random_.next());
+  if (previous_leaves_.empty())
+    previous_leaves_ = context_.with_inputs(verified_.constants, Distribution::native, random_.next());
+  const bool reference_first = (random_.next() & 1) != 0;
+  if (reference_first) times.reference = time_reference(leaves);
+  const auto candidate = time_candidate(leaves);
+  if (!candidate) return candidate.failure();
+  times.candidate = candidate.value();
+  if (!reference_first) times.reference = time_reference(leaves);
+  previous_leaves_ = leaves;
+  return check_outputs(leaves, distribution);
+}
+
+Distribution PairTimer::choose_distribution() {
+  const auto& all = context_.distributions();
+  if (all.size() < 2 || random_.below(derived_share) != 0) return Distribution::native;
+  return all[1 + random_.below(all.size() - 1)];
+}
+
+CallTimes PairTimer::time_reference(const TensorTable& leaves) {
+  must_run(context_.reference().rehearse(previous_leaves_, reference_limit), context_.task());
+  return must_run(context_.reference().call(leaves, Poison::not_a_number, reference_limit, true), context_.task());
+}
+
+Result<CallTimes> PairTimer::time_candidate(const TensorTable& leaves) {
+  const auto rehearsed = candidate_.rehearse(previous_leaves_, options_.call_limit);
+  if (!rehearsed) return rehearsed.failure();
+  // Whatever a rehearsal leaves for the timed call, in weights or prepared buffers, shows only between the two.
+  if (random_.below(constant_looks) == 0)
+    if (auto failure = candidate_.find_violation(true)) return *failure;
+  return candidate_.call(leaves, Poison::not_a_number, options_.call_limit, true);
+}
+
+//! A sufficient test: the reference has just computed the same inputs in its own process.
+bool PairTimer::looks_right(Distribution distribution) const {
+  const auto budgets = verified_.budgets.find(distribution);
+  if (budgets == verified_.budgets.end()) return false;
+  const auto expected = results_in(context_, context_.reference()), given = results_in(context_, candidate_);
+  for (std::size_t i = 0; i < given.size(); ++i)
+    if (!surely_close(given[i], expected[i], budgets->second[i])) return false;
+  return true;
+}
+
+// What does not look right at once, and some calls at random, are compared with the oracle like any other.
+std::optional<Failure> PairTimer::check_outputs(const TensorTable& leaves, Distribution distribution) {
+  if (random_.below(oracle_looks) == 0 || !looks_right(distribution)) {
+    Verification closer_look;
+    const Expected exact = context_.rule().expect(leaves, distribution, random_.next());
+    if (auto failure = check_results(context_, candidate_, exact, distribution, closer_look)) {
+      failure->status = Status::wrong_when_timed;
+      failure->message = "in a timed call: " + failure->message;
+      errors_ = closer_look.worst;
+      return failure;
+    }
+  }
+  // A call cannot know whether it is looked at, so a look at some is enough; outputs are compared in every one.
+  return random_.below(memory_looks) == 0 ? candidate_.find_violation(false) : std::nullopt;
+}
+
+}  // namespace cudal1

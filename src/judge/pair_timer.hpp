@@ -1,0 +1,49 @@
+// One reference call and one candidate call on the same fresh inputs, timed and checked.
+#pragma once
+
+#include <optional>
+
+#include "judge/measurement.hpp"
+
+namespace cudal1 {
+
+struct PairTimes {
+  CallTimes reference, candidate;
+};
+
+class PairTimer {
+ public:
+  PairTimer(TaskContext& context, PlanSession& candidate, const Verification& verified,
+            const MeasurementOptions& options, Random& random)
+      : context_(context), candidate_(candidate), verified_(verified), options_(options), random_(random) {}
+
+  //! Takes these processes of reference and candidate, and puts weights in place.
+  std::optional<Failure> use_processes(int reference, int candidate);
+  //! Where the host's part of both runs.
+  void use_core(int core);
+
+  std::optional<Failure> time_pair(PairTimes& times);
+
+  //! Of the timed call whose results did not match, if there was one.
+  const std::vector<OutputError>& errors() const { return errors_; }
+
+  //! After the last pair: weights and prepared buffers are as they were.
+  std::optional<Failure> check_constants() { return candidate_.find_violation(true); }
+
+ private:
+  Distribution choose_distribution();
+  CallTimes time_reference(const TensorTable& leaves);
+  Result<CallTimes> time_candidate(const TensorTable& leaves);
+  bool looks_right(Distribution distribution) const;
+  std::optional<Failure> check_outputs(const TensorTable& leaves, Distribution distribution);
+
+  TaskContext& context_;
+  PlanSession& candidate_;
+  const Verification& verified_;
+  const MeasurementOptions& options_;
+  Random& random_;
+  std::vector<OutputError> errors_;
+  TensorTable previous_leaves_;  // inputs of the pair before: what rehearsals run on
+};
+
+}  // namespace cudal1
