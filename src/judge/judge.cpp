@@ -19,6 +19,7 @@ using Clock = std::chrono::steady_clock;
 constexpr double reference_times_allowed = 1000.0;
 constexpr double shortest_limit_ms = 1000.0;
 constexpr int most_measurements = 3;
+constexpr int processes_for_results = 4;
 
 PrecisionPolicy policy_of(Precision precision) {
   switch (precision) {
@@ -59,7 +60,8 @@ struct TaskJudge::Impl {
         lock(backend_.info().uuid) {
     Task task = load_with_metas(path);
     const auto guard = lock.share();
-    context = std::make_unique<TaskContext>(backend, std::move(task), policy_of(options.precision), random.next());
+    context = std::make_unique<TaskContext>(backend, std::move(task), policy_of(options.precision), random.next(),
+                                            processes());
   }
 
   std::chrono::milliseconds call_limit() const {
@@ -67,6 +69,12 @@ struct TaskJudge::Impl {
                                     ? options.call_limit_seconds * 1e3
                                     : std::max(shortest_limit_ms, reference_times_allowed * context->reference_ms());
     return std::chrono::milliseconds(static_cast<std::int64_t>(milliseconds));
+  }
+
+  //! Figures are taken over several processes; one will do for training.
+  int processes() const {
+    const bool several = options.mode == JudgeMode::result && options.measure_time;
+    return several && options.protocol == TimingProtocol::standard ? processes_for_results : 1;
   }
 
   VerificationOptions verification_options() const {
@@ -86,7 +94,6 @@ struct TaskJudge::Impl {
       result.wanted_half_width = 0.0075;  // inside the 1% that results promise
       result.pairs_a_round = 105;
       result.most_pairs = 2800;
-      result.processes = 4;
       result.longest_seconds = 20.0;
     }
     if (options.longest_measurement_seconds > 0.0) result.longest_seconds = options.longest_measurement_seconds;

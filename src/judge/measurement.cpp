@@ -14,7 +14,7 @@ using Clock = std::chrono::steady_clock;
 
 // A block whose core is disturbed again and again goes on to the next core, and gives up after so many times the pairs
 // it wants.
-constexpr int patience = 2, most_tries = 6;
+constexpr int patience = 4, most_tries = 6;
 constexpr std::size_t fewest_in_bucket = 3;
 
 struct Sample {
@@ -40,9 +40,10 @@ class Campaign {
     if (auto changed = timer_.check_constants()) return {changed, {}, {}};
     if (auto mismatch = compare_clocks()) return {mismatch, {}, {}};
     Measurement measurement;
-    measurement.summary = summarize(chosen_buckets(), options_.protocol);
+    measurement.summary = summarize(options_.protocol == TimingProtocol::paper ? plain_buckets() : corrected_buckets(),
+                                    options_.protocol);
     measurement.summary.disturbed_pairs = static_cast<int>(samples_.size()) - measurement.summary.pairs;
-    measurement.summary.processes = candidate_.instances();
+    measurement.summary.processes = candidate_.processes();
     return measurement;
   }
 
@@ -57,8 +58,6 @@ class Campaign {
   }
 
   std::optional<Failure> collect() {
-    context_.keep_reference_processes(options_.processes);
-    candidate_.keep_instances(options_.processes);
     begin_ = Clock::now();
     do {
       for (int bucket = 0; bucket < bucket_count; ++bucket)
@@ -68,8 +67,7 @@ class Campaign {
   }
 
   std::optional<Failure> collect_block(int bucket) {
-    const bool other_processes = options_.processes > 1;
-    if (other_processes || samples_.empty()) {
+    if (candidate_.processes() > 1 || samples_.empty()) {
       if (auto failure = enter(bucket)) return failure;
     }
     if (auto failure = go_to_next_core()) return failure;
@@ -91,7 +89,7 @@ class Campaign {
 
   //! Buckets differ in both processes, and the second time round in how they are paired.
   std::optional<Failure> enter(int bucket) {
-    if (auto failure = timer_.use_processes(bucket, bucket + bucket / options_.processes)) return failure;
+    if (auto failure = timer_.use_processes(bucket, bucket + bucket / candidate_.processes())) return failure;
     return warm_up();
   }
 
@@ -111,51 +109,67 @@ class Campaign {
   std::optional<Failure> add_pair(int bucket) {
     Sample sample{{}, bucket};
     if (auto failure = timer_.time_pair(sample.times)) return failure;
-    context_.reference_floor().add(sample.times.reference);
-    candidate_floor_.add(sample.times.candidate);
+    context_.reference_host().add(sample.times.reference);
+    candidate_host_.add(sample.times.candidate);
     samples_.push_back(sample);
     return std::nullopt;
   }
 
   double disturbance(const Sample& sample) const {
-    return std::max(context_.reference_floor().disturbance(sample.times.reference),
-                    candidate_floor_.disturbance(sample.times.candidate));
+    return std::max(context_.reference_host().disturbance(sample.times.reference),
+                    candidate_host_.disturbance(sample.times.candidate));
   }
-  bool is_calm(const Sample& sample) const { return disturbance(sample) <= calm_limit; }
+  bool is_calm(const Sample& sample) const {
+    return context_.reference_host().calm(sample.times.reference) && candidate_host_.calm(sample.times.candidate);
+  }
 
   int pairs_a_block() const { return std::max(1, options_.pairs_a_round / bucket_count); }
 
-  //! What counts of a bucket: undisturbed pairs, or the least disturbed where there are too few.
-  std::vector<TimedPair> chosen_of(int bucket) const {
-    std::vector<std::pair<double, TimedPair>> ranked;
-    for (const Sample& sample : samples_)
-      if (sample.bucket == bucket)
-        ranked.push_back({disturbance(sample), {sample.times.reference.device_ms, sample.times.candidate.device_ms}});
-    std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  //! Of every bucket its calm pairs, or the least disturbed where there are too few.
+  std::vector<Sample> chosen_samples() const {
     const std::size_t least = std::max(fewest_in_bucket, static_cast<std::size_t>(pairs_a_block() / 3));
-    std::vector<TimedPair> chosen;
-    for (const auto& [how_disturbed, pair] : ranked)
-      if (how_disturbed <= calm_limit || chosen.size() < least) chosen.push_back(pair);
+    std::vector<Sample> ranked = samples_, chosen;
+    std::stable_sort(ranked.begin(), ranked.end(),
+                     [&](const Sample& a, const Sample& b) { return disturbance(a) < disturbance(b); });
+    std::vector<std::size_t> taken(bucket_count, 0);
+    for (const Sample& sample : ranked) {
+      std::size_t& in_bucket = taken[static_cast<std::size_t>(sample.bucket)];
+      if (!is_calm(sample) && in_bucket >= least) continue;
+      ++in_bucket;
+      chosen.push_back(sample);
+    }
     return chosen;
   }
 
-  Buckets chosen_buckets() const {
-    if (options_.protocol == TimingProtocol::paper) {
-      std::vector<TimedPair> pairs;
-      for (const Sample& sample : samples_)
-        pairs.push_back({sample.times.reference.device_ms, sample.times.candidate.device_ms});
-      return consecutive_buckets(pairs);
+  //! The chosen pairs at the speed of the undisturbed host.
+  Buckets corrected_buckets() const {
+    const std::vector<Sample> chosen = chosen_samples();
+    std::vector<CallTimes> reference, candidate;
+    for (const Sample& sample : chosen) {
+      reference.push_back(sample.times.reference);
+      candidate.push_back(sample.times.candidate);
     }
-    Buckets buckets;
-    for (int bucket = 0; bucket < bucket_count; ++bucket) buckets.push_back(chosen_of(bucket));
+    const auto reference_ms = context_.reference_host().undisturbed_ms(reference);
+    const auto candidate_ms = candidate_host_.undisturbed_ms(candidate);
+    Buckets buckets(bucket_count);
+    for (std::size_t i = 0; i < chosen.size(); ++i)
+      buckets[static_cast<std::size_t>(chosen[i].bucket)].push_back({reference_ms[i], candidate_ms[i]});
     return buckets;
+  }
+
+  //! As published: every pair as it was measured.
+  Buckets plain_buckets() const {
+    std::vector<TimedPair> pairs;
+    for (const Sample& sample : samples_)
+      pairs.push_back({sample.times.reference.device_ms, sample.times.candidate.device_ms});
+    return consecutive_buckets(pairs);
   }
 
   //! More pairs narrow what differs from pair to pair, not what differs from process to process.
   bool enough() const {
     if (static_cast<int>(samples_.size()) >= options_.most_pairs || seconds() >= options_.longest_seconds) return true;
     std::vector<double> ratios;
-    for (const auto& bucket : chosen_buckets())
+    for (const auto& bucket : corrected_buckets())
       for (const TimedPair& pair : bucket) ratios.push_back(pair.ratio());
     return median_interval(ratios).relative_half_width() <= options_.wanted_half_width;
   }
@@ -185,7 +199,7 @@ class Campaign {
   const std::vector<int>& cores_;
   PairTimer timer_;
   std::size_t next_core_;
-  HostFloor candidate_floor_;
+  HostInfluence candidate_host_;
   std::vector<Sample> samples_;
   Clock::time_point begin_;
 };

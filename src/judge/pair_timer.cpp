@@ -22,7 +22,7 @@ T must_run(Result<T> result, const Task& task) {
 
 std::optional<Failure> PairTimer::use_processes(int reference, int candidate) {
   context_.set_reference_constants(verified_.constants, reference);
-  candidate_.use_instance(candidate % candidate_.instances());
+  candidate_.use_process(candidate);
   const auto placed = candidate_.set_constants(verified_.constants, options_.call_limit);
   if (!placed) return placed.failure();
   return std::nullopt;

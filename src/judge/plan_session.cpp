@@ -42,10 +42,11 @@ at::Tensor as_bits(const at::Tensor& tensor) {
   }
 }
 
-PlanSession::PlanSession(Backend& backend, std::uint64_t seed)
+PlanSession::PlanSession(Backend& backend, std::uint64_t seed, int processes)
     : backend_(backend),
       tensor_device_(backend.tensors_on_cuda() ? at::Device(at::kCUDA, 0) : at::Device(at::kCPU)),
-      random_(seed) {}
+      random_(seed),
+      wanted_processes_(static_cast<std::size_t>(processes)) {}
 
 PlanSession::~PlanSession() = default;
 
@@ -103,48 +104,53 @@ bool PlanSession::has_runner() {
   return !runners_.empty() && std::all_of(runners_.begin(), runners_.end(), [](RunnerProcess& r) { return r.alive(); });
 }
 
-Result<PlanSession::Done> PlanSession::give_arena(RunnerProcess& runner) {
-  return runner.map(*arena_, arena_plan_.layout(arena_->bytes()));
+// Every step for all of them at once: most of a start is waiting for the driver and for files. One runner is enough to
+// go on with.
+Result<PlanSession::Done> PlanSession::start_runners() {
+  std::optional<Failure> failure;
+  std::vector<RunnerProcess> launched;
+  while (!failure && launched.size() < wanted_processes_) {
+    auto runner = RunnerProcess::launch(backend_.runner_options());
+    if (runner)
+      launched.push_back(std::move(runner).value());
+    else
+      failure = runner.failure();
+  }
+  for (RunnerProcess& runner : launched) {
+    const auto started = runner.finish();
+    if (started)
+      runners_.push_back(std::move(runner));
+    else
+      failure = started.failure();
+  }
+  if (runners_.empty()) return Failure{Status::judge_error, "no runner: " + failure->message};
+  return Done{};
 }
 
 Result<PlanSession::Done> PlanSession::ensure_runner() {
-  if (!runners_.empty() && !runners_.front().alive()) discard_runner();
-  if (runners_.empty()) {
-    auto started = RunnerProcess::start(backend_.runner_options());
-    if (!started) return Failure{Status::judge_error, "no runner: " + started.failure().message};
-    runners_.push_back(std::move(started).value());
-  }
-  if (!runner_has_arena_) {
-    const auto mapped = give_arena(runners_.front());
-    if (!mapped) return mapped.failure();
-    runner_has_arena_ = true;
-  }
+  if (!has_runner()) discard_runner();
+  if (runners_.empty())
+    if (const auto started = start_runners(); !started) return started.failure();
+  if (runner_has_arena_) return Done{};
+  for (RunnerProcess& runner : runners_)
+    if (const auto mapped = runner.map(*arena_, arena_plan_.layout(arena_->bytes())); !mapped) return mapped.failure();
+  runner_has_arena_ = true;
   return Done{};
 }
 
 Result<PlanSession::Done> PlanSession::load(const Plan& plan, const CompiledModule& module, PrecisionFlags flags) {
-  active_ = 0;
-  if (runners_.size() > 1) runners_.erase(runners_.begin() + 1, runners_.end());
   if (const auto room = ensure_room(plan); !room) return room.failure();
   if (const auto ready = ensure_runner(); !ready) return ready.failure();
   plan_ = plan;
-  module_ = module;
-  flags_ = flags;
+  active_ = 0;
   offsets_.assign(plan.buffers.size(), no_offset);
   prepared_.assign(plan.buffers.size(), {});
   runner_has_library_ = runner_has_library_ || plan.has_op_steps();
-  return runner().load(plan, module, flags);
-}
-
-// Each step for all of them at once: most of a start is waiting for the driver and for files.
-void PlanSession::keep_instances(int count) {
-  std::vector<RunnerProcess> started;
-  for (int i = instances(); i < count; ++i)
-    if (auto runner = RunnerProcess::launch(backend_.runner_options())) started.push_back(std::move(runner).value());
-  std::erase_if(started, [&](RunnerProcess& runner) { return !runner.finish() || !give_arena(runner); });
-  for (RunnerProcess& runner : started) runner.begin_load(plan_, module_, flags_);
-  for (RunnerProcess& runner : started)
-    if (runner.finish()) runners_.push_back(std::move(runner));
+  for (RunnerProcess& runner : runners_) runner.begin_load(plan, module, flags);
+  Result<Done> result = Done{};
+  for (RunnerProcess& runner : runners_)
+    if (const auto loaded = runner.finish(); !loaded && result) result = loaded;
+  return result;
 }
 
 void PlanSession::write_leaves(const TensorTable& leaves, BufferRole role) {

@@ -23,23 +23,22 @@ class PlanSession {
  public:
   using Done = RunnerProcess::Done;
 
-  PlanSession(Backend& backend, std::uint64_t seed);
+  //! With several processes, each has the plan, on the same memory, and one at a time is used; fewer where they do not
+  //! start. How fast a process is depends a little on where the system happened to put it, so figures are taken over
+  //! several.
+  PlanSession(Backend& backend, std::uint64_t seed, int processes = 1);
   ~PlanSession();
 
   //! Starts a runner if there is none, makes room, loads. A new arena means a new runner.
   Result<Done> load(const Plan& plan, const CompiledModule& module, PrecisionFlags flags);
   //! The next load uses a new process.
   void discard_runner();
-  //! Is there a process that has the plan, in every instance?
+  //! Are the processes that have the plan alive?
   bool has_runner();
 
-  //! Loads the plan into more processes, up to `count` in all, on the same memory; fewer where they do not start. How
-  //! fast a process is depends a little on where the system happened to put it, so figures are taken over several.
-  //! Only one is used at a time; after load() that is the first.
-  void keep_instances(int count);
-  int instances() const { return static_cast<int>(runners_.size()); }
-  //! The constants must be set again afterwards.
-  void use_instance(int instance) { active_ = static_cast<std::size_t>(instance); }
+  int processes() const { return static_cast<int>(runners_.size()); }
+  //! One of them, counted round; the first after load(). The constants must be set again afterwards.
+  void use_process(int process) { active_ = static_cast<std::size_t>(process) % runners_.size(); }
   //! Where the host's part of timed calls runs.
   void use_core(std::optional<int> core) { core_ = core; }
 
@@ -68,7 +67,7 @@ class PlanSession {
   at::Tensor words_at(std::uint64_t offset, std::uint64_t bytes) const;
   Result<Done> ensure_room(const Plan& plan);
   Result<Done> ensure_runner();
-  Result<Done> give_arena(RunnerProcess& runner);
+  Result<Done> start_runners();
   RunnerProcess& runner() { return runners_[active_]; }
   void write_leaves(const TensorTable& leaves, BufferRole role);
   void place_inputs(const TensorTable& leaves);
@@ -83,15 +82,14 @@ class PlanSession {
   at::Device tensor_device_;
   Random random_;
   std::unique_ptr<Arena> arena_;
-  std::vector<RunnerProcess> runners_;  // instances of the same plan
+  std::size_t wanted_processes_;
+  std::vector<RunnerProcess> runners_;  // all have the same plan and memory
   std::size_t active_ = 0;
   std::optional<int> core_;
   bool runner_has_arena_ = false;
   bool runner_has_library_ = false;
   ArenaPlan arena_plan_;
   Plan plan_;
-  CompiledModule module_;
-  PrecisionFlags flags_;
   BufferOffsets offsets_;
   std::vector<Gap> fixed_gaps_, moving_gaps_;
   std::uint8_t fixed_pattern_ = 0, moving_pattern_ = 0;

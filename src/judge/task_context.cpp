@@ -29,15 +29,15 @@ T value_or_throw(Result<T> result, const Task& task) {
 
 }  // namespace
 
-TaskContext::TaskContext(Backend& backend, Task task, PrecisionPolicy precision, std::uint64_t seed)
+TaskContext::TaskContext(Backend& backend, Task task, PrecisionPolicy precision, std::uint64_t seed, int processes)
     : backend_(backend),
       task_(std::move(task)),
       tensor_device_(backend.tensors_on_cuda() ? at::Device(at::kCUDA, 0) : at::Device(at::kCPU)),
       precision_(precision),
       empty_plan_(plan_of_empty_program(task_)),
       rule_(task_, tensor_device_, precision),
-      reference_(backend, Random(seed).fork().next()),
-      candidate_(backend, Random(seed + 1).fork().next()),
+      reference_(backend, Random(seed).fork().next(), processes),
+      candidate_(backend, Random(seed + 1).fork().next(), processes),
       distributions_(distributions_of(task_)) {
   Random random(seed);
   degenerate_ = output_never_changes(random);
@@ -63,14 +63,9 @@ TensorTable TaskContext::with_inputs(const TensorTable& constants, Distribution 
   return table;
 }
 
-void TaskContext::keep_reference_processes(int count) {
-  if (!reference_.has_runner()) value_or_throw(reference_.load(empty_plan_, {}, flags()), task_);
-  reference_.keep_instances(count);
-}
-
 void TaskContext::set_reference_constants(const TensorTable& constants, int process) {
-  keep_reference_processes(1);
-  reference_.use_instance(process % reference_.instances());
+  if (!reference_.has_runner()) value_or_throw(reference_.load(empty_plan_, {}, flags()), task_);
+  reference_.use_process(process);
   value_or_throw(reference_.set_constants(constants, reference_limit), task_);
 }
 
@@ -104,7 +99,7 @@ void TaskContext::time_reference(Random& random) {
       const auto times = value_or_throw(reference_.call(leaves, Poison::not_a_number, reference_limit, true), task_);
       if (i < cold_calls) continue;
       fastest = std::min(fastest, times.device_ms);
-      reference_floor_.add(times);
+      reference_host_.add(times);
     }
     if (fastest > host_matters_below_ms) break;
   }

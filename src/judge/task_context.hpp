@@ -6,7 +6,7 @@
 
 #include "graph/executor.hpp"
 #include "graph/inputs.hpp"
-#include "judge/host_floor.hpp"
+#include "judge/host_influence.hpp"
 #include "judge/match.hpp"
 #include "judge/plan_session.hpp"
 
@@ -15,7 +15,8 @@ namespace cudal1 {
 class TaskContext {
  public:
   //! Loads nothing from disk: `task` has its metas. Throws Error when the reference itself does not run.
-  TaskContext(Backend& backend, Task task, PrecisionPolicy precision, std::uint64_t seed);
+  //! `processes`: how many reference and candidate have.
+  TaskContext(Backend& backend, Task task, PrecisionPolicy precision, std::uint64_t seed, int processes = 1);
 
   const Task& task() const { return task_; }
   const Plan& empty_plan() const { return empty_plan_; }
@@ -30,17 +31,15 @@ class TaskContext {
   bool has_weights() const { return !task_.graph.weights.empty(); }
   const std::vector<Distribution>& distributions() const { return distributions_; }
 
-  //! What is known about the host's part of the reference's calls; lives as long as the task, so that every candidate
-  //! is compared with the reference at the same speed of the host.
-  HostFloor& reference_floor() { return reference_floor_; }
+  //! Of the reference's calls; lives as long as the task, so that every candidate is compared with the reference at the
+  //! same speed of the host.
+  HostInfluence& reference_host() { return reference_host_; }
 
   //! Weights and states; `fresh` draws new weights.
   TensorTable draw_constants(std::uint64_t seed, bool fresh) const;
   //! A copy of `constants` with new inputs.
   TensorTable with_inputs(const TensorTable& constants, Distribution distribution, std::uint64_t seed) const;
-  //! So many processes that have the reference; new ones if one has died. Throws Error when there is none.
-  void keep_reference_processes(int count);
-  //! One of them with these weights. Throws Error when it fails.
+  //! One of the reference's processes with these weights; new ones if one has died. Throws Error when it fails.
   void set_reference_constants(const TensorTable& constants, int process = 0);
 
  private:
@@ -55,7 +54,7 @@ class TaskContext {
   MatchRule rule_;
   PlanSession reference_, candidate_;
   std::vector<Distribution> distributions_;
-  HostFloor reference_floor_;
+  HostInfluence reference_host_;
   double reference_ms_ = 0.0;
   bool degenerate_ = false;
 };

@@ -15,7 +15,8 @@ namespace cudal1::cuda {
   X(cuDriverGetVersion)                                                                                                \
   X(cuDeviceGet)                                                                                                       \
   X(cuDeviceGetCount)                                                                                                  \
-  X(cuDeviceGetName) X(cuDeviceGetUuid) X(cuDeviceGetAttribute) X(cuDeviceTotalMem) X(cuDevicePrimaryCtxRetain)        \
+  X(cuDeviceGetName)                                                                                                   \
+  X(cuDeviceGetUuid) X(cuDeviceGetAttribute) X(cuDeviceTotalMem) X(cuDevicePrimaryCtxRetain)                           \
       X(cuDevicePrimaryCtxSetFlags) X(cuCtxSetCurrent) X(cuCtxSynchronize) X(cuCtxSetLimit)                            \
           X(cuCtxResetPersistingL2Cache) X(cuMemCreate) X(cuMemRelease) X(cuMemExportToShareableHandle)                \
               X(cuMemImportFromShareableHandle) X(cuMemAddressReserve) X(cuMemAddressFree) X(cuMemMap) X(cuMemUnmap)   \
