@@ -16,22 +16,27 @@ class HostInfluence {
  public:
   void add(const CallTimes& times);
 
-  //! Was the host fast enough for the call to count?
-  bool calm(const CallTimes& times) const { return disturbance(times) <= calm_limit; }
-  //! How many times longer than undisturbed the host took; 1 where the device's work hides the host's.
-  double disturbance(const CallTimes& times) const;
-
-  //! The device's time of any number of calls, less what a slower host added to each.
-  std::vector<double> undisturbed_ms(const std::vector<CallTimes>& calls) const;
+  //! How long the undisturbed host takes to enqueue a call, as far as the calls seen so far tell.
+  double floor() const;
+  //! The device's time of a call, less what a host slower than `floor_ms` added to it.
+  double undisturbed_ms(const CallTimes& times, double floor_ms) const;
 
  private:
-  //! Beyond, host and device no longer follow a line.
-  static constexpr double calm_limit = 1.5;
-
-  double floor() const;
   double slope() const;
   std::vector<double> enqueue_ms_;  // sorted
   std::vector<CallTimes> calls_;    // in the order of time
+  mutable double slope_ = 0.0;
+  mutable std::size_t calls_in_slope_ = 0;
 };
+
+//! How many times longer than undisturbed the host took; 1 where the device's work hides the host's.
+double disturbance(const CallTimes& times, double floor_ms);
+
+//! Up to here a call counts; beyond, host and device no longer follow a line.
+inline constexpr double calm_limit = 1.5;
+
+//! How much longer, or shorter, the host takes for the second kind of call than for the first, at the same speed of the
+//! host. From calls made in pairs, milliseconds apart, of which the calmer half counts.
+double host_ratio(const std::vector<CallTimes>& first, const std::vector<CallTimes>& second);
 
 }  // namespace cudal1

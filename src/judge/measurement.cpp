@@ -115,45 +115,42 @@ class Campaign {
     return std::nullopt;
   }
 
-  double disturbance(const Sample& sample) const {
-    return std::max(context_.reference_host().disturbance(sample.times.reference),
-                    candidate_host_.disturbance(sample.times.candidate));
-  }
   bool is_calm(const Sample& sample) const {
-    return context_.reference_host().calm(sample.times.reference) && candidate_host_.calm(sample.times.candidate);
+    return disturbance(sample.times.reference, context_.reference_host().floor()) <= calm_limit &&
+           disturbance(sample.times.candidate, candidate_host_.floor()) <= calm_limit;
   }
 
   int pairs_a_block() const { return std::max(1, options_.pairs_a_round / bucket_count); }
 
-  //! Of every bucket its calm pairs, or the least disturbed where there are too few.
-  std::vector<Sample> chosen_samples() const {
-    const std::size_t least = std::max(fewest_in_bucket, static_cast<std::size_t>(pairs_a_block() / 3));
-    std::vector<Sample> ranked = samples_, chosen;
-    std::stable_sort(ranked.begin(), ranked.end(),
-                     [&](const Sample& a, const Sample& b) { return disturbance(a) < disturbance(b); });
-    std::vector<std::size_t> taken(bucket_count, 0);
-    for (const Sample& sample : ranked) {
-      std::size_t& in_bucket = taken[static_cast<std::size_t>(sample.bucket)];
-      if (!is_calm(sample) && in_bucket >= least) continue;
-      ++in_bucket;
-      chosen.push_back(sample);
-    }
-    return chosen;
-  }
-
-  //! The chosen pairs at the speed of the undisturbed host.
-  Buckets corrected_buckets() const {
-    const std::vector<Sample> chosen = chosen_samples();
+  //! The calm pairs of a bucket, or the least disturbed where there are too few, at the speed of the undisturbed host.
+  std::vector<TimedPair> corrected_bucket(int bucket) const {
     std::vector<CallTimes> reference, candidate;
-    for (const Sample& sample : chosen) {
+    for (const Sample& sample : samples_) {
+      if (sample.bucket != bucket) continue;
       reference.push_back(sample.times.reference);
       candidate.push_back(sample.times.candidate);
     }
-    const auto reference_ms = context_.reference_host().undisturbed_ms(reference);
-    const auto candidate_ms = candidate_host_.undisturbed_ms(candidate);
-    Buckets buckets(bucket_count);
-    for (std::size_t i = 0; i < chosen.size(); ++i)
-      buckets[static_cast<std::size_t>(chosen[i].bucket)].push_back({reference_ms[i], candidate_ms[i]});
+    // The reference is known from longer ago, and from calmer moments perhaps. Both must be corrected to the same speed
+    // of the host, so the candidate's floor is taken relative to the reference's.
+    const double reference_floor = context_.reference_host().floor();
+    const double candidate_floor = host_ratio(reference, candidate) * reference_floor;
+    std::vector<std::pair<double, TimedPair>> ranked;
+    for (std::size_t i = 0; i < reference.size(); ++i)
+      ranked.push_back(
+          {std::max(disturbance(reference[i], reference_floor), disturbance(candidate[i], candidate_floor)),
+           {context_.reference_host().undisturbed_ms(reference[i], reference_floor),
+            candidate_host_.undisturbed_ms(candidate[i], candidate_floor)}});
+    std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    const std::size_t least = std::max(fewest_in_bucket, static_cast<std::size_t>(pairs_a_block() / 3));
+    std::vector<TimedPair> pairs;
+    for (const auto& [how_disturbed, pair] : ranked)
+      if (how_disturbed <= calm_limit || pairs.size() < least) pairs.push_back(pair);
+    return pairs;
+  }
+
+  Buckets corrected_buckets() const {
+    Buckets buckets;
+    for (int bucket = 0; bucket < bucket_count; ++bucket) buckets.push_back(corrected_bucket(bucket));
     return buckets;
   }
 

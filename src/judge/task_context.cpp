@@ -10,8 +10,8 @@ namespace cudal1 {
 namespace {
 
 constexpr std::chrono::milliseconds reference_limit{60000};
-constexpr int reference_calls = 5;  // on each core
-constexpr int cold_calls = 2;       // after a move, which count for nothing
+constexpr int reference_calls = 40;  // on each core
+constexpr int cold_calls = 2;        // after a move, which count for nothing
 constexpr double host_matters_below_ms = 5.0;
 constexpr int degeneracy_draws = 3;
 
