@@ -77,8 +77,6 @@ class AtenOpRuntime : public OpRuntime {
     for (at::Tensor& tensor : made_) tensor.reset();
   }
 
-  std::size_t region_high_water() const override { return cudal1::region_high_water(); }
-
  private:
   // A value outside op steps is a window on the arena; one inside is what the op returned, or a view of it.
   const at::Tensor& tensor_of(ValueId id) {
