@@ -16,25 +16,12 @@ std::vector<PreparedLaunch> launches_of(const std::vector<Step>& steps, const Mo
   return launches;
 }
 
-//! Buffers that op steps read or write, through any view.
 std::set<int> touched_by_ops(const Plan& plan) {
-  std::set<int> buffers;
-  const auto add = [&](ValueId id) {
-    if (id >= 0) buffers.insert(plan.values[static_cast<std::size_t>(id)].buffer);
-  };
-  const auto add_argument = [&](const Argument& argument) {
-    if (const auto* ref = std::get_if<ValueRef>(&argument)) add(ref->id);
-    if (const auto* list = std::get_if<ValueList>(&argument))
-      for (const ValueRef& item : *list) add(item.id);
-  };
-  for (const Step& step : plan.call) {
-    const auto* op = std::get_if<OpStep>(&step);
-    if (!op) continue;
-    for (const Argument& argument : op->node.args) add_argument(argument);
-    for (const auto& [name, argument] : op->node.kwargs) add_argument(argument);
-    for (const ValueId id : op->node.outputs) add(id);
-  }
-  return buffers;
+  std::set<int> touched;
+  for (const Step& step : plan.call)
+    if (std::holds_alternative<OpStep>(step))
+      for (const int buffer : buffers_of(plan, step)) touched.insert(buffer);
+  return touched;
 }
 
 void copy_async(void* target, const void* source, std::size_t bytes, CUstream stream) {
@@ -210,7 +197,6 @@ void CudaPlan::build_graph(const BufferOffsets& offsets) {
   auto state = std::make_unique<GraphState>();
   const std::vector<std::byte*> fresh = addresses_;
   for (const int buffer : touched_by_ops(plan_)) {
-    if (buffer < 0) continue;
     const auto index = static_cast<std::size_t>(buffer);
     const Buffer& description = plan_.buffers[index];
     const bool is_input = description.role == BufferRole::input;
