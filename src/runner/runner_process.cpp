@@ -101,7 +101,7 @@ Result<RunnerProcess> RunnerProcess::start(const RunnerOptions& options) {
   try {
     runner.process_ = ChildProcess::start(child);
   } catch (const Error& error) {
-    return Failure{Status::judge_error, error.what(), {}, {}};
+    return Failure{Status::judge_error, error.what()};
   }
   theirs.close();
   runner.channel_ = std::move(ours);
@@ -124,13 +124,10 @@ Failure RunnerProcess::death() {
   const auto exit = process_.wait_for(std::chrono::milliseconds(500));
   process_.kill();
   channel_.close();
-  if (!exit) return {Status::crashed, "the runner closed its channel", {}, {}};
+  if (!exit) return {Status::crashed, "the runner closed its channel"};
   if (exit->exited && exit->code == protocol::exit_after_fatal_error)
-    return {Status::illegal_access, "the program accessed memory that is not its own", {}, {}};
-  return {Status::crashed,
-          fmt::format("the runner ended with {} {}", exit->exited ? "code" : "signal", exit->code),
-          {},
-          {}};
+    return {Status::illegal_access, "the program accessed memory that is not its own"};
+  return {Status::crashed, fmt::format("the runner ended with {} {}", exit->exited ? "code" : "signal", exit->code)};
 }
 
 Result<json> RunnerProcess::ask(const json& request, const std::vector<int>& descriptors,
@@ -150,7 +147,7 @@ Result<json> RunnerProcess::ask(const json& request, const std::vector<int>& des
   json answer = json::parse(message.bytes, nullptr, false);
   if (!answer.is_object() || !answer.contains("ok") || !answer["ok"].is_boolean()) {
     process_.kill();
-    return Failure{Status::crashed, "the runner's answer cannot be read", {}, {}};
+    return Failure{Status::crashed, "the runner's answer cannot be read"};
   }
   if (answer["ok"].get<bool>()) return answer;
   const Failure failure = protocol::failure_from_json(answer);
@@ -201,10 +198,10 @@ Result<CallTimes> RunnerProcess::call(const BufferOffsets& offsets, std::chrono:
   const json& times = answer.value();
   const bool readable = times.contains("device_ms") && times["device_ms"].is_number() && times.contains("host_ms") &&
                         times["host_ms"].is_number();
-  if (!readable) return Failure{Status::crashed, "the runner gave no times", {}, {}};
+  if (!readable) return Failure{Status::crashed, "the runner gave no times"};
   const CallTimes result{times["device_ms"].get<double>(), times["host_ms"].get<double>()};
   if (!std::isfinite(result.device_ms) || !std::isfinite(result.host_ms) || result.device_ms <= 0.0)
-    return Failure{Status::crashed, "the runner gave impossible times", {}, {}};
+    return Failure{Status::crashed, "the runner gave impossible times"};
   return result;
 }
 
