@@ -21,8 +21,8 @@ struct SourcePosition {
 struct Failure {
   Status status = Status::judge_error;
   std::string message;  //!< one line: what happened and what to do about it
-  SourcePosition at;
-  std::string details;  //!< compiler log and the like, shown with --verbose
+  SourcePosition at = {};
+  std::string details = {};  //!< compiler log and the like, shown with --verbose
 };
 
 template <class T>

@@ -78,7 +78,8 @@ int run_eval(const EvalOptions& options) {
   if (options.use_archive)
     archive.emplace(options.archive.empty() ? data_directory() / "archive.sqlite" : options.archive);
   TaskJudge judge(*backend, options.task, options.judge);
-  CompileQueue queue(judge, options.jobs);
+  CompileQueue queue([&](const std::string& name, const std::string& text) { return judge.compile(name, text); },
+                     options.jobs);
   for (std::size_t i = 0; i < texts.size(); ++i) queue.add(options.programs[i].filename().string(), texts[i]);
 
   EvalTable table(options.verbose);

@@ -33,8 +33,6 @@ class OpRuntime {
   virtual void* reserve(std::size_t bytes) = 0;
   //! Frees all that begin() and run() made.
   virtual void end() = 0;
-  //! The most bytes of the region that were ever in use.
-  virtual std::size_t region_high_water() const = 0;
 };
 
 using MakeOpRuntime = OpRuntime* (*)(const Plan& plan, const OpRuntimeOptions& options);

@@ -29,8 +29,4 @@ void draw_weights(const Task& task, std::uint64_t seed, bool fresh, at::Device d
 
 void draw_states(const Task& task, std::uint64_t seed, at::Device device, TensorTable& table);
 
-//! Every floating element of inputs and weights moved by a random -1, 0 or +1 ulp of its dtype. For the draws
-//! behind D of the error budget.
-TensorTable move_by_an_ulp(const Task& task, const TensorTable& table, std::uint64_t seed);
-
 }  // namespace cudal1

@@ -28,7 +28,7 @@ int OpGraph::find_node(std::string_view name) const {
   return found == nodes.end() ? -1 : static_cast<int>(found - nodes.begin());
 }
 
-std::vector<ValueId> OpGraph::reads(const Node& node) const {
+std::vector<ValueId> OpGraph::reads(const Node& node) {
   std::vector<ValueId> reads;
   for (const Argument& argument : node.args) append_reads(argument, reads);
   for (const auto& [name, argument] : node.kwargs) append_reads(argument, reads);

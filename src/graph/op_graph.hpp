@@ -68,7 +68,7 @@ struct OpGraph {
   ValueId find_value(std::string_view name) const;
   int find_node(std::string_view name) const;
   //! Ids of all values that a node reads, in order, without None.
-  std::vector<ValueId> reads(const Node& node) const;
+  static std::vector<ValueId> reads(const Node& node);
 };
 
 }  // namespace cudal1

@@ -7,34 +7,36 @@
 
 namespace cudal1 {
 
-//! One lock a GPU, shared by all processes of the machine: measuring takes it alone, everything else that uses the GPU
-//! shares it. The operating system releases it when a process dies.
+//! One lock a GPU, shared by all processes and users of the machine: measuring takes it alone, everything else that
+//! uses the GPU shares it. The operating system releases it when a process dies.
 class GpuLock {
  public:
-  //! Throws Error when the lock file can be neither made nor opened.
-  explicit GpuLock(const std::string& gpu_id);
+  //! `folder` may be one that everybody writes to. Throws Error when the lock file can be neither made nor opened, or
+  //! when something else has its name.
+  explicit GpuLock(const std::string& gpu_id, const std::filesystem::path& folder = "/tmp");
 
   //! Held until this goes.
   class Guard {
    public:
-    ~Guard();
-    Guard(Guard&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+    Guard(Guard&&) noexcept = default;
     Guard& operator=(Guard&&) = delete;
 
    private:
     friend class GpuLock;
-    explicit Guard(int fd) : fd_(fd) {}
-    int fd_;
+    explicit Guard(UniqueFd file) : file_(std::move(file)) {}
+    UniqueFd file_;  // closing it releases the lock
   };
 
+  //! Not while this process holds the other kind: each waits for the other.
   [[nodiscard]] Guard share();
   [[nodiscard]] Guard alone();
   const std::filesystem::path& path() const { return path_; }
 
  private:
-  Guard take(int operation);
+  UniqueFd open_file() const;
+  bool make_file() const;
+  Guard take(int operation) const;
   std::filesystem::path path_;
-  UniqueFd file_;
 };
 
 }  // namespace cudal1

@@ -166,11 +166,9 @@ struct TaskJudge::Impl {
     }
     evaluation.timing = measurement.summary;
     if (!measurement.summary.stable)
-      return fail(evaluation, {Status::unstable,
-                               fmt::format("the timing does not settle: variance between buckets {:.4f}",
-                                           measurement.summary.bucket_variance),
-                               {},
-                               {}});
+      return fail(evaluation,
+                  {Status::unstable, fmt::format("the timing does not settle: variance between buckets {:.4f}",
+                                                 measurement.summary.bucket_variance)});
     if (auto impossible = check_possible(program, verified, evaluation)) return fail(evaluation, *impossible);
     if (auto unconfirmed = confirm(program, verified, best_known, evaluation)) return fail(evaluation, *unconfirmed);
     evaluation.status = Status::ok;
@@ -200,11 +198,8 @@ struct TaskJudge::Impl {
     const Measurement again = measure_in_fresh_process(program, verified, evaluation);
     if (again.failure) return again.failure;
     if (confirms(first, again.summary.speedup)) return std::nullopt;
-    return Failure{
-        Status::unstable,
-        fmt::format("a fresh process measures {:.2f}x where the first measured {:.2f}x", again.summary.speedup, first),
-        {},
-        {}};
+    return Failure{Status::unstable, fmt::format("a fresh process measures {:.2f}x where the first measured {:.2f}x",
+                                                 again.summary.speedup, first)};
   }
 
   std::optional<Failure> check_possible(const CompiledProgram& program, const Verification& verified,
@@ -222,9 +217,7 @@ struct TaskJudge::Impl {
     if (!independent && confirms(evaluation.timing->speedup, again.summary.speedup)) return std::nullopt;
     return Failure{Status::faster_than_possible,
                    fmt::format("{:.4f} ms is less than one launch and reading the inputs take ({:.4f} ms){}",
-                               measured_ms, least, independent ? "; " + independent->message : std::string()),
-                   {},
-                   {}};
+                               measured_ms, least, independent ? "; " + independent->message : std::string())};
   }
 
   double launch_floor() {

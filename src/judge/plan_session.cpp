@@ -89,9 +89,7 @@ Result<PlanSession::Done> PlanSession::ensure_room(const Plan& plan) {
     return Failure{Status::out_of_memory,
                    fmt::format("the program needs {:.1f} GiB of device memory, {:.1f} GiB are free",
                                static_cast<double>(wanted.total_bytes()) / (1 << 30),
-                               static_cast<double>(backend_.free_bytes()) / (1 << 30)),
-                   {},
-                   {}};
+                               static_cast<double>(backend_.free_bytes()) / (1 << 30))};
   try {
     arena_ = backend_.make_arena(wanted.total_bytes());
   } catch (const DeviceError& error) {
@@ -269,7 +267,7 @@ std::optional<Failure> PlanSession::find_damaged_gap() const {
     else if (offsets_[i] == gap.offset + gap.bytes && place.starts_with("memory that"))
       place = fmt::format("memory before the start of '{}'", plan_.buffers[i].name);
   }
-  return Failure{Status::out_of_bounds, "the program wrote to " + place, {}, {}};
+  return Failure{Status::out_of_bounds, "the program wrote to " + place};
 }
 
 std::optional<Failure> PlanSession::find_changed_leaf(BufferRole role) const {
@@ -280,11 +278,8 @@ std::optional<Failure> PlanSession::find_changed_leaf(BufferRole role) const {
     const Buffer& buffer = plan_.buffers[static_cast<std::size_t>(ref.buffer)];
     if (buffer.role != role || ref.meta.numel() == 0) continue;
     if (!as_bits(window(ref)).equal(as_bits(written[id])))
-      return Failure{
-          Status::modified_input,
-          fmt::format("the program changed {} '{}'", role == BufferRole::input ? "input" : "weight", buffer.name),
-          {},
-          {}};
+      return Failure{Status::modified_input, fmt::format("the program changed {} '{}'",
+                                                         role == BufferRole::input ? "input" : "weight", buffer.name)};
   }
   return std::nullopt;
 }
@@ -295,9 +290,7 @@ std::optional<Failure> PlanSession::find_changed_prepared() const {
     const auto bytes = static_cast<std::uint64_t>(plan_.buffers[i].meta.span_bytes());
     if (!bytes_at(offsets_[i], bytes).equal(prepared_[i]))
       return Failure{Status::modified_input,
-                     fmt::format("a call changed the prepared buffer '{}'", plan_.buffers[i].name),
-                     {},
-                     {}};
+                     fmt::format("a call changed the prepared buffer '{}'", plan_.buffers[i].name)};
   }
   return std::nullopt;
 }

@@ -57,7 +57,7 @@ std::optional<Failure> compare_runs(const std::vector<at::Tensor>& first, const 
         !first[i].is_floating_point() || surely_close(first[i], second[i], expected.budgets[i].max);
     if (!within_budget || options.demand_equal_bits) {
       verification.deterministic = false;
-      return Failure{Status::nondeterministic, "two runs on the same inputs give different results", {}, {}};
+      return Failure{Status::nondeterministic, "two runs on the same inputs give different results"};
     }
   }
   verification.deterministic = equal_bits;
@@ -123,7 +123,7 @@ std::optional<Failure> check_results(TaskContext& context, const PlanSession& se
   const auto errors = context.rule().compare(expected, results_in(context, session), distribution);
   keep_worst(verification.worst, errors);
   for (const OutputError& error : errors)
-    if (!error.matches()) return Failure{Status::wrong_result, describe_mismatch(error), {}, {}};
+    if (!error.matches()) return Failure{Status::wrong_result, describe_mismatch(error)};
   return std::nullopt;
 }
 

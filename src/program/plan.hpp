@@ -89,6 +89,9 @@ struct Plan {
   bool has_launches() const;
 };
 
+//! Indices of the buffers that a step reads or writes, through any view; in order, each once.
+std::vector<int> buffers_of(const Plan& plan, const Step& step);
+
 nlohmann::json plan_to_json(const Plan& plan);
 //! Throws Error when the JSON is not a plan.
 Plan plan_from_json(const nlohmann::json& json);

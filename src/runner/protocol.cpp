@@ -34,7 +34,7 @@ Failure failure_from_json(const nlohmann::json& answer) try {
   failure.at = {answer.value("line", 0), answer.value("column", 0)};
   return failure;
 } catch (const nlohmann::json::exception&) {
-  return {Status::crashed, "the runner's answer cannot be read", {}, {}};
+  return {Status::crashed, "the runner's answer cannot be read"};
 }
 
 nlohmann::json offsets_to_json(const BufferOffsets& offsets) { return offsets; }

@@ -107,7 +107,7 @@ Result<RunnerProcess> RunnerProcess::launch(const RunnerOptions& options) {
   try {
     runner.process_ = ChildProcess::start(child);
   } catch (const Error& error) {
-    return Failure{Status::judge_error, error.what(), {}, {}};
+    return Failure{Status::judge_error, error.what()};
   }
   theirs.close();
   runner.channel_ = std::move(ours);
@@ -135,13 +135,10 @@ Failure RunnerProcess::death() {
   const auto exit = process_.wait_for(std::chrono::milliseconds(500));
   process_.kill();
   channel_.close();
-  if (!exit) return {Status::crashed, "the runner closed its channel", {}, {}};
+  if (!exit) return {Status::crashed, "the runner closed its channel"};
   if (exit->exited && exit->code == protocol::exit_after_fatal_error)
-    return {Status::illegal_access, "the program accessed memory that is not its own", {}, {}};
-  return {Status::crashed,
-          fmt::format("the runner ended with {} {}", exit->exited ? "code" : "signal", exit->code),
-          {},
-          {}};
+    return {Status::illegal_access, "the program accessed memory that is not its own"};
+  return {Status::crashed, fmt::format("the runner ended with {} {}", exit->exited ? "code" : "signal", exit->code)};
 }
 
 Failure RunnerProcess::overdue(std::chrono::milliseconds limit) {
@@ -174,7 +171,7 @@ Result<json> RunnerProcess::collect(std::chrono::milliseconds left, std::chrono:
   json answer = json::parse(message.bytes, nullptr, false);
   if (!answer.is_object() || !answer.contains("ok") || !answer["ok"].is_boolean()) {
     process_.kill();
-    return Failure{Status::crashed, "the runner's answer cannot be read", {}, {}};
+    return Failure{Status::crashed, "the runner's answer cannot be read"};
   }
   if (answer["ok"].get<bool>()) return answer;
   const Failure failure = protocol::failure_from_json(answer);

@@ -89,9 +89,7 @@ TEST(Channel, SaysWhenThePeerIsSilentGoneOrTalksNonsense) {
 TEST(Channel, GivesUpOnAPeerThatDoesNotRead) {
   auto [left, right] = Channel::pair();
   const std::string more_than_a_socket_holds(8 << 20, 'x');
-  const auto begin = std::chrono::steady_clock::now();
   EXPECT_EQ(left.send(more_than_a_socket_holds, {}, 100ms), Channel::Outcome::timeout);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, 3000ms);
   EXPECT_EQ(left.send("x", {}, 100ms), Channel::Outcome::closed);  // in the middle of a message
 }
 

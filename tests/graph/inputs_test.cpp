@@ -75,8 +75,6 @@ TEST(DrawInputs, StridesAreRespected) {
                               relu, R"("n")");
   for (const Distribution distribution : distributions_of(task))
     EXPECT_EQ(draw(task, distribution).strides().vec(), (std::vector<std::int64_t>{1, 8}));
-  const TensorTable moved = move_by_an_ulp(task, {draw(task, Distribution::native)}, 1);
-  EXPECT_EQ(moved[0].strides().vec(), (std::vector<std::int64_t>{1, 8}));
 }
 
 TEST(Distributions, AreDerivedFromTheNativeDraw) {
@@ -162,52 +160,6 @@ TEST(DrawWeights, FreshWeightsDifferUnderTheSameSeed) {
   draw_weights(task, 1, false, at::kCPU, first);
   draw_weights(task, 1, true, at::kCPU, fresh);
   EXPECT_FALSE(at::equal(first[0], fresh[0]));
-}
-
-//! All neighbours that move_by_an_ulp gives a value.
-std::vector<float> neighbours(float value) {
-  const Task task = task_with("f32", "[100]");
-  const at::Tensor moved = move_by_an_ulp(task, {at::full({100}, value)}, 9)[0];
-  std::vector<float> found;
-  for (std::int64_t i = 0; i < 100; ++i) {
-    const float element = moved[i].item<float>();
-    if (std::ranges::find(found, element) == found.end()) found.push_back(element);
-  }
-  std::ranges::sort(found);
-  return found;
-}
-
-TEST(MoveByAnUlp, GoesToTheNeighboursAndAcrossZero) {
-  const float inf = INFINITY, tiny = 0x1p-149f;
-  EXPECT_EQ(neighbours(1.0f), (std::vector<float>{std::nextafter(1.0f, 0.0f), 1.0f, std::nextafter(1.0f, 2.0f)}));
-  EXPECT_EQ(neighbours(-2.0f), (std::vector<float>{std::nextafter(-2.0f, -3.0f), -2.0f, std::nextafter(-2.0f, 0.0f)}));
-  EXPECT_EQ(neighbours(0.0f), (std::vector<float>{-tiny, 0.0f, tiny}));
-  EXPECT_EQ(neighbours(-0.0f), (std::vector<float>{-tiny, 0.0f, tiny}));
-  EXPECT_EQ(neighbours(tiny), (std::vector<float>{0.0f, tiny, 2 * tiny}));
-  EXPECT_EQ(neighbours(0x1.fffffep+127f),
-            (std::vector<float>{std::nextafter(0x1.fffffep+127f, 0.0f), 0x1.fffffep+127f}));
-  EXPECT_EQ(neighbours(-inf), std::vector<float>{-inf});
-}
-
-TEST(MoveByAnUlp, WorksInEveryFloatingDtypeAndNowhereElse) {
-  const std::vector<std::pair<const char*, double>> ulps{
-      {"f16", 0x1p-10}, {"bf16", 0x1p-7}, {"f32", 0x1p-23}, {"f64", 0x1p-52}};
-  for (const auto& [dtype, ulp] : ulps) {
-    const Task task = task_with(dtype, "[1000]");
-    const at::Tensor ones = at::ones_like(draw(task, Distribution::native));
-    const at::Tensor difference = move_by_an_ulp(task, {ones}, 4)[0].to(at::kDouble) - 1.0;
-    EXPECT_EQ(difference.max().item<double>(), ulp) << dtype;
-    EXPECT_EQ(difference.min().item<double>(), -ulp / 2) << dtype;
-    EXPECT_GT(difference.eq(0).sum().item<int>(), 200);
-  }
-  const Task integers = task_with_draw("i32", R"({"kind": "integers", "low": 0, "high": 9})");
-  const at::Tensor native = draw(integers, Distribution::native);
-  expect_same(move_by_an_ulp(integers, {native}, 4)[0], native);
-}
-
-TEST(MoveByAnUlp, NanStaysNan) {
-  const Task task = task_with("f16", "[100]");
-  EXPECT_TRUE(move_by_an_ulp(task, {at::full({100}, NAN, at::kHalf)}, 4)[0].isnan().all().item<bool>());
 }
 
 }  // namespace

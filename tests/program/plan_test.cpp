@@ -80,6 +80,36 @@ TEST(EmptyProgram, HasLeavesFirstAndLibraryBuffersBehind) {
   EXPECT_TRUE(buffer_named(plan, "softmax_1").allocated_by_op);
 }
 
+Lines buffer_names(const Plan& plan, const Step& step) {
+  Lines names;
+  for (const int buffer : buffers_of(plan, step)) names.push_back(plan.buffers[static_cast<std::size_t>(buffer)].name);
+  return names;
+}
+
+TEST(BuffersOfAStep, AreThoseItReadsAndWrites) {
+  const Plan plan = planned(sample::chain(),
+                            soft_kernel +
+                                "//! buffer partial f32 [64] zero\n"
+                                "//! kernel soft replaces softmax_1 : grid=64 block=256 args=(gelu_1, softmax_1, "
+                                "i32:256)\n//! kernel other replaces gelu_1 : grid=1 block=1 args=(linear_1, gelu_1, "
+                                "partial)\n__global__ void other(const float*, float*, float*) {}\n");
+  ASSERT_EQ(call_of(plan), (Lines{"zero partial", "op linear_1", "launch other", "launch soft"}));
+  EXPECT_EQ(buffer_names(plan, plan.call[0]), (Lines{"partial"}));
+  EXPECT_EQ(buffer_names(plan, plan.call[1]), (Lines{"x", "fc.weight", "bias", "linear_1"}));
+  EXPECT_EQ(buffer_names(plan, plan.call[2]), (Lines{"linear_1", "gelu_1", "partial"}));
+  EXPECT_EQ(buffer_names(plan, plan.call[3]), (Lines{"gelu_1", "softmax_1"}));
+}
+
+TEST(BuffersOfAStep, AreThoseBehindViewsEachOnce) {
+  const Plan views = planned(sample::views(), "");
+  ASSERT_EQ(call_of(views), (Lines{"op relu_1", "op exp_1", "op neg_1"}));
+  EXPECT_EQ(buffer_names(views, views.call[1]), (Lines{"relu_1", "exp_1"}));
+  const Plan state = planned(sample::with_state(), "");
+  ASSERT_EQ(call_of(state), (Lines{"op batch_norm_1", "op mul_1"}));
+  EXPECT_EQ(buffer_names(state, state.call[0]), (Lines{"x", "running_mean", "batch_norm_1"}));
+  EXPECT_EQ(buffer_names(state, state.call[1]), (Lines{"running_mean", "mul_1"}));
+}
+
 TEST(Kernel, ReplacesItsNode) {
   const Plan plan =
       planned(sample::chain(), soft_kernel +

@@ -47,6 +47,10 @@ class CudaPlan : public LoadedPlan {
   void run_steps(const std::vector<Step>& steps, std::vector<PreparedLaunch>& launches);
   void run_op(const OpStep& step, std::size_t index);
   void copy_op_outputs(const BufferOffsets& offsets);
+  using States = std::map<std::size_t, std::vector<std::byte>>;  // by buffer, on the host
+  States save_states() const;
+  void restore_states(const States& states) const;
+  void warm_up();
   void build_graph(const BufferOffsets& offsets);
   void launch_graph(const BufferOffsets& offsets);
   void drop_graph();

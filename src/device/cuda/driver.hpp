@@ -10,25 +10,23 @@
 namespace cudal1::cuda {
 
 // Each name is a macro of cuda.h that selects the versioned symbol.
-#define CUDAL1_DRIVER_FUNCTIONS(X)                                                                                     \
-  X(cuInit)                                                                                                            \
-  X(cuDriverGetVersion)                                                                                                \
-  X(cuDeviceGet)                                                                                                       \
-  X(cuDeviceGetCount)                                                                                                  \
-  X(cuDeviceGetName)                                                                                                   \
-  X(cuDeviceGetUuid)                                                                                                   \
-  X(cuDeviceGetAttribute)                                                                                              \
-  X(cuDeviceTotalMem) X(cuDevicePrimaryCtxRetain) X(cuDevicePrimaryCtxSetFlags) X(cuCtxSetCurrent) X(cuCtxSynchronize) \
-      X(cuCtxSetLimit) X(cuCtxResetPersistingL2Cache) X(cuMemCreate) X(cuMemRelease) X(cuMemExportToShareableHandle)   \
-          X(cuMemImportFromShareableHandle) X(cuMemAddressReserve) X(cuMemAddressFree) X(cuMemMap) X(cuMemUnmap)       \
-              X(cuMemSetAccess) X(cuMemGetAllocationGranularity) X(cuMemGetInfo) X(cuMemsetD8Async)                    \
-                  X(cuMemcpyDtoDAsync) X(cuModuleLoadData) X(cuModuleUnload) X(cuModuleGetFunction)                    \
-                      X(cuFuncSetAttribute) X(cuFuncGetAttribute) X(cuFuncGetParamInfo) X(cuLaunchKernelEx)            \
-                          X(cuStreamCreate) X(cuStreamSynchronize) X(cuEventCreate) X(cuEventDestroy) X(cuEventRecord) \
-                              X(cuEventElapsedTime) X(cuStreamBeginCapture) X(cuStreamEndCapture)                      \
-                                  X(cuStreamGetCaptureInfo) X(cuGraphInstantiate) X(cuGraphLaunch) X(cuGraphUpload)    \
-                                      X(cuGraphDestroy) X(cuGraphExecDestroy) X(cuGraphExecKernelNodeSetParams)        \
-                                          X(cuGetErrorName) X(cuGetErrorString)
+// clang-format off
+#define CUDAL1_DRIVER_FUNCTIONS(X) \
+  X(cuInit) X(cuDriverGetVersion) X(cuGetErrorName) X(cuGetErrorString) \
+  X(cuDeviceGet) X(cuDeviceGetCount) X(cuDeviceGetName) X(cuDeviceGetUuid) X(cuDeviceGetAttribute) \
+  X(cuDeviceTotalMem) X(cuDevicePrimaryCtxRetain) X(cuDevicePrimaryCtxSetFlags) \
+  X(cuCtxSetCurrent) X(cuCtxSynchronize) X(cuCtxSetLimit) X(cuCtxResetPersistingL2Cache) \
+  X(cuMemCreate) X(cuMemRelease) X(cuMemExportToShareableHandle) X(cuMemImportFromShareableHandle) \
+  X(cuMemAddressReserve) X(cuMemAddressFree) X(cuMemMap) X(cuMemUnmap) X(cuMemSetAccess) \
+  X(cuMemGetAllocationGranularity) X(cuMemGetInfo) \
+  X(cuMemsetD8Async) X(cuMemcpyDtoDAsync) X(cuMemcpyDtoH) X(cuMemcpyHtoD) \
+  X(cuModuleLoadData) X(cuModuleUnload) X(cuModuleGetFunction) \
+  X(cuFuncSetAttribute) X(cuFuncGetAttribute) X(cuFuncGetParamInfo) X(cuLaunchKernelEx) \
+  X(cuStreamCreate) X(cuStreamSynchronize) X(cuEventCreate) X(cuEventDestroy) X(cuEventRecord) X(cuEventElapsedTime) \
+  X(cuStreamBeginCapture) X(cuStreamEndCapture) X(cuStreamGetCaptureInfo) \
+  X(cuGraphInstantiate) X(cuGraphLaunch) X(cuGraphUpload) X(cuGraphDestroy) X(cuGraphExecDestroy) \
+  X(cuGraphExecKernelNodeSetParams)
+// clang-format on
 
 struct Driver {
 #define CUDAL1_DECLARE(name) decltype(&::name) name = nullptr;

@@ -55,9 +55,4 @@ void free_in_region(void* address) {
   region().free(address);
 }
 
-std::size_t region_high_water() {
-  const std::lock_guard lock(mutex);
-  return region().high_water();
-}
-
 }  // namespace cudal1

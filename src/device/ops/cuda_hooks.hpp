@@ -11,6 +11,5 @@ void route_library_to(const OpRuntimeOptions& options);
 //! Memory of the region that the library does not know about.
 void* allocate_in_region(std::size_t bytes);
 void free_in_region(void* address);
-std::size_t region_high_water();
 
 }  // namespace cudal1

@@ -77,8 +77,6 @@ class AtenOpRuntime : public OpRuntime {
     for (at::Tensor& tensor : made_) tensor.reset();
   }
 
-  std::size_t region_high_water() const override { return cudal1::region_high_water(); }
-
  private:
   // A value outside op steps is a window on the arena; one inside is what the op returned, or a view of it.
   const at::Tensor& tensor_of(ValueId id) {
@@ -112,32 +110,13 @@ class AtenOpRuntime : public OpRuntime {
     tensors_[static_cast<std::size_t>(id)] = std::move(result);
   }
 
-  void note_use(int buffer, std::size_t step) {
-    if (buffer >= 0) last_use_[static_cast<std::size_t>(buffer)] = step;
-  }
-
-  void note_uses(const Argument& argument, std::size_t step) {
-    if (const auto* ref = std::get_if<ValueRef>(&argument))
-      note_use(plan_.values[static_cast<std::size_t>(ref->id)].buffer, step);
-    if (const auto* list = std::get_if<ValueList>(&argument))
-      for (const ValueRef& item : *list)
-        if (item.id >= 0) note_use(plan_.values[static_cast<std::size_t>(item.id)].buffer, step);
-  }
-
   void find_last_uses() {
     last_use_.assign(plan_.buffers.size(), 0);
-    for (std::size_t i = 0; i < plan_.call.size(); ++i) {
-      if (const auto* op = std::get_if<OpStep>(&plan_.call[i])) {
-        for (const Argument& argument : op->node.args) note_uses(argument, i);
-        for (const auto& [name, argument] : op->node.kwargs) note_uses(argument, i);
-        for (const ValueId id : op->node.outputs) note_use(plan_.values[static_cast<std::size_t>(id)].buffer, i);
-      } else if (const auto* launch = std::get_if<LaunchStep>(&plan_.call[i])) {
-        for (const KernelArgument& argument : launch->args)
-          if (const auto* tensor = std::get_if<TensorRef>(&argument)) note_use(tensor->buffer, i);
-      }
-    }
+    for (std::size_t i = 0; i < plan_.call.size(); ++i)
+      for (const int buffer : buffers_of(plan_, plan_.call[i])) last_use_[static_cast<std::size_t>(buffer)] = i;
     for (const ValueId id : plan_.outputs)
-      note_use(plan_.values[static_cast<std::size_t>(id)].buffer, std::numeric_limits<std::size_t>::max());
+      if (const int buffer = plan_.values[static_cast<std::size_t>(id)].buffer; buffer >= 0)
+        last_use_[static_cast<std::size_t>(buffer)] = std::numeric_limits<std::size_t>::max();
   }
 
   void drop_unused(std::size_t step_index) {

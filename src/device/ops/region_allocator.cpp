@@ -6,10 +6,9 @@
 namespace cudal1 {
 
 void RegionAllocator::reset(std::byte* base, std::size_t bytes) {
-  base_ = base;
   free_ = {{base, bytes / alignment * alignment}};
   used_.clear();
-  in_use_ = high_water_ = 0;
+  in_use_ = 0;
 }
 
 void* RegionAllocator::allocate(std::size_t bytes) {
@@ -24,7 +23,6 @@ void* RegionAllocator::allocate(std::size_t bytes) {
   if (left > 0) free_.emplace(address + wanted, left);
   used_.emplace(address, wanted);
   in_use_ += wanted;
-  high_water_ = std::max(high_water_, static_cast<std::size_t>(address - base_) + wanted);
   return address;
 }
 

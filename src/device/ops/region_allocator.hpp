@@ -16,13 +16,10 @@ class RegionAllocator {
   void* allocate(std::size_t bytes);
   void free(void* address);
   std::size_t in_use() const { return in_use_; }
-  std::size_t high_water() const { return high_water_; }  //!< end of the furthest piece ever handed out
 
  private:
-  std::byte* base_ = nullptr;
   std::map<std::byte*, std::size_t> free_, used_;  // address -> bytes
   std::size_t in_use_ = 0;
-  std::size_t high_water_ = 0;
 };
 
 }  // namespace cudal1

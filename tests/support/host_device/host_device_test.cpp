@@ -58,7 +58,7 @@ class HostDeviceTest : public testing::Test {
 
   Failure compile_failure(const std::string& code) {
     const auto module = compiler_.compile({code, {"f"}, HostCompiler::target});
-    return module ? Failure{Status::ok, "compiled", {}, {}} : module.failure();
+    return module ? Failure{Status::ok, "compiled"} : module.failure();
   }
 
   HostDevice device_;

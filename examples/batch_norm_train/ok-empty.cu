@@ -1,0 +1,1 @@
+// No directive: the library's batch norm and ReLU.

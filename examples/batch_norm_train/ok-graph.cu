@@ -1,0 +1,2 @@
+// The library's own steps as one CUDA Graph: every call updates the running statistics once.
+//! graph
