@@ -110,8 +110,12 @@ std::int64_t output_numel(const OpGraph& graph, const Node& node) {
   return largest;
 }
 
-bool is_view(const OpGraph& graph, const Node& node) {
-  return !node.outputs.empty() && graph.values[static_cast<std::size_t>(node.outputs[0])].view.has_value();
+//! Views, and operators that choose among elements, round nothing.
+bool only_picks(const OpGraph& graph, const Node& node, std::string_view op) {
+  if (!node.outputs.empty() && graph.values[static_cast<std::size_t>(node.outputs[0])].view) return true;
+  const auto contains = [op](auto... parts) { return ((op.find(parts) != std::string_view::npos) || ...); };
+  return contains("max", "min", "index", "gather", "embedding", "sort", "topk", "select", "slice") &&
+         !contains("softmax", "softmin");
 }
 
 std::int64_t reduction_of(const OpGraph& graph, const Node& node) {
@@ -120,9 +124,7 @@ std::int64_t reduction_of(const OpGraph& graph, const Node& node) {
   const auto contains = [op](auto... parts) { return ((op.find(parts) != std::string_view::npos) || ...); };
   const TensorMeta* first = tensor_argument(graph, node, 0);
   const TensorMeta* second = tensor_argument(graph, node, 1);
-  // What picks elements rounds nothing.
-  if (is_view(graph, node) || contains("max", "min", "index", "gather", "embedding", "sort", "topk", "select", "slice"))
-    if (!contains("softmax", "softmin")) return 1;
+  if (only_picks(graph, node, op)) return 1;
   if (is("mm", "bmm", "matmul", "linear", "mv", "dot")) return last_size(first);
   if (is("addmm", "baddbmm", "addbmm", "addmv")) return last_size(second);
   if (op == "einsum") return einsum_length(graph, node);
@@ -130,6 +132,9 @@ std::int64_t reduction_of(const OpGraph& graph, const Node& node) {
   if (contains("attention") && second && second->sizes.size() >= 2)
     return std::max(second->sizes.end()[-2], second->sizes.back());  // (…, keys, head)
   if (contains("softmax", "cumsum", "cumprod", "cumsumexp")) return size_of_dimension(first, node);
+  if (contains("cross_entropy") && first && first->sizes.size() > 1)  // over the classes, then over the rest
+    return std::max(first->sizes[1], elements_per(first, first->sizes[1]));
+  if (contains("nll_loss")) return elements_per(first, size_at(first, 1));
   if (contains("layer_norm", "rms_norm")) return product_of_list(node, last_size(first));
   if (contains("batch_norm", "instance_norm", "group_norm")) return norm_length(graph, node, op);
   // Whatever gives fewer elements than it reads sums the difference; windows that overlap say their size.

@@ -49,6 +49,12 @@ TEST(LongestReduction, ReadsTheDimensionThatIsSummedOver) {
             80);
 }
 
+TEST(LongestReduction, KnowsThatCrossEntropySumsTwice) {
+  EXPECT_EQ(longest_reduction(graph_with("aten::cross_entropy_loss", {{256, 1000}, {256}}, {})), 1000);
+  EXPECT_EQ(longest_reduction(graph_with("aten::cross_entropy_loss", {{4096, 10}, {4096}}, {})), 4096);
+  EXPECT_EQ(longest_reduction(graph_with("aten::nll_loss", {{256, 1000}, {256}}, {})), 256);
+}
+
 TEST(LongestReduction, CountsAllDimensionsOfANorm) {
   const std::vector<std::int64_t> shape{8, 10, 10};
   EXPECT_EQ(longest_reduction(graph_with("aten::layer_norm", {{4, 8, 10, 10}}, {4, 8, 10, 10}, {shape})), 800);
