@@ -103,12 +103,13 @@ struct Executor::Resolved {
     });
   }
 
-  void run_step(std::size_t index, TensorTable& table) const {
+  void run_step(std::size_t index, TensorTable& table, const ResultHook& hook) const {
     const Step& step = steps[index];
     std::vector<at::Tensor> outputs = call(step, table);
     if (outputs.size() < step.outputs.size())
       throw Error(fmt::format("node {}: {} outputs are used, but the operator returned {}", graph.nodes[index].name,
                               step.outputs.size(), outputs.size()));
+    if (hook) hook(graph.nodes[index], table, outputs);
     for (std::size_t k = 0; k < step.outputs.size(); ++k) {
       const at::ScalarType dtype = working_dtype(outputs[k].scalar_type());
       table[step.outputs[k]] = dtype == outputs[k].scalar_type() ? std::move(outputs[k]) : outputs[k].to(dtype);
@@ -122,10 +123,10 @@ Executor::Executor(const OpGraph& graph, const ExecutorOptions& options)
 
 Executor::~Executor() = default;
 
-ExecutionResult Executor::run(const TensorTable& leaves) const {
+ExecutionResult Executor::run(const TensorTable& leaves, const ResultHook& hook) const {
   const BackendFlags flags(resolved_->options);
   TensorTable table = with_torch_errors("placing inputs and weights", [&] { return resolved_->place_leaves(leaves); });
-  for (std::size_t i = 0; i < resolved_->steps.size(); ++i) resolved_->run_step(i, table);
+  for (std::size_t i = 0; i < resolved_->steps.size(); ++i) resolved_->run_step(i, table, hook);
   ExecutionResult result;
   for (const ValueId id : resolved_->graph.outputs) result.outputs.push_back(table[id]);
   for (const ValueId id : resolved_->graph.states) result.states.push_back(table[id]);

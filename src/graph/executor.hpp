@@ -4,6 +4,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -37,13 +38,16 @@ struct ExecutionResult {
   std::vector<at::Tensor> states;   //!< as OpGraph::states, after the call
 };
 
+//! Sees the results of each node before any other node does, and may replace them; `values` holds what the node read.
+using ResultHook = std::function<void(const Node& node, const TensorTable& values, std::vector<at::Tensor>& results)>;
+
 class Executor {
  public:
   //! Resolves every operator once. Throws Error naming the node when an operator or an argument does not exist.
   Executor(const OpGraph& graph, const ExecutorOptions& options);
   ~Executor();
   //! Leaves may be on any device and in the task's own dtype; they are not modified (states are copied).
-  ExecutionResult run(const TensorTable& leaves) const;
+  ExecutionResult run(const TensorTable& leaves, const ResultHook& hook = {}) const;
 
  private:
   struct Resolved;

@@ -9,18 +9,29 @@
 #include "base/random.hpp"
 #include "graph/generator.hpp"
 #include "judge/reduction_length.hpp"
+#include "judge/result_unit.hpp"
 
 namespace cudal1 {
 namespace {
 
 constexpr int perturbation_draws = 3;
-constexpr double reference_factor = 4.0;
-constexpr std::int64_t longest_counted_reduction = 1024;
+// PyTorch's error is one draw of many; of an output in 16 bits it is that output's own rounding, and no draw.
+constexpr double reference_factor = 4.0, half_reference_factor = 2.0;
+// What a formula of ordinary length may cost beside its sums, in ulp: two functions of 2 ulp each, as CUDA documents
+// them for expf, tanhf, erff, rsqrtf and __fdividef, and four roundings of half an ulp.
+constexpr double function_ulps = 6.0;
+// The budget of a random walk stops growing here: sqrt(2^16) 2^-23 = 2^-15 is a sixteenth of TF32's ulp, and longer
+// walks would come to hide operands that were rounded to it.
+constexpr double longest_walk = 0x1.0p16;
+// The rounding errors of a walk whose partial sums are all as large as its result have a standard deviation of
+// sqrt(K / 3) 2^-24 S, which is 0.29 of sqrt(K) 2^-23 S.
+constexpr double rms_share = 0.5;
+constexpr std::int64_t distinct_sample = 4099;  // a prime, so that its steps do not fall into step with rows
 constexpr double paper_tolerance = 1e-2;
 constexpr double smallest_normal = 0x1.0p-126;
 
-std::vector<at::Tensor> results_of(const Executor& executor, const TensorTable& leaves) {
-  ExecutionResult result = executor.run(leaves);
+std::vector<at::Tensor> results_of(const Executor& executor, const TensorTable& leaves, const ResultHook& hook = {}) {
+  ExecutionResult result = executor.run(leaves, hook);
   result.outputs.insert(result.outputs.end(), result.states.begin(), result.states.end());
   return std::move(result.outputs);
 }
@@ -41,17 +52,73 @@ at::Tensor finite_difference(const at::Tensor& a, const at::Tensor& b, const at:
 //! Where the oracle stays finite in the output's own dtype.
 at::Tensor finite_in(const at::Tensor& oracle, at::ScalarType type) { return oracle.to(type).isfinite(); }
 
-//! Every floating element times 1 + r 2^-23 with r of -1, 0, 1 (2^-52 for f64), and denormals by a whole ulp. Half
-//! types too move by an ulp of fp32, since honest programs compute in fp32 whatever they store.
-at::Tensor moved_by_an_ulp(const at::Tensor& tensor, std::uint64_t seed) {
+//! How many different numbers the tensor holds; of a large one, in a sample spread over it.
+std::int64_t distinct_values(const at::Tensor& tensor) {
+  const at::Tensor all = tensor.reshape({-1});
+  const std::int64_t step = std::max<std::int64_t>(1, all.numel() / distinct_sample);
+  return std::get<0>(at::_unique(all.slice(0, 0, all.numel(), step))).numel();
+}
+
+//! r of -1, 0, 1 for every element.
+at::Tensor random_directions(const at::Tensor& like, std::uint64_t seed) {
+  at::Tensor direction = at::empty(like.sizes(), like.options());
+  return direction.random_(0, 3, make_generator(like.device(), seed)).sub_(1.0);
+}
+
+//! Every floating element times 1 + r ulps 2^-23 with r of -1, 0, 1 (2^-52 for f64), and denormals by whole ulps. Half
+//! types too move by ulps of fp32, since honest programs compute in fp32 whatever they store.
+at::Tensor moved_by_ulps(const at::Tensor& tensor, double ulps, std::uint64_t seed) {
   if (!tensor.is_floating_point()) return tensor;
   const bool is_double = tensor.scalar_type() == at::kDouble;
   const at::Tensor wide = tensor.to(at::kDouble);
-  at::Tensor direction = at::empty(wide.sizes(), wide.options());
-  direction.random_(0, 3, make_generator(wide.device(), seed)).sub_(1.0);
   const double relative = is_double ? 0x1.0p-52 : 0x1.0p-23;
   const double absolute = is_double ? 0x1.0p-1074 : 0x1.0p-149;
-  return wide + direction * (wide.abs() * relative + absolute);
+  return wide + random_directions(wide, seed) * (wide.abs() * (ulps * relative) + ulps * absolute);
+}
+
+//! What an ulp of the result is relative to, broadcastable to it.
+at::Tensor size_of_unit(ResultUnit unit, const at::Tensor& argument, const at::Tensor& result) {
+  if (unit == ResultUnit::one) return at::ones({}, result.options());
+  if (unit == ResultUnit::argument) return argument.abs();
+  return argument.square().mean();
+}
+
+//! Functions whose usual formulas pass through numbers larger than their results move by ulps of the larger.
+void move_results(const OpGraph& graph, const Node& node, const TensorTable& values, std::vector<at::Tensor>& results,
+                  double ulps, Random& random) {
+  const ResultUnit unit = result_unit(node.op);
+  const auto* argument = node.args.empty() ? nullptr : std::get_if<ValueRef>(&node.args[0]);
+  if (unit == ResultUnit::result || results.empty() || node.outputs.empty() || !argument || argument->id < 0) return;
+  const bool is_double = graph.values[static_cast<std::size_t>(node.outputs[0])].meta.dtype == DType::f64;
+  at::Tensor& result = results[0];
+  const at::Tensor size = size_of_unit(unit, values[static_cast<std::size_t>(argument->id)], result);
+  const at::Tensor move =
+      random_directions(result, random.next()) * size * (ulps * (is_double ? 0x1.0p-52 : 0x1.0p-23));
+  result = unit == ResultUnit::root ? (result.square() + move).clamp_min(0.0).sqrt() : result + move;
+}
+
+//! Inputs near zero or equal to each other make the terms of sums equal, or as good as equal: f(x) is about f(0).
+bool makes_equal_terms(Distribution distribution) {
+  return distribution == Distribution::constant || distribution == Distribution::tiny ||
+         distribution == Distribution::denormal;
+}
+
+//! How many ulps of its largest value an honest program may be off. Rounding errors of many different terms cancel like
+//! a random walk; those of equal terms all point one way, up to half an ulp for a term's product and for its addition.
+double growth_of(double terms, Distribution distribution) {
+  const double counted = std::min(terms, longest_walk);
+  return function_ulps + (makes_equal_terms(distribution) ? counted : std::sqrt(counted));
+}
+
+//! By how much the root mean square of n numbers may exceed the expected one: three of its standard deviations.
+double scatter_of(std::int64_t distinct) {
+  return 1.0 + 3.0 / std::sqrt(2.0 * static_cast<double>(std::max<std::int64_t>(1, distinct)));
+}
+
+//! The relative error of storing a number in the dtype where that is more than fp32's: half an ulp.
+double storage_error(at::ScalarType type) {
+  if (type == at::kHalf) return 0x1.0p-11;
+  return type == at::kBFloat16 ? 0x1.0p-8 : 0.0;
 }
 
 }  // namespace
@@ -73,20 +140,25 @@ struct MatchRule::Impl {
 
   std::string name_of(ValueId id) const { return task.graph.values[static_cast<std::size_t>(id)].name; }
 
-  std::vector<std::vector<at::Tensor>> perturbed_oracles(const TensorTable& leaves, std::uint64_t seed) const {
+  //! The oracle with everything moved by as many ulps as an honest program may be off. Not by one ulp and the movement
+  //! multiplied: the variance of equal numbers, say, grows with the square of their moves.
+  std::vector<std::vector<at::Tensor>> perturbed_oracles(const TensorTable& leaves, double ulps,
+                                                         std::uint64_t seed) const {
     Random random(seed);
     std::vector<std::vector<at::Tensor>> draws;
     for (int draw = 0; draw < perturbation_draws; ++draw) {
       TensorTable moved = leaves;
       for (at::Tensor& leaf : moved)
-        if (leaf.defined()) leaf = moved_by_an_ulp(leaf, random.next());
-      draws.push_back(results_of(*oracle, moved));
+        if (leaf.defined()) leaf = moved_by_ulps(leaf, ulps, random.next());
+      draws.push_back(results_of(*oracle, moved, [&](const Node& node, const TensorTable& values, auto& results) {
+        move_results(task.graph, node, values, results, ulps, random);
+      }));
     }
     return draws;
   }
 
   OutputBudget floating_budget(const at::Tensor& exact, const std::vector<std::vector<at::Tensor>>& references,
-                               const std::vector<std::vector<at::Tensor>>& draws, Distribution distribution,
+                               const std::vector<std::vector<at::Tensor>>& draws, double growth,
                                std::size_t index) const {
     OutputBudget budget;
     const at::Tensor finite = finite_in(exact, references[0][index].scalar_type());
@@ -101,16 +173,20 @@ struct MatchRule::Impl {
     for (const auto& results : draws)
       movement = std::max(
           movement, largest(finite_difference(results[index], exact, finite.logical_and(results[index].isfinite()))));
-    const double scale = largest(at::where(finite, exact.abs(), at::zeros({}, exact.options())));
-    const bool is_double = references[0][index].scalar_type() == at::kDouble;
-    const double unit = is_double ? 0x1.0p-52 : 0x1.0p-23;
-    const double terms = static_cast<double>(std::min(reductions, longest_counted_reduction));
-    // Rounding errors of many different terms cancel like a random walk; those of equal terms all point one way. And
-    // hardware may flush every denormal term (atomics do).
-    const double growth = distribution == Distribution::constant ? terms : std::sqrt(terms);
-    budget.floor = growth * std::max(unit * scale, movement) + terms * smallest_normal;
-    budget.max = std::max(reference_factor * budget.reference_max, budget.floor);
-    budget.rms = std::max(reference_factor * budget.reference_rms, budget.floor / 4.0);
+    const at::ScalarType type = references[0][index].scalar_type();
+    const at::Tensor sizes = at::where(finite, exact.abs(), at::zeros({}, exact.options()));
+    const double unit = type == at::kDouble ? 0x1.0p-52 : 0x1.0p-23;
+    budget.scale = largest(sizes);
+    budget.movement = movement;
+    budget.distinct = distinct_values(exact);
+    // The last summand: hardware may flush every denormal term (atomics do).
+    budget.floor = std::max(growth * unit * budget.scale, movement) + static_cast<double>(reductions) * smallest_normal;
+    const double storage = storage_error(type), scatter = scatter_of(budget.distinct);
+    const double factor = storage > 0.0 ? half_reference_factor : reference_factor;
+    budget.max = std::max(factor * budget.reference_max, budget.floor + storage * budget.scale);
+    // A rounding that is off by at most h is off by h / sqrt(3) on average.
+    const double rms_floor = rms_share * budget.floor + storage / std::sqrt(3.0) * root_mean_square(sizes, finite);
+    budget.rms = std::max(factor * budget.reference_rms, std::min(budget.max, rms_floor * scatter));
     return budget;
   }
 
@@ -179,11 +255,12 @@ Expected MatchRule::expect(const TensorTable& leaves, Distribution distribution,
   expected.oracle = results_of(*impl_->oracle, leaves);
   std::vector<std::vector<at::Tensor>> references;
   for (const auto& variant : impl_->variants) references.push_back(results_of(*variant, leaves));
-  const auto draws = impl_->perturbed_oracles(leaves, seed);
+  const double growth = growth_of(static_cast<double>(impl_->reductions), distribution);
+  const auto draws = impl_->perturbed_oracles(leaves, growth, seed);
   expected.reference = references[0];
   for (std::size_t i = 0; i < expected.oracle.size(); ++i) {
     if (expected.reference[i].is_floating_point()) {
-      expected.budgets.push_back(impl_->floating_budget(expected.oracle[i], references, draws, distribution, i));
+      expected.budgets.push_back(impl_->floating_budget(expected.oracle[i], references, draws, growth, i));
       expected.undecided.emplace_back();
       continue;
     }

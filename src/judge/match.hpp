@@ -16,6 +16,8 @@ namespace cudal1 {
 struct OutputBudget {
   double max = 0.0, rms = 0.0;
   double reference_max = 0.0, reference_rms = 0.0;  //!< E: largest error of PyTorch's own variants
+  double scale = 0.0, movement = 0.0;               //!< S and D
+  std::int64_t distinct = 0;                        //!< different values among the output's elements, or a sample's
   double floor = 0.0;                               //!< F
 };
 
@@ -23,7 +25,7 @@ struct OutputBudget {
 struct Expected {
   std::vector<at::Tensor> oracle;     //!< fp64, or the integer type
   std::vector<at::Tensor> reference;  //!< PyTorch's standard result
-  std::vector<at::Tensor> undecided;  //!< integer outputs: where a perturbation of an ulp changes the result
+  std::vector<at::Tensor> undecided;  //!< integer outputs: where a perturbation within the floor changes the result
   std::vector<OutputBudget> budgets;
 };
 

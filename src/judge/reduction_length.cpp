@@ -1,6 +1,8 @@
 #include "judge/reduction_length.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 #include <string_view>
 
 namespace cudal1 {
@@ -24,10 +26,74 @@ std::int64_t largest_size(const TensorMeta* meta) {
   return *std::max_element(meta->sizes.begin(), meta->sizes.end());
 }
 
-//! Products of a convolution's sum: the weight's elements over its output channels (first dimension).
-std::int64_t convolution_length(const TensorMeta* weight) {
-  if (!weight || weight->sizes.empty()) return 1;
-  return weight->numel() / std::max<std::int64_t>(1, std::min(weight->sizes[0], weight->numel()));
+//! The size of the dimension that argument 1 names, which may count from the last.
+std::int64_t size_of_dimension(const TensorMeta* meta, const Node& node) {
+  const auto* dimension = node.args.size() > 1 ? std::get_if<std::int64_t>(&node.args[1]) : nullptr;
+  if (!meta || !dimension) return largest_size(meta);
+  const auto rank = static_cast<std::int64_t>(meta->sizes.size());
+  const std::int64_t index = *dimension < 0 ? *dimension + rank : *dimension;
+  return index >= 0 && index < rank ? meta->sizes[static_cast<std::size_t>(index)] : 1;
+}
+
+//! The product of the integers in argument 1; `otherwise` if it is no list.
+std::int64_t product_of_list(const Node& node, std::int64_t otherwise) {
+  const auto* list = node.args.size() > 1 ? std::get_if<std::vector<std::int64_t>>(&node.args[1]) : nullptr;
+  return list ? std::accumulate(list->begin(), list->end(), std::int64_t{1}, std::multiplies<>()) : otherwise;
+}
+
+std::int64_t elements_per(const TensorMeta* meta, std::int64_t parts) {
+  return meta ? meta->numel() / std::max<std::int64_t>(1, std::min(parts, meta->numel())) : 1;
+}
+
+std::int64_t size_at(const TensorMeta* meta, std::size_t dimension) {
+  return meta && dimension < meta->sizes.size() ? meta->sizes[dimension] : 1;
+}
+
+bool is_transposed(const Node& node, std::string_view op) {
+  const auto* flag = op == "convolution" && node.args.size() > 6 ? std::get_if<bool>(&node.args[6]) : nullptr;
+  return op.find("transpose") != std::string_view::npos || (flag && *flag);
+}
+
+//! Products of a convolution's sum: the weight's elements over its output channels.
+std::int64_t convolution_length(const Node& node, std::string_view op, const TensorMeta* weight) {
+  return elements_per(weight, size_at(weight, is_transposed(node, op) ? 1 : 0));
+}
+
+//! How many numbers each pair of statistics of a norm is made of.
+std::int64_t norm_length(const OpGraph& graph, const Node& node, std::string_view op) {
+  const TensorMeta* input = tensor_argument(graph, node, 0);
+  const std::int64_t batch = size_at(input, 0), channels = size_at(input, 1);
+  if (op.find("batch_norm") != std::string_view::npos) return elements_per(input, channels);
+  if (op.find("instance_norm") != std::string_view::npos) return elements_per(input, batch * channels);
+  const std::size_t groups_at = op == "native_group_norm" ? 6 : 1;
+  const auto* groups = groups_at < node.args.size() ? std::get_if<std::int64_t>(&node.args[groups_at]) : nullptr;
+  return elements_per(input, batch * (groups ? *groups : 1));
+}
+
+//! The product of the sizes that an equation like "bij,bjk->bik" sums over.
+std::int64_t einsum_length(const OpGraph& graph, const Node& node) {
+  const auto* equation = node.args.empty() ? nullptr : std::get_if<std::string>(&node.args[0]);
+  const auto* operands = node.args.size() > 1 ? std::get_if<ValueList>(&node.args[1]) : nullptr;
+  if (!equation || !operands) return 1;
+  std::string text = *equation;
+  std::erase(text, ' ');
+  const std::size_t arrow = text.find("->");
+  std::string counted = arrow == std::string::npos ? std::string() : text.substr(arrow + 2);
+  std::int64_t product = 1;
+  std::size_t operand = 0, dimension = 0;
+  for (const char letter : text.substr(0, arrow)) {
+    if (letter == ',') {
+      ++operand;
+      dimension = 0;
+      continue;
+    }
+    if (operand >= operands->size() || (*operands)[operand].id < 0) return product;
+    const TensorMeta& meta = graph.values[static_cast<std::size_t>((*operands)[operand].id)].meta;
+    if (counted.find(letter) == std::string::npos) product *= size_at(&meta, dimension);
+    counted += letter;
+    ++dimension;
+  }
+  return product;
 }
 
 std::int64_t largest_input_numel(const OpGraph& graph, const Node& node) {
@@ -44,24 +110,36 @@ std::int64_t output_numel(const OpGraph& graph, const Node& node) {
   return largest;
 }
 
+//! Views, and operators that choose among elements, round nothing.
+bool only_picks(const OpGraph& graph, const Node& node, std::string_view op) {
+  if (!node.outputs.empty() && graph.values[static_cast<std::size_t>(node.outputs[0])].view) return true;
+  const auto contains = [op](auto... parts) { return ((op.find(parts) != std::string_view::npos) || ...); };
+  return contains("max", "min", "index", "gather", "embedding", "sort", "topk", "select", "slice") &&
+         !contains("softmax", "softmin");
+}
+
 std::int64_t reduction_of(const OpGraph& graph, const Node& node) {
   const std::string_view op = base_name(node.op);
   const auto is = [op](auto... names) { return ((op == names) || ...); };
-  if (is("mm", "bmm", "matmul", "linear", "mv", "dot", "einsum")) return last_size(tensor_argument(graph, node, 0));
-  if (is("addmm", "baddbmm", "addbmm", "addmv")) return last_size(tensor_argument(graph, node, 1));
-  if (op.find("conv") != std::string_view::npos) return convolution_length(tensor_argument(graph, node, 1));
-  if (op.find("attention") != std::string_view::npos) return largest_size(tensor_argument(graph, node, 1));
-  if (is("softmax", "_softmax", "log_softmax", "_log_softmax", "logsumexp", "cumsum", "cumprod"))
-    return largest_size(tensor_argument(graph, node, 0));
-  if (op.find("norm") != std::string_view::npos) {
-    const TensorMeta* input = tensor_argument(graph, node, 0);
-    // Statistics run over everything but the batch or the channels; the smaller of the two leading sizes is safe.
-    if (!input || input->sizes.empty()) return 1;
-    if (is("layer_norm", "native_layer_norm", "rms_norm")) return last_size(input);
-    return input->numel() / std::max<std::int64_t>(1, input->sizes.size() > 1 ? input->sizes[1] : 1);
-  }
-  // Whatever gives fewer elements than it reads sums, or picks among, the difference.
-  return largest_input_numel(graph, node) / std::max<std::int64_t>(1, output_numel(graph, node));
+  const auto contains = [op](auto... parts) { return ((op.find(parts) != std::string_view::npos) || ...); };
+  const TensorMeta* first = tensor_argument(graph, node, 0);
+  const TensorMeta* second = tensor_argument(graph, node, 1);
+  if (only_picks(graph, node, op)) return 1;
+  if (is("mm", "bmm", "matmul", "linear", "mv", "dot")) return last_size(first);
+  if (is("addmm", "baddbmm", "addbmm", "addmv")) return last_size(second);
+  if (op == "einsum") return einsum_length(graph, node);
+  if (contains("conv")) return convolution_length(node, op, second);
+  if (contains("attention") && second && second->sizes.size() >= 2)
+    return std::max(second->sizes.end()[-2], second->sizes.back());  // (…, keys, head)
+  if (contains("softmax", "cumsum", "cumprod", "cumsumexp")) return size_of_dimension(first, node);
+  if (contains("cross_entropy") && first && first->sizes.size() > 1)  // over the classes, then over the rest
+    return std::max(first->sizes[1], elements_per(first, first->sizes[1]));
+  if (contains("nll_loss")) return elements_per(first, size_at(first, 1));
+  if (contains("layer_norm", "rms_norm")) return product_of_list(node, last_size(first));
+  if (contains("batch_norm", "instance_norm", "group_norm")) return norm_length(graph, node, op);
+  // Whatever gives fewer elements than it reads sums the difference; windows that overlap say their size.
+  const std::int64_t ratio = largest_input_numel(graph, node) / std::max<std::int64_t>(1, output_numel(graph, node));
+  return op.starts_with("avg_pool") ? std::max(ratio, product_of_list(node, 1)) : ratio;
 }
 
 }  // namespace

@@ -9,10 +9,13 @@
 namespace cudal1 {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 constexpr std::chrono::milliseconds reference_limit{60000};
-constexpr int reference_calls = 40;  // on each core
-constexpr int cold_calls = 2;        // after a move, which count for nothing
-constexpr double host_matters_below_ms = 5.0;
+// Enough calls on each core to know how fast the host can be; fewer where the reference is slow.
+constexpr int reference_calls = 40, fewest_calls = 3;
+constexpr int cold_calls = 2;  // after a move, which count for nothing
+constexpr std::chrono::milliseconds longest_look{500};
 constexpr int degeneracy_draws = 3;
 
 Plan plan_of_empty_program(const Task& task) {
@@ -92,16 +95,18 @@ void TaskContext::time_reference(Random& random) {
   const TensorTable constants = draw_constants(random.next(), false);
   set_reference_constants(constants);
   double fastest = std::numeric_limits<double>::infinity();
+  const auto begin = Clock::now();
   for (std::size_t place = 0; place < std::max<std::size_t>(1, cores.size()); ++place) {
     if (!cores.empty()) reference_.use_core(cores[place]);
     for (int i = 0; i < cold_calls + reference_calls; ++i) {
+      if (i >= cold_calls + fewest_calls && Clock::now() - begin > longest_look) break;
       const TensorTable leaves = with_inputs(constants, Distribution::native, random.next());
       const auto times = value_or_throw(reference_.call(leaves, Poison::not_a_number, reference_limit, true), task_);
       if (i < cold_calls) continue;
       fastest = std::min(fastest, times.device_ms);
       reference_host_.add(times);
     }
-    if (fastest > host_matters_below_ms) break;
+    if (Clock::now() - begin > longest_look) break;
   }
   reference_ms_ = fastest;
 }

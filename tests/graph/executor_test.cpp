@@ -41,6 +41,19 @@ TEST(Executor, RunsNodesInOrderAndReturnsTheOutputsAsked) {
   expect_same(outputs[2], leaves[0]);
 }
 
+TEST(Executor, LetsAHookReplaceResultsBeforeTheyAreRead) {
+  const Task task = make_task(one_input("f32", "[4, 5]"), R"(
+      {"name": "tanh_1", "op": "aten::tanh", "args": ["x"]},
+      {"name": "add_1", "op": "aten::add.Tensor", "args": ["tanh_1", "x"]})",
+                              R"("add_1")");
+  const TensorTable leaves = draw_leaves(task);
+  const auto double_the_tanh = [](const Node& node, const TensorTable& values, std::vector<at::Tensor>& results) {
+    EXPECT_TRUE(values[0].defined());
+    if (node.name == "tanh_1") results[0] = results[0] * 2.0;
+  };
+  expect_same(Executor(task.graph, {}).run(leaves, double_the_tanh).outputs[0], at::tanh(leaves[0]) * 2.0 + leaves[0]);
+}
+
 TEST(Executor, GivesSecondOutputsAndFlattensLists) {
   const Task task = make_task(one_input("f32", "[4, 6]"), R"(
       {"name": "max_1", "op": "aten::max.dim", "args": ["x", 1, true]},

@@ -192,7 +192,7 @@ TEST_F(VerdictOnHost, AReferenceThatDiesWhileItIsTimedCostsOneProgramItsVerdict)
   bool is_first_runner = true;
   backend_.choose_quirks([&] {
     HostQuirks quirks{.kernels_ms = 1.0, .library_ms = 1.0};
-    quirks.last_library_call = std::exchange(is_first_runner, false) ? 20 : 0;
+    quirks.last_library_call = std::exchange(is_first_runner, false) ? 60 : 0;
     return quirks;
   });
   expect_status(evaluate(honest_program), "judge_error");

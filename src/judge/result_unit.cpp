@@ -1,0 +1,18 @@
+#include "judge/result_unit.hpp"
+
+namespace cudal1 {
+
+ResultUnit result_unit(std::string_view op) {
+  if (const auto colons = op.rfind("::"); colons != std::string_view::npos) op.remove_prefix(colons + 2);
+  op = op.substr(0, op.find('.'));
+  const auto is = [op](auto... names) { return ((op == names) || ...); };
+  if (is("tanh", "elu", "selu", "celu", "expm1", "log1p", "sinh", "asinh", "atanh", "erf", "sigmoid", "log_sigmoid",
+         "log_sigmoid_forward", "softplus"))
+    return ResultUnit::one;
+  if (is("gelu", "silu", "mish")) return ResultUnit::argument;
+  if (is("var", "var_mean")) return ResultUnit::square;
+  if (is("std", "std_mean")) return ResultUnit::root;
+  return ResultUnit::result;
+}
+
+}  // namespace cudal1

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string_view>
+
+namespace cudal1 {
+
+//! What the rounding errors of a function's usual formulas are relative to.
+enum class ResultUnit {
+  result,    //!< the result itself
+  one,       //!< numbers around one: exp(x) - 1 for ELU, 1 - 2 / (exp(2x) + 1) for tanh, log(1 + exp(x)) for softplus
+  argument,  //!< x times a number around one that may nearly cancel: x (1 + tanh(u)) / 2 for GELU
+  square,    //!< the mean of the argument's squares: variances as that less the square of the mean
+  root,      //!< the same under a square root
+};
+
+//! By the operator's name, "aten::" and overload included or not.
+ResultUnit result_unit(std::string_view op);
+
+}  // namespace cudal1

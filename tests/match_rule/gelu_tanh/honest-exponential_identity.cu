@@ -1,0 +1,8 @@
+// tanh(u) = 1 - 2 / (exp(2u) + 1).
+//! kernel activation replaces gelu_1 : grid=ceil_div(numel(x), 256) block=256 args=(x, gelu_1, i32:numel(x))
+extern "C" __global__ void activation(const float* x, float* y, int count) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= count) return;
+  const float v = x[i];
+  y[i] = 0.5f * v * (2.0f - 2.0f / (expf(1.59576912f * (v + 0.044715f * v * v * v)) + 1.0f));
+}

@@ -1,0 +1,8 @@
+// __expf and __fdividef.
+//! kernel activation replaces silu_1 : grid=ceil_div(numel(x), 256) block=256 args=(x, silu_1, i32:numel(x))
+extern "C" __global__ void activation(const float* x, float* y, int count) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= count) return;
+  const float v = x[i];
+  y[i] = __fdividef(v, 1.0f + __expf(-v));
+}
