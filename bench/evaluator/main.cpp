@@ -22,12 +22,6 @@ std::string today() {
   return text;
 }
 
-fs::path make_scratch() {
-  std::string pattern = (fs::temp_directory_path() / "cudal1-bench-XXXXXX").string();
-  if (!::mkdtemp(pattern.data())) throw Error("cannot make a temporary folder");
-  return pattern;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) try {
@@ -40,7 +34,8 @@ int main(int argc, char** argv) try {
   app.add_option("--only", only, "compile throughput repeat self start match hang");
   CLI11_PARSE(app, argc, argv);
 
-  const bench::Setting setting{CUDAL1_SOURCE_DIR, make_scratch()};
+  const TemporaryFolder scratch;
+  const bench::Setting setting{CUDAL1_SOURCE_DIR, scratch.path()};
   const auto backend = make_cuda_backend(0, std::make_unique<NvrtcCompiler>());
   nlohmann::json rows = nlohmann::json::array();
   const std::vector<std::pair<std::string, std::function<void()>>> measurements{
@@ -65,7 +60,6 @@ int main(int argc, char** argv) try {
     std::printf("%-5s %-90s %12.4g %-14s bar: %s\n", r["holds"].get<bool>() ? "holds" : "FAILS",
                 r["what"].get<std::string>().c_str(), r["value"].get<double>(), r["unit"].get<std::string>().c_str(),
                 r["bar"].get<std::string>().c_str());
-  fs::remove_all(setting.scratch);
   return 0;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "evaluator_bench: %s\n", error.what());

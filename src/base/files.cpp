@@ -2,13 +2,17 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fts.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 
 #include "base/result.hpp"
 
@@ -89,6 +93,33 @@ UniqueFd make_sealed_memory(std::string_view name, std::string_view bytes) {
   if (::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
     fail(fs::path(name), "seal memory file");
   return fd;
+}
+
+std::vector<fs::path> files_below(const fs::path& folder) {
+  std::vector<fs::path> files;
+  char* const roots[] = {const_cast<char*>(folder.c_str()), nullptr};
+  const std::unique_ptr<FTS, int (*)(FTS*)> walk(::fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, nullptr), &::fts_close);
+  while (const FTSENT* entry = walk ? ::fts_read(walk.get()) : nullptr)
+    if (entry->fts_info == FTS_F) files.emplace_back(entry->fts_path);
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+void remove_folder(const fs::path& folder) {
+  char* const roots[] = {const_cast<char*>(folder.c_str()), nullptr};
+  const std::unique_ptr<FTS, int (*)(FTS*)> walk(::fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, nullptr), &::fts_close);
+  while (const FTSENT* entry = walk ? ::fts_read(walk.get()) : nullptr)
+    if (entry->fts_info == FTS_DP)
+      ::rmdir(entry->fts_accpath);
+    else if (entry->fts_info != FTS_D)
+      ::unlink(entry->fts_accpath);
+}
+
+TemporaryFolder::TemporaryFolder() {
+  std::string pattern = (fs::temp_directory_path() / "cudal1-XXXXXX").string();
+  if (!::mkdtemp(pattern.data()))
+    throw Error(fmt::format("{}: cannot make a folder: {}", pattern, std::strerror(errno)));
+  path_ = pattern;
 }
 
 }  // namespace cudal1

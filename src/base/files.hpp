@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/unique_fd.hpp"
 
@@ -26,5 +27,27 @@ std::filesystem::path executable_directory();
 
 //! An anonymous memory file with these bytes, sealed against change. For handing blobs to child processes.
 UniqueFd make_sealed_memory(std::string_view name, std::string_view bytes);
+
+// LibTorch's libraries export a std::filesystem of another compiler's making, and its recursive parts crash when a
+// program gets those instead of its own. Hence these two.
+
+//! All regular files below a folder, sorted; none if it cannot be read.
+std::vector<std::filesystem::path> files_below(const std::filesystem::path& folder);
+
+//! Removes a folder and everything below it, as far as that is possible. Does not follow links.
+void remove_folder(const std::filesystem::path& folder);
+
+//! A new folder that goes with this object.
+class TemporaryFolder {
+ public:
+  TemporaryFolder();  //!< throws Error
+  ~TemporaryFolder() { remove_folder(path_); }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
 
 }  // namespace cudal1

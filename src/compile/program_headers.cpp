@@ -87,9 +87,8 @@ std::string printable(std::string_view name) {
 
 void add_folder(const fs::path& folder, const fs::path& root, std::map<std::string, std::string>& headers) {
   std::error_code error;
-  for (const auto& entry : fs::recursive_directory_iterator(folder, error))
-    if (entry.is_regular_file(error))
-      headers[fs::relative(entry.path(), root, error).generic_string()] = read_file(entry.path(), max_header_bytes);
+  for (const fs::path& file : files_below(folder))
+    headers[fs::relative(file, root, error).generic_string()] = read_file(file, max_header_bytes);
 }
 
 }  // namespace

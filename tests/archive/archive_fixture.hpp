@@ -8,6 +8,7 @@
 #include <string>
 
 #include "archive/archive.hpp"
+#include "base/files.hpp"
 #include "base/result.hpp"
 
 namespace cudal1 {
@@ -15,18 +16,8 @@ namespace cudal1 {
 //! A folder of its own for each test, gone afterwards.
 class ArchiveTest : public testing::Test {
  protected:
-  ArchiveTest() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "cudal1-archive-XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr) throw Error("cannot make a temporary folder");
-    folder_ = pattern;
-    path_ = folder_ / "archive.sqlite";
-  }
-  ~ArchiveTest() override {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
-  }
-
-  std::filesystem::path folder_, path_;
+  TemporaryFolder temporary_;
+  std::filesystem::path folder_ = temporary_.path(), path_ = folder_ / "archive.sqlite";
 };
 
 inline const TaskRecord example_task{"task-1", "row_softmax", R"({"version": 1})"};

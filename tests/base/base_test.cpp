@@ -59,7 +59,25 @@ TEST(Files, ReplaceAtomicallyAndLeaveNothingBehindWhenTheyFail) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder), {}), 1);
   EXPECT_THROW(read_file(folder / "a", 3), Error);
   EXPECT_THROW(read_file(folder), Error);
-  fs::remove_all(folder);
+  remove_folder(folder);
+}
+
+TEST(Files, AreFoundAndRemovedBelowAFolderWithoutFollowingLinks) {
+  const TemporaryFolder outside;
+  write_file_atomically(outside.path() / "kept", "x");
+  fs::path folder;
+  {
+    const TemporaryFolder temporary;
+    folder = temporary.path();
+    fs::create_directories(folder / "a" / "b");
+    write_file_atomically(folder / "a" / "b" / "deep", "x");
+    write_file_atomically(folder / "top", "x");
+    fs::create_directory_symlink(outside.path(), folder / "link");
+    EXPECT_EQ(files_below(folder), (std::vector<fs::path>{folder / "a" / "b" / "deep", folder / "top"}));
+  }
+  EXPECT_FALSE(fs::exists(folder));
+  EXPECT_TRUE(fs::exists(outside.path() / "kept"));
+  EXPECT_TRUE(files_below(folder).empty());
 }
 
 TEST(Channel, CarriesLongMessagesAndDescriptors) {
@@ -130,7 +148,7 @@ TEST(ChildProcess, DiesWithEverythingItStarted) {
     std::this_thread::sleep_for(10ms);
   }
   EXPECT_TRUE(gone);
-  fs::remove_all(folder);
+  remove_folder(folder);
 }
 
 TEST(ChildProcess, GivesNoKeysToItsChildren) {

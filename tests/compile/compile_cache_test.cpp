@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/files.hpp"
 #include "base/hash.hpp"
 
 namespace cudal1 {
@@ -27,7 +28,7 @@ class CompileCacheTest : public testing::Test {
     std::string pattern = (fs::temp_directory_path() / "cudal1-cache-XXXXXX").string();
     folder_ = ::mkdtemp(pattern.data());
   }
-  void TearDown() override { fs::remove_all(folder_); }
+  void TearDown() override { remove_folder(folder_); }
 
   static std::string key(int number) { return sha256_hex(std::to_string(number)); }
   static std::string content(int number, std::size_t bytes) {

@@ -247,7 +247,7 @@ class CachedCompileTest : public CompileTest {
     options_.use_cache = true;
     options_.cache_folder = folder_;
   }
-  void TearDown() override { fs::remove_all(folder_); }
+  void TearDown() override { remove_folder(folder_); }
   fs::path folder_;
 };
 

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/files.hpp"
 #include "compile_fixture.hpp"
 
 namespace cudal1 {
@@ -100,7 +101,7 @@ TEST_F(LimitsTest, LimitsAreNotRemembered) {
   EXPECT_EQ(compile(good_source).failure().status, Status::compile_timeout);
   options_.time_limit = std::chrono::seconds(20);
   EXPECT_TRUE(compile(good_source).ok());
-  std::filesystem::remove_all(folder);
+  remove_folder(folder);
 }
 
 TEST_F(LimitsTest, DeepNestingEndsInAVerdict) {

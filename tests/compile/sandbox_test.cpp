@@ -19,6 +19,8 @@
 #include <system_error>
 #include <thread>
 
+#include "base/files.hpp"
+
 namespace cudal1 {
 namespace {
 
@@ -52,7 +54,7 @@ class SandboxTest : public testing::Test {
     std::ofstream(folder_ / "secret") << "x";
     policy_.readable = {folder_ / "allowed", "/does/not/exist"};
   }
-  void TearDown() override { fs::remove_all(folder_); }
+  void TearDown() override { remove_folder(folder_); }
   fs::path folder_;
   SandboxPolicy policy_;
 };

@@ -9,7 +9,7 @@ namespace {
 using testing::message_of;
 using testing::one_input;
 using testing::task_text;
-using testing::TemporaryFolder;
+using testing::TestFolder;
 
 const std::string relu = R"({"name": "n", "op": "aten::relu", "args": ["x"]})";
 
@@ -28,14 +28,14 @@ std::string refusal_of_nodes(const std::string& nodes, const std::string& output
 TEST(GraphErrors, ARightTaskIsNotRefused) { EXPECT_EQ(refusal_of_nodes(relu), ""); }
 
 TEST(GraphErrors, MissingFileIsNamed) {
-  const TemporaryFolder folder;
+  const TestFolder folder;
   const std::string message = message_of([&] { load_task(folder.path() / "nowhere"); });
   EXPECT_NE(message.find("nowhere"), std::string::npos) << message;
   EXPECT_NE(message_of([&] { load_task(folder.path()); }).find("graph.json"), std::string::npos);
 }
 
 TEST(GraphErrors, LoadedFilesAreNamedWithTheirPath) {
-  const TemporaryFolder folder;
+  const TestFolder folder;
   folder.write("mine.json", "{}");
   const std::string message = message_of([&] { load_task(folder.path() / "mine.json"); });
   EXPECT_EQ(message, (folder.path() / "mine.json").string() + ": the key \"format\" is missing");
@@ -200,7 +200,7 @@ TEST(GraphErrors, EmptyGraphs) {
 }
 
 TEST(GraphErrors, WeightsFile) {
-  const TemporaryFolder folder;
+  const TestFolder folder;
   folder.write("w.safetensors",
                testing::safetensors_bytes(R"({"w": {"dtype": "U8", "shape": [2], "data_offsets": [0, 2]}})", "ab"));
   const auto weights = [&](const std::string& file, const std::string& body) {

@@ -10,7 +10,7 @@ namespace {
 using testing::make_task;
 using testing::one_input;
 using testing::task_text;
-using testing::TemporaryFolder;
+using testing::TestFolder;
 
 TEST(TensorMeta, SpanOfStridedTensorEndsAtItsLastElement) {
   const TensorMeta padded{DType::f16, {2, 3}, {8, 1}};
@@ -113,7 +113,7 @@ TEST(TaskHash, IgnoresKeyOrderWhiteSpaceAndDescription) {
 }
 
 TEST(TaskHash, ChangesWithTheGraphAndWithTheWeightsFile) {
-  const TemporaryFolder folder;
+  const TestFolder folder;
   const std::string leaves = R"("weights_file": "w.safetensors", "inputs": [], "weights": [
       {"name": "w", "dtype": "u8", "shape": [2], "key": "w"}])";
   const std::string text = task_text(leaves, R"({"name": "n", "op": "aten::neg", "args": ["w"]})", R"("n")");

@@ -12,7 +12,7 @@ using testing::expect_same;
 using testing::make_task;
 using testing::message_of;
 using testing::one_input;
-using testing::TemporaryFolder;
+using testing::TestFolder;
 
 const char* relu = R"({"name": "n", "op": "aten::relu", "args": ["x"]})";
 
@@ -133,7 +133,7 @@ TEST(Distributions, ExcludedOnesAreNotOffered) {
 }
 
 TEST(DrawWeights, FilesAreReadAsTheyAreAndPermutedWhenFresh) {
-  const TemporaryFolder folder;
+  const TestFolder folder;
   std::string data;
   for (int i = 0; i < 64; ++i) data.push_back(static_cast<char>(i));
   folder.write("w",

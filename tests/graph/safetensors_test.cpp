@@ -11,10 +11,10 @@ namespace {
 
 using testing::message_of;
 using testing::safetensors_bytes;
-using testing::TemporaryFolder;
+using testing::TestFolder;
 
 std::string refusal(std::string_view bytes) {
-  const TemporaryFolder folder;
+  const TestFolder folder;
   folder.write("w", bytes);
   const std::string message = message_of([&] { SafetensorsFile file(folder.path() / "w"); });
   const std::string prefix = (folder.path() / "w").string();
@@ -27,7 +27,7 @@ std::string refusal_of_header(std::string_view header, std::string_view data = "
 }
 
 TEST(Safetensors, GivesDtypeShapeAndBytesOfEachTensor) {
-  const TemporaryFolder folder;
+  const TestFolder folder;
   folder.write("w", safetensors_bytes(R"({"__metadata__": {"format": "pt"},
       "b": {"dtype": "I16", "shape": [2], "data_offsets": [4, 8]},
       "a": {"dtype": "F32", "shape": [], "data_offsets": [0, 4]},

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/files.hpp"
 #include "base/result.hpp"
 #include "graph/task.hpp"
 
@@ -42,21 +43,11 @@ inline std::string message_of(const std::function<void()>& action) {
 }
 
 //! A folder that goes with the test.
-class TemporaryFolder {
+class TestFolder : public TemporaryFolder {
  public:
-  TemporaryFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "cudal1-graph-XXXXXX").string();
-    if (!::mkdtemp(pattern.data())) throw Error("cannot make a temporary folder");
-    path_ = pattern;
-  }
-  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
-  const std::filesystem::path& path() const { return path_; }
   void write(const std::string& name, std::string_view bytes) const {
-    std::ofstream(path_ / name, std::ios::binary) << bytes;
+    std::ofstream(path() / name, std::ios::binary) << bytes;
   }
-
- private:
-  std::filesystem::path path_;
 };
 
 //! The bytes of a safetensors file.

@@ -11,8 +11,8 @@
 #include <functional>
 #include <optional>
 
+#include "base/files.hpp"
 #include "base/result.hpp"
-#include "scratch_folder.hpp"
 
 namespace cudal1 {
 namespace {
@@ -49,7 +49,7 @@ class GpuLockTest : public ::testing::Test {
 
   GpuLock lock() const { return GpuLock("gpu", folder_.path()); }
   fs::path path() const { return folder_.path() / "cudal1-gpu-gpu.lock"; }
-  testing::ScratchFolder folder_;
+  TemporaryFolder folder_;
 };
 
 TEST_F(GpuLockTest, MeasuringExcludesEverybody) {

@@ -11,7 +11,6 @@
 #include "example_programs.hpp"
 #include "host_backend.hpp"
 #include "judge/judge.hpp"
-#include "scratch_folder.hpp"
 #include "small_task.hpp"
 
 namespace cudal1 {
@@ -29,7 +28,7 @@ HostBackend& backend() {
 }
 
 TaskJudge& judge_of(const std::string& example) {
-  static const testing::ScratchFolder scratch;
+  static const TemporaryFolder scratch;
   static std::map<std::string, std::unique_ptr<TaskJudge>> judges;
   auto& judge = judges[example];
   if (!judge) {

@@ -62,8 +62,8 @@ fs::path match_rule_folder() { return fs::path(CUDAL1_SOURCE_DIR) / "tests" / "m
 
 std::vector<std::string> match_rule_programs() {
   std::vector<std::string> found;
-  for (const auto& entry : fs::recursive_directory_iterator(match_rule_folder()))
-    if (entry.path().extension() == ".cu") found.push_back(fs::relative(entry.path(), match_rule_folder()).string());
+  for (const fs::path& file : files_below(match_rule_folder()))
+    if (file.extension() == ".cu") found.push_back(fs::relative(file, match_rule_folder()).string());
   std::sort(found.begin(), found.end());
   return found;
 }

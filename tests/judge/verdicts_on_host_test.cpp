@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/files.hpp"
 #include "host_backend.hpp"
 #include "judge/judge.hpp"
-#include "scratch_folder.hpp"
 
 namespace cudal1 {
 namespace {
@@ -67,7 +67,7 @@ class VerdictOnHost : public ::testing::Test {
 
   Evaluation evaluate(const std::string& program) { return judge().evaluate(judge().compile("program", program)); }
 
-  testing::ScratchFolder scratch_;
+  TemporaryFolder scratch_;
   HostBackend backend_;
   JudgeOptions options_;
   std::unique_ptr<TaskJudge> judge_;

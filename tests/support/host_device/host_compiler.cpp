@@ -22,20 +22,6 @@ using Clock = std::chrono::steady_clock;
 constexpr std::string_view program_file = "program.cu";
 constexpr std::chrono::seconds compile_limit{60};
 
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string pattern = (fs::temp_directory_path() / "cudal1-host-XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr) throw Error("cannot make a temporary folder " + pattern);
-    path = pattern;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(path, ignored);
-  }
-  fs::path path;
-};
-
 std::string cache_key(const CompileRequest& request) {
   Sha256 hash;
   hash.add_field(request.source);
@@ -104,7 +90,7 @@ Failure compile_failure(const std::string& log) {
 
 Result<std::string> build_library(const CompileRequest& request) {
   const TemporaryFolder folder;
-  const fs::path unit = folder.path / "unit.cpp", library = folder.path / "program.so", log = folder.path / "log";
+  const fs::path unit = folder.path() / "unit.cpp", library = folder.path() / "program.so", log = folder.path() / "log";
   write_file_atomically(unit, translation_unit(request));
   const UniqueFd log_file(open(log.c_str(), O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, 0600));
   ChildProcess child = ChildProcess::start(compiler_call(unit, library, log_file.get()));
