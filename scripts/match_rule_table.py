@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Rewrites the tables of tests/match_rule/README.md from a record that match_rule_test has made:
+"""Rewrites the tables of tests/match_rule/README.md from a record that match_rule_on_gpu_test (or match_rule_test) has made:
 
-CUDAL1_MATCH_RULE_TABLE=record.tsv build/dev/bin/match_rule_test; scripts/match_rule_table.py record.tsv
+CUDAL1_MATCH_RULE_TABLE=record.tsv build/release/bin/match_rule_on_gpu_test; scripts/match_rule_table.py record.tsv
 """
 import math
 import pathlib
