@@ -1,5 +1,6 @@
 // Measures everything the evaluator claims and writes bench/results/evaluator.json.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <ctime>
@@ -22,6 +23,26 @@ std::string today() {
   return text;
 }
 
+//! The rows of earlier runs on the same GPU, but for those that are measured again: each says which commit it is of.
+nlohmann::json merged(const fs::path& output, const std::string& gpu, const nlohmann::json& fresh) {
+  nlohmann::json rows = nlohmann::json::array();
+  if (fs::exists(output)) {
+    const nlohmann::json earlier = nlohmann::json::parse(read_file(output));
+    if (earlier.at("gpu") == gpu) rows = earlier.at("rows");
+    for (nlohmann::json& row : rows)
+      if (!row.contains("commit")) row["commit"] = earlier.at("commit");
+  }
+  for (const nlohmann::json& row : fresh) {
+    const auto same =
+        std::find_if(rows.begin(), rows.end(), [&](const auto& old) { return old["what"] == row["what"]; });
+    if (same != rows.end())
+      *same = row;
+    else
+      rows.push_back(row);
+  }
+  return rows;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) try {
@@ -31,7 +52,7 @@ int main(int argc, char** argv) try {
   std::vector<std::string> only;
   app.add_option("--output", output, "Where the rows go");
   app.add_option("--commit", commit, "What is being measured");
-  app.add_option("--only", only, "compile throughput repeat self start match hang");
+  app.add_option("--only", only, "compile start throughput self repeat match noise hang");
   CLI11_PARSE(app, argc, argv);
 
   const TemporaryFolder scratch;
@@ -45,6 +66,7 @@ int main(int argc, char** argv) try {
       {"self", [&] { bench::self_row(*backend, setting, rows); }},
       {"repeat", [&] { bench::repeat_row(*backend, setting, rows); }},
       {"match", [&] { bench::match_rule_rows(*backend, setting, rows); }},
+      {"noise", [&] { bench::noise_row(*backend, setting, rows); }},
       {"hang", [&] { bench::hang_row(*backend, setting, rows); }}};
   for (const auto& [name, measure] : measurements) {
     if (!only.empty() && std::find(only.begin(), only.end(), name) == only.end()) continue;
@@ -52,8 +74,12 @@ int main(int argc, char** argv) try {
     measure();
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     std::fprintf(stderr, "%s: %.0f s\n", name.c_str(), seconds);
-    const nlohmann::json result{
-        {"command", command}, {"commit", commit}, {"gpu", backend->info().name}, {"date", today()}, {"rows", rows}};
+    for (nlohmann::json& row : rows) row["commit"] = commit;
+    const nlohmann::json result{{"command", command},
+                                {"commit", commit},
+                                {"gpu", backend->info().name},
+                                {"date", today()},
+                                {"rows", merged(output, backend->info().name, rows)}};
     write_file_atomically(output, result.dump(1) + "\n");  // after each, so that an interrupted run keeps its rows
   }
   for (const auto& r : rows)
