@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <chrono>
 
 #include "graph/executor.hpp"
 #include "judge/task_context.hpp"
@@ -24,16 +25,20 @@ nlohmann::json quantiles_us(const std::vector<double>& milliseconds) {
 }
 
 //! The same call again and again, as it is timed.
-std::vector<CallTimes> reference_calls(TaskContext& context, std::optional<int> core, Random& random) {
+std::vector<CallTimes> reference_calls(TaskContext& context, std::optional<int> core, Random& random,
+                                       std::vector<double>& wall_ms) {
   std::vector<CallTimes> calls;
   const TensorTable constants = context.draw_constants(random.next(), false);
   context.set_reference_constants(constants);
   context.reference().use_core(core);
   for (int i = 0; i < cold_calls + calls_a_core; ++i) {
     const TensorTable leaves = context.with_inputs(constants, Distribution::native, random.next());
+    const auto begin = std::chrono::steady_clock::now();
     const auto times = context.reference().call(leaves, Poison::not_a_number, call_limit, true);
     if (!times) throw Error("the reference failed: " + times.failure().message);
-    if (i >= cold_calls) calls.push_back(times.value());
+    if (i < cold_calls) continue;
+    calls.push_back(times.value());
+    wall_ms.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count());
   }
   return calls;
 }
@@ -51,8 +56,9 @@ void noise_row(Backend& backend, const Setting& setting, nlohmann::json& rows) {
   if (cores.empty()) cores.push_back(std::nullopt);
   std::vector<std::vector<CallTimes>> by_core;
   HostInfluence host;
+  std::vector<double> wall_ms;  // of a call with all that the judge does around it
   for (const auto& core : cores) {
-    by_core.push_back(reference_calls(context, core, random));
+    by_core.push_back(reference_calls(context, core, random, wall_ms));
     for (const CallTimes& call : by_core.back()) host.add(call);
   }
   std::vector<double> enqueue, device;
@@ -77,6 +83,7 @@ void noise_row(Backend& backend, const Setting& setting, nlohmann::json& rows) {
                      {{"calls", enqueue.size()},
                       {"enqueue_us", quantiles_us(enqueue)},
                       {"device_us", quantiles_us(device)},
+                      {"wall_us", quantiles_us(wall_ms)},
                       {"medians_by_core", medians}}));
 }
 
