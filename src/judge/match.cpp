@@ -187,6 +187,8 @@ struct MatchRule::Impl {
     // A rounding that is off by at most h is off by h / sqrt(3) on average.
     const double rms_floor = rms_share * budget.floor + storage / std::sqrt(3.0) * root_mean_square(sizes, finite);
     budget.rms = std::max(factor * budget.reference_rms, std::min(budget.max, rms_floor * scatter));
+    // Where the benchmark's tolerance decides, two runs may differ by it too.
+    if (precision == PrecisionPolicy::paper) budget.max = std::max(budget.max, paper_tolerance);
     return budget;
   }
 

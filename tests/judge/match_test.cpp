@@ -14,13 +14,14 @@ constexpr double ulp = 0x1.0p-23;
 constexpr double function_ulps = 6.0;
 
 //! The budget of a task of the collection on one draw of its inputs.
-OutputBudget budget_of(const std::string& name, Distribution distribution) {
+OutputBudget budget_of(const std::string& name, Distribution distribution,
+                       PrecisionPolicy precision = PrecisionPolicy::standard) {
   Task task = load_task(std::filesystem::path(CUDAL1_SOURCE_DIR) / "tests" / "match_rule" / name);
   infer_metas(task);
   TensorTable leaves;
   draw_weights(task, 1, false, at::kCPU, leaves);
   draw_inputs(task, distribution, 2, at::kCPU, leaves);
-  return MatchRule(task, at::kCPU, PrecisionPolicy::standard).expect(leaves, distribution, 3).budgets.at(0);
+  return MatchRule(task, at::kCPU, precision).expect(leaves, distribution, 3).budgets.at(0);
 }
 
 double floor_in_ulps(const OutputBudget& budget) { return budget.floor / (ulp * budget.scale); }
@@ -49,6 +50,11 @@ TEST(ErrorBudget, CountsUlpsOfTheArgumentForFunctionsThatScaleIt) {
   const OutputBudget budget = budget_of("gelu_erf", Distribution::negative);
   EXPECT_LT(budget.scale, 0.2);
   EXPECT_GT(budget.movement, 3.0 * (function_ulps + 1.0) * ulp);  // the largest of 65536 normal draws is above 3
+}
+
+TEST(ErrorBudget, IsAtLeastTheBenchmarksToleranceWhereThatDecides) {
+  EXPECT_LT(budget_of("softmax_4096", Distribution::native).max, 1e-4);
+  EXPECT_DOUBLE_EQ(budget_of("softmax_4096", Distribution::native, PrecisionPolicy::paper).max, 1e-2);
 }
 
 TEST(ErrorBudget, LetsTheRootMeanSquareOfOneNumberBeItsLargestError) {
