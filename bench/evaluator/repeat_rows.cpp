@@ -75,6 +75,7 @@ void self_row(Backend& backend, const Setting& setting, nlohmann::json& rows) {
   const auto programs = correct_programs(setting, "empty");
   int ties = 0, done = 0;
   double highest = 0.0;
+  std::vector<double> distances, half_widths;
   nlohmann::json details = nlohmann::json::array();
   for (std::size_t i = 0; i < programs.size(); ++i) {
     TaskJudge judge(backend, programs[i].task, {});
@@ -85,8 +86,10 @@ void self_row(Backend& backend, const Setting& setting, nlohmann::json& rows) {
     for (int k = 0; k < share; ++k, ++done) {
       const Evaluation evaluation = judge.evaluate(compiled);
       if (!evaluation.timing) throw Error(programs[i].file + ": " + evaluation.failure.message);
-      ties += evaluation.timing->tie ? 1 : 0;
+      ties += evaluation.status == Status::ok && evaluation.timing->tie ? 1 : 0;
       highest = std::max(highest, evaluation.reward.value_or(0.0));
+      distances.push_back(std::abs(evaluation.timing->speedup - 1.0));
+      half_widths.push_back(0.5 * (evaluation.timing->high - evaluation.timing->low));
       speedups.push_back(std::round(evaluation.timing->speedup * 1e4) / 1e4);
     }
     details.push_back({{"task", programs[i].task.filename().string()}, {"speedups", speedups}});
@@ -95,6 +98,13 @@ void self_row(Backend& backend, const Setting& setting, nlohmann::json& rows) {
                      done == self_comparisons && ties >= 98, details));
   rows.push_back(row("a program against itself, 100 times: highest reward", highest, "x", "no reward above 1.01",
                      highest <= 1.01));
+  // A tie is easy with a wide interval, so these are shown beside it.
+  rows.push_back(row("a program against itself, 100 times: median distance of the speed-up from 1",
+                     100.0 * median(distances), "%", "none", true,
+                     {{"largest", 100.0 * *std::max_element(distances.begin(), distances.end())}}));
+  rows.push_back(row("a program against itself, 100 times: median half width of the interval",
+                     100.0 * median(half_widths), "%", "none", true,
+                     {{"largest", 100.0 * *std::max_element(half_widths.begin(), half_widths.end())}}));
 }
 
 }  // namespace cudal1::bench

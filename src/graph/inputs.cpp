@@ -69,6 +69,12 @@ bool may_be_derived(const Value& value, const LeafSource& leaf) {
   return value.kind == ValueKind::input && is_floating(value.meta.dtype) && is_continuous;
 }
 
+//! Sums of numbers of one sign are so large that errors of their terms drown in the rounding of the sum.
+bool has_mostly_one_sign(const Draw& draw) {
+  if (draw.kind == Draw::Kind::normal) return std::abs(draw.a) > 0.5 * draw.b;
+  return std::abs(draw.a + draw.b) > 0.5 * (draw.b - draw.a);
+}
+
 //! Large, but not so large that a matrix product of two such inputs leaves fp16: with K = 1024 its standard
 //! deviation is 16 * 16 * 32 = 8192, an eighth of fp16's largest number.
 double scale_of(DType dtype) { return dtype == DType::f16 ? 16.0 : 64.0; }
@@ -120,6 +126,9 @@ void derive(at::Tensor& tensor, DType dtype, Distribution distribution, const at
       return;
     case Distribution::negative:
       tensor.abs_().neg_();
+      return;
+    case Distribution::mixed:
+      tensor.mul_(at::randint(0, 2, tensor.sizes(), generator, tensor.options()).mul_(2.0).sub_(1.0));
       return;
     case Distribution::denormal:  // native values lie around 1, so these lie around the smallest normal number
       tensor.mul_(smallest_normal(dtype));
@@ -181,13 +190,19 @@ std::vector<Distribution> distributions_of(const Task& task) {
   std::vector<Distribution> offered{Distribution::native};
   const auto derives = [&](const LeafSource& leaf) { return may_be_derived(task.graph.values[leaf.value], leaf); };
   if (!std::ranges::any_of(task.leaves, derives)) return offered;
-  for (const Distribution candidate : {Distribution::scaled, Distribution::tiny, Distribution::constant,
-                                       Distribution::spiked, Distribution::negative, Distribution::denormal}) {
-    const auto excludes = [&](const LeafSource& leaf) {
+  const auto excluded = [&](Distribution candidate) {
+    return std::ranges::any_of(task.leaves, [&](const LeafSource& leaf) {
       return std::ranges::find(leaf.excluded_distributions, to_string(candidate)) != leaf.excluded_distributions.end();
-    };
-    if (!std::ranges::any_of(task.leaves, excludes)) offered.push_back(candidate);
-  }
+    });
+  };
+  for (const Distribution candidate :
+       {Distribution::scaled, Distribution::tiny, Distribution::constant, Distribution::spiked, Distribution::negative,
+        Distribution::mixed, Distribution::denormal})
+    if (!excluded(candidate)) offered.push_back(candidate);
+  // Where values below zero make no sense, mixed ones make none; where they are mixed already, they need not be again.
+  const auto one_sided = [&](const LeafSource& leaf) { return derives(leaf) && has_mostly_one_sign(leaf.draw); };
+  if (excluded(Distribution::negative) || !std::ranges::any_of(task.leaves, one_sided))
+    std::erase(offered, Distribution::mixed);
   return offered;
 }
 

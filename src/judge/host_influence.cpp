@@ -10,19 +10,32 @@ namespace {
 
 // Not the very fastest call, which has luck that others cannot repeat.
 constexpr double floor_share = 0.03;
-// The device is busy for longer than the host by far, and never waits for it.
 constexpr double hidden_share = 0.25;
+// What the host waits at least for the end of work that it has only enqueued.
+constexpr double shortest_wait_ms = 0.002;
 // Slopes between points that are closer than this, relative to the floor, are all noise.
 constexpr double closest = 0.02;
 constexpr std::size_t most_points = 300, fewest_points = 8;
 
-bool host_is_hidden(const CallTimes& times) { return times.enqueue_ms <= hidden_share * times.device_ms; }
+// Calls that are remembered: the machine of an hour ago says little about this one.
+constexpr std::size_t most_calls = 4000;
+
+//! The device is busy for longer than the host by far and never waits for it; or the host waited for the device while
+//! it enqueued (a library step that synchronises), and its time is not its own.
+bool tells_nothing(const CallTimes& times) {
+  const double wait_at_end = times.host_ms - times.enqueue_ms;
+  return times.enqueue_ms <= hidden_share * times.device_ms || wait_at_end < shortest_wait_ms;
+}
 
 }  // namespace
 
 void HostInfluence::add(const CallTimes& times) {
+  slope_is_current_ = false;
   enqueue_ms_.insert(std::upper_bound(enqueue_ms_.begin(), enqueue_ms_.end(), times.enqueue_ms), times.enqueue_ms);
   calls_.push_back(times);
+  if (calls_.size() <= most_calls) return;
+  enqueue_ms_.erase(std::lower_bound(enqueue_ms_.begin(), enqueue_ms_.end(), calls_.front().enqueue_ms));
+  calls_.pop_front();
 }
 
 double HostInfluence::floor() const {
@@ -31,20 +44,20 @@ double HostInfluence::floor() const {
 }
 
 double disturbance(const CallTimes& times, double floor_ms) {
-  if (host_is_hidden(times) || floor_ms <= 0.0) return 1.0;
+  if (tells_nothing(times) || floor_ms <= 0.0) return 1.0;
   return std::max(1.0, times.enqueue_ms / floor_ms);
 }
 
 // The median of the slopes between all pairs of calm calls (Theil and Sen): a few calls in which the device itself was
 // late do not bend it. A microsecond of the host is at most a microsecond of the device.
 double HostInfluence::slope() const {
-  if (calls_in_slope_ == calls_.size()) return slope_;
-  calls_in_slope_ = calls_.size();
+  if (slope_is_current_) return slope_;
+  slope_is_current_ = true;
   const double floor_ms = floor();
   std::vector<CallTimes> points;
   const std::size_t stride = 1 + calls_.size() / most_points;
   for (std::size_t i = 0; i < calls_.size(); i += stride)
-    if (!host_is_hidden(calls_[i]) && disturbance(calls_[i], floor_ms) <= calm_limit) points.push_back(calls_[i]);
+    if (!tells_nothing(calls_[i]) && disturbance(calls_[i], floor_ms) <= calm_limit) points.push_back(calls_[i]);
   std::vector<double> slopes;
   for (std::size_t i = 0; i < points.size(); ++i) {
     for (std::size_t k = i + 1; k < points.size(); ++k) {
@@ -56,8 +69,10 @@ double HostInfluence::slope() const {
 }
 
 double HostInfluence::undisturbed_ms(const CallTimes& times, double floor_ms) const {
-  if (host_is_hidden(times)) return times.device_ms;
-  return times.device_ms - slope() * std::max(0.0, times.enqueue_ms - floor_ms);
+  if (tells_nothing(times)) return times.device_ms;
+  // No further than the line is known, and never most of the time.
+  const double late = std::clamp(times.enqueue_ms - floor_ms, 0.0, (calm_limit - 1.0) * floor_ms);
+  return times.device_ms - std::min(slope() * late, 0.5 * times.device_ms);
 }
 
 double host_ratio(const std::vector<CallTimes>& first, const std::vector<CallTimes>& second) {

@@ -3,6 +3,7 @@
 // than about the program.
 #pragma once
 
+#include <deque>
 #include <vector>
 
 #include "device/device.hpp"
@@ -24,12 +25,13 @@ class HostInfluence {
  private:
   double slope() const;
   std::vector<double> enqueue_ms_;  // sorted
-  std::vector<CallTimes> calls_;    // in the order of time
-  mutable double slope_ = 0.0;
-  mutable std::size_t calls_in_slope_ = 0;
+  std::deque<CallTimes> calls_;     // in the order of time
+  mutable double slope_ = 0.0;      // costs some ten thousand comparisons
+  mutable bool slope_is_current_ = false;
 };
 
-//! How many times longer than undisturbed the host took; 1 where the device's work hides the host's.
+//! How many times longer than undisturbed the host took; 1 where the device's work hides the host's, or the host's time
+//! is not its own.
 double disturbance(const CallTimes& times, double floor_ms);
 
 //! Up to here a call counts; beyond, host and device no longer follow a line.

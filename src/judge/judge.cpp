@@ -124,13 +124,17 @@ struct TaskJudge::Impl {
     return evaluation;
   }
 
+  //! After these the device may be damaged, or still busy: a launch that is refused does not stop the one before it.
+  static bool may_leave_work_behind(Status status) {
+    return status == Status::illegal_access || status == Status::timeout || status == Status::crashed ||
+           status == Status::launch_error || status == Status::out_of_memory || status == Status::unsupported;
+  }
+
   // Any fault, any time-out, and in result mode any program leads to a fresh process.
   void fail(Evaluation& evaluation, const Failure& failure) {
     evaluation.status = failure.status;
     evaluation.failure = failure;
-    const bool fault = failure.status == Status::illegal_access || failure.status == Status::timeout ||
-                       failure.status == Status::crashed;
-    if (fault) context->candidate().discard_runner();
+    if (may_leave_work_behind(failure.status)) context->candidate().discard_runner();
   }
 
   Result<PlanSession::Done> load(const CompiledProgram& program) {

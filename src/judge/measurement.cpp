@@ -16,6 +16,15 @@ using Clock = std::chrono::steady_clock;
 // it wants.
 constexpr int patience = 4, most_tries = 6;
 constexpr std::size_t fewest_in_bucket = 3;
+// So much slower on derived inputs, for sure and not by chance, is a program that takes a short cut on the usual ones.
+constexpr double short_cut_limit = 0.9;
+constexpr std::size_t fewest_derived_pairs = 5;
+
+struct CorrectedPair {
+  TimedPair pair;
+  double disturbance = 1.0;
+  bool on_derived_inputs = false;
+};
 
 struct Sample {
   PairTimes times;
@@ -122,36 +131,62 @@ class Campaign {
 
   int pairs_a_block() const { return std::max(1, options_.pairs_a_round / bucket_count); }
 
-  //! The calm pairs of a bucket, or the least disturbed where there are too few, at the speed of the undisturbed host.
-  std::vector<TimedPair> corrected_bucket(int bucket) const {
+  //! The pairs of a bucket at the speed of the undisturbed host, the least disturbed first.
+  std::vector<CorrectedPair> corrected_pairs(int bucket) const {
     std::vector<CallTimes> reference, candidate;
+    std::vector<CorrectedPair> pairs;
     for (const Sample& sample : samples_) {
       if (sample.bucket != bucket) continue;
       reference.push_back(sample.times.reference);
       candidate.push_back(sample.times.candidate);
+      pairs.push_back({{}, 1.0, sample.times.on_derived_inputs});
     }
     // The reference is known from longer ago, and from calmer moments perhaps. Both must be corrected to the same speed
     // of the host, so the candidate's floor is taken relative to the reference's.
     const double reference_floor = context_.reference_host().floor();
     const double candidate_floor = host_ratio(reference, candidate) * reference_floor;
-    std::vector<std::pair<double, TimedPair>> ranked;
-    for (std::size_t i = 0; i < reference.size(); ++i)
-      ranked.push_back(
-          {std::max(disturbance(reference[i], reference_floor), disturbance(candidate[i], candidate_floor)),
-           {context_.reference_host().undisturbed_ms(reference[i], reference_floor),
-            candidate_host_.undisturbed_ms(candidate[i], candidate_floor)}});
-    std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-    const std::size_t least = std::max(fewest_in_bucket, static_cast<std::size_t>(pairs_a_block() / 3));
-    std::vector<TimedPair> pairs;
-    for (const auto& [how_disturbed, pair] : ranked)
-      if (how_disturbed <= calm_limit || pairs.size() < least) pairs.push_back(pair);
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+      pairs[i].pair = {context_.reference_host().undisturbed_ms(reference[i], reference_floor),
+                       candidate_host_.undisturbed_ms(candidate[i], candidate_floor)};
+      pairs[i].disturbance =
+          std::max(disturbance(reference[i], reference_floor), disturbance(candidate[i], candidate_floor));
+    }
+    std::stable_sort(pairs.begin(), pairs.end(),
+                     [](const CorrectedPair& a, const CorrectedPair& b) { return a.disturbance < b.disturbance; });
     return pairs;
   }
 
+  //! Of every bucket its calm pairs, or the least disturbed where there are too few.
+  std::vector<std::vector<CorrectedPair>> chosen_pairs() const {
+    const std::size_t least = std::max(fewest_in_bucket, static_cast<std::size_t>(pairs_a_block() / 3));
+    std::vector<std::vector<CorrectedPair>> chosen;
+    for (int bucket = 0; bucket < bucket_count; ++bucket) {
+      std::vector<CorrectedPair>& pairs = chosen.emplace_back(corrected_pairs(bucket));
+      std::size_t count = std::min(least, pairs.size());
+      while (count < pairs.size() && pairs[count].disturbance <= calm_limit) ++count;
+      pairs.resize(count);
+    }
+    return chosen;
+  }
+
   Buckets corrected_buckets() const {
+    const auto chosen = chosen_pairs();
+    const bool derived_only = takes_a_short_cut(chosen);
     Buckets buckets;
-    for (int bucket = 0; bucket < bucket_count; ++bucket) buckets.push_back(corrected_bucket(bucket));
+    for (const auto& pairs : chosen) {
+      std::vector<TimedPair>& bucket = buckets.emplace_back();
+      for (const CorrectedPair& pair : pairs)
+        if (pair.on_derived_inputs || !derived_only) bucket.push_back(pair.pair);
+    }
     return buckets;
+  }
+
+  static bool takes_a_short_cut(const std::vector<std::vector<CorrectedPair>>& chosen) {
+    std::vector<double> native, derived;
+    for (const auto& pairs : chosen)
+      for (const CorrectedPair& pair : pairs) (pair.on_derived_inputs ? derived : native).push_back(pair.pair.ratio());
+    if (derived.size() < fewest_derived_pairs || native.empty()) return false;
+    return median_interval(derived).high < short_cut_limit * median(native);
   }
 
   //! As published: every pair as it was measured.
@@ -179,7 +214,7 @@ class Campaign {
       candidate_gap.push_back(sample.times.candidate.host_ms - sample.times.candidate.device_ms);
       candidate_ms.push_back(sample.times.candidate.device_ms);
     }
-    const double allowed = std::max(0.05, 0.2 * median(candidate_ms));
+    const double allowed = std::max(0.02, 0.2 * median(candidate_ms));
     const double hidden = median(candidate_gap) - std::max(0.0, median(reference_gap));
     if (hidden <= allowed && median(candidate_gap) >= -0.02) return std::nullopt;
     return Failure{

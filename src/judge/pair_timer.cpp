@@ -5,9 +5,9 @@
 namespace cudal1 {
 namespace {
 
-// One timed call in seven is on a derived distribution, so that a program which recognises the usual inputs does not
-// look fast on them alone.
-constexpr std::uint64_t derived_share = 7;
+// One timed call in four is on a derived distribution: a program that recognises the usual inputs must not look fast on
+// them alone.
+constexpr std::uint64_t derived_share = 4;
 // One call in so many is looked at more closely.
 constexpr std::uint64_t memory_looks = 4, constant_looks = 8, oracle_looks = 16;
 constexpr std::chrono::milliseconds reference_limit{60000};
@@ -35,6 +35,7 @@ void PairTimer::use_core(int core) {
 
 std::optional<Failure> PairTimer::time_pair(PairTimes& times) {
   const Distribution distribution = choose_distribution();
+  times.on_derived_inputs = distribution != Distribution::native;
   const TensorTable leaves = context_.with_inputs(verified_.constants, distribution, random_.next());
   if (previous_leaves_.empty())
     previous_leaves_ = context_.with_inputs(verified_.constants, Distribution::native, random_.next());

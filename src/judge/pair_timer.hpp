@@ -9,6 +9,7 @@ namespace cudal1 {
 
 struct PairTimes {
   CallTimes reference, candidate;
+  bool on_derived_inputs = false;
 };
 
 class PairTimer {

@@ -11,9 +11,10 @@ namespace cudal1 {
 namespace {
 
 constexpr std::uint64_t smallest_library_bytes = std::uint64_t{256} << 20;
-constexpr std::uint64_t reserve_bytes = std::uint64_t{1} << 30;  // for the judge's own tensors
-constexpr int not_a_number_byte = 0xff;                          // NaN in every floating type, -1 in integers
-constexpr int large_number_byte = 0x4b;                          // about 1.3e7 in f32 and bf16, 14.6 in f16
+constexpr std::uint64_t reserve_bytes = std::uint64_t{1} << 30;    // for the judge's own tensors
+constexpr std::uint64_t bytes_a_process = std::uint64_t{1} << 30;  // a context with the library's kernels
+constexpr int not_a_number_byte = 0xff;                            // NaN in every floating type, -1 in integers
+constexpr int large_number_byte = 0x4b;                            // about 1.3e7 in f32 and bf16, 14.6 in f16
 
 std::uint64_t library_bytes(const Backend& backend, const Plan& plan) {
   if (!backend.tensors_on_cuda()) return 0;
@@ -107,7 +108,9 @@ bool PlanSession::has_runner() {
 Result<PlanSession::Done> PlanSession::start_runners() {
   std::optional<Failure> failure;
   std::vector<RunnerProcess> launched;
-  while (!failure && launched.size() < wanted_processes_) {
+  const std::uint64_t room = backend_.free_bytes() / bytes_a_process;
+  const std::size_t count = std::clamp<std::size_t>(room, 1, wanted_processes_);
+  while (!failure && launched.size() < count) {
     auto runner = RunnerProcess::launch(backend_.runner_options());
     if (runner)
       launched.push_back(std::move(runner).value());

@@ -123,6 +123,60 @@ TEST_F(VerdictOnHost, WorkThatDeviceEventsDoNotSeeIsAClockMismatch) {
   EXPECT_FALSE(evaluation.errors.empty());
 }
 
+TEST_F(VerdictOnHost, ResultsAreTakenOverSeveralProcesses) {
+  options_.mode = JudgeMode::result;
+  backend_.set_quirks({.kernels_ms = 0.5, .library_ms = 1.0});
+  for (int program = 0; program < 2; ++program) {
+    const Evaluation evaluation = evaluate(honest_program);
+    expect_status(evaluation, "ok");
+    ASSERT_TRUE(evaluation.timing);
+    EXPECT_EQ(evaluation.timing->processes, 4);
+    EXPECT_DOUBLE_EQ(evaluation.timing->speedup, 2.0);
+  }
+}
+
+TEST_F(VerdictOnHost, ThePapersProtocolTakesEveryPairOfItsWindow) {
+  options_.protocol = TimingProtocol::paper;
+  options_.paper_window_seconds = 0.5;
+  backend_.set_quirks({.kernels_ms = 0.5, .library_ms = 1.0, .enqueue_share = 0.7, .slow_host_factor = 1.8});
+  const Evaluation evaluation = evaluate(honest_program);
+  expect_status(evaluation, "ok");
+  ASSERT_TRUE(evaluation.timing);
+  EXPECT_GE(evaluation.timing->pairs, bucket_count);
+  EXPECT_EQ(evaluation.timing->disturbed_pairs, 0);
+}
+
+//! Launch-bound reference, candidate that is not: where the host is slow, the speed-up looks larger than it is.
+class DisturbedHost : public VerdictOnHost, public ::testing::WithParamInterface<double> {};
+
+TEST_P(DisturbedHost, DoesNotShowInTheSpeedUp) {
+  const double slow = GetParam();
+  bool is_reference = true;
+  backend_.set_timing_cores({0, 1});
+  backend_.choose_quirks([&] {
+    HostQuirks quirks{.kernels_ms = 0.5, .library_ms = 1.0, .slow_host_factor = slow};
+    quirks.enqueue_share = std::exchange(is_reference, false) ? 0.7 : 0.3;
+    return quirks;
+  });
+  const Evaluation evaluation = evaluate(honest_program);
+  expect_status(evaluation, "ok");
+  ASSERT_TRUE(evaluation.timing);
+  EXPECT_NEAR(evaluation.timing->speedup, 2.0, 0.02);
+  EXPECT_NEAR(evaluation.timing->reference_ms, 1.0, 0.02);
+  EXPECT_EQ(evaluation.timing->disturbed_pairs > 0, slow > 1.5);
+}
+
+INSTANTIATE_TEST_SUITE_P(ALittleAndALot, DisturbedHost, ::testing::Values(1.3, 1.8));
+
+TEST_F(VerdictOnHost, AShortCutOnTheUsualInputsDoesNotCount) {
+  options_.mode = JudgeMode::result;
+  backend_.set_quirks({.kernels_ms = 0.25, .library_ms = 1.0, .unusual_factor = 4.0});
+  const Evaluation evaluation = evaluate(honest_program);
+  expect_status(evaluation, "ok");
+  ASSERT_TRUE(evaluation.timing);
+  EXPECT_DOUBLE_EQ(evaluation.timing->speedup, 1.0);
+}
+
 TEST_F(VerdictOnHost, ASpeedThatJumpsIsUnstable) {
   backend_.set_quirks({.kernels_ms = 1.0, .library_ms = 1.0, .calls_per_phase = 30});
   const Evaluation evaluation = evaluate(honest_program);

@@ -12,12 +12,15 @@ namespace cudal1 {
 
 //! A plan of kernels has at least one launch; a plan of the library has none, as the reference.
 struct HostQuirks {
-  double kernels_ms = 0.0;    //!< what a call of a plan of kernels is said to take; 0: what the clock says
-  double library_ms = 0.0;    //!< the same for a plan of the library
-  double unseen_ms = 0.0;     //!< kernels: work that device events do not see but the host waits for
-  int calls_per_phase = 0;    //!< kernels: so many calls are followed by as many that take twice as long
-  int last_right_call = 0;    //!< kernels: later calls leave a wrong first output; 0: never
-  int last_library_call = 0;  //!< library: the process ends in the call after this one; 0: never
+  double kernels_ms = 0.0;        //!< what a call of a plan of kernels is said to take; 0: what the clock says
+  double library_ms = 0.0;        //!< the same for a plan of the library
+  double unseen_ms = 0.0;         //!< kernels: work that device events do not see but the host waits for
+  int calls_per_phase = 0;        //!< kernels: so many calls are followed by as many that take twice as long
+  int last_right_call = 0;        //!< kernels: later calls leave a wrong first output; 0: never
+  int last_library_call = 0;      //!< library: the process ends in the call after this one; 0: never
+  double enqueue_share = 0.0;     //!< of the time that is said, so much is the host's: the rest follows
+  double slow_host_factor = 1.0;  //!< in one call of three the host takes so many times longer
+  double unusual_factor = 1.0;    //!< kernels: so many times longer on inputs that do not look like a normal draw
 };
 
 //! Called for every runner that is started.
