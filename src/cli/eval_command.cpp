@@ -1,7 +1,3 @@
-#include <fmt/format.h>
-#include <unistd.h>
-
-#include <cstdio>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -13,7 +9,7 @@
 #include "cli/commands.hpp"
 #include "cli/compile_queue.hpp"
 #include "cli/device_choice.hpp"
-#include "cli/eval_table.hpp"
+#include "cli/eval_loop.hpp"
 #include "judge/judge.hpp"
 
 namespace cudal1 {
@@ -60,46 +56,33 @@ EvaluationRecord to_record(const Evaluation& evaluation) {
   return record;
 }
 
-double best_known(Archive* archive, const TaskJudge& judge, const std::string& gpu) {
-  if (!archive) return 0.0;
-  const auto best = archive->best(judge.hash(), gpu, 1);
+double best_known(Archive& archive, const TaskJudge& judge, const std::string& gpu) {
+  const auto best = archive.best(judge.hash(), gpu, 1);
   return best.empty() ? 0.0 : best.front().evaluation.reward.value_or(0.0);
-}
-
-void show_progress(std::size_t done, std::size_t total, const std::string& name) {
-  if (::isatty(STDERR_FILENO) != 0) std::fprintf(stderr, "\r\033[K%zu/%zu %s", done, total, name.c_str());
 }
 
 int run_eval(const EvalOptions& options) {
   std::vector<std::string> texts;
   for (const fs::path& path : options.programs) texts.push_back(read_file(path));
   const auto backend = choose_backend(options.device);
+  const std::string gpu = backend->info().name;
   std::optional<Archive> archive;
   if (options.use_archive)
     archive.emplace(options.archive.empty() ? data_directory() / "archive.sqlite" : options.archive);
   TaskJudge judge(*backend, options.task, options.judge);
   CompileQueue queue([&](const std::string& name, const std::string& text) { return judge.compile(name, text); },
                      options.jobs);
-  for (std::size_t i = 0; i < texts.size(); ++i) queue.add(options.programs[i].filename().string(), texts[i]);
-
-  EvalTable table(options.verbose);
-  json results = json::array();
-  bool judge_failed = false;
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    show_progress(i, texts.size(), options.programs[i].filename().string());
-    const Evaluation evaluation =
-        judge.evaluate(queue.next(), best_known(archive ? &*archive : nullptr, judge, backend->info().name));
-    if (archive) archive->record({judge.hash(), judge.name(), judge.source_text()}, texts[i], to_record(evaluation));
-    judge_failed = judge_failed || evaluation.status == Status::judge_error;
-    results.push_back(to_json(evaluation));
-    table.add(evaluation);
+  EvalLoop loop;
+  for (const fs::path& path : options.programs) loop.programs.push_back(path.filename().string());
+  for (std::size_t i = 0; i < texts.size(); ++i) queue.add(loop.programs[i], texts[i]);
+  loop.judge_next = [&](double best) { return judge.evaluate(queue.next(), best); };
+  if (archive) {
+    loop.best_known = [&] { return best_known(*archive, judge, gpu); };
+    loop.record = [&](std::size_t program, const Evaluation& evaluation) {
+      archive->record({judge.hash(), judge.name(), judge.source_text()}, texts[program], to_record(evaluation));
+    };
   }
-  if (::isatty(STDERR_FILENO) != 0) std::fprintf(stderr, "\r\033[K");
-  if (options.as_json)
-    std::printf("%s\n", json{{"results", results}}.dump(2, ' ', false, json::error_handler_t::replace).c_str());
-  else
-    table.print(backend->info().name);
-  return judge_failed ? 1 : 0;
+  return run_eval_loop(loop, {gpu, options.as_json, options.verbose});
 }
 
 //! An option that takes one of a few words.

@@ -3,16 +3,17 @@
 #include <filesystem>
 #include <string>
 
-#include "base/unique_fd.hpp"
+#include "judge/lock_file.hpp"
 
 namespace cudal1 {
 
 //! One lock a GPU, shared by all processes and users of the machine: measuring takes it alone, everything else that
-//! uses the GPU shares it. The operating system releases it when a process dies.
+//! uses the GPU shares it. Who waits to measure is let in before those who come later to share. The operating system
+//! releases it when a process dies.
 class GpuLock {
  public:
-  //! `folder` may be one that everybody writes to. Throws Error when the lock file can be neither made nor opened, or
-  //! when something else has its name.
+  //! `folder` may be one that everybody writes to. Throws Error when the lock's files can be neither made nor opened,
+  //! or when something else has their names.
   explicit GpuLock(const std::string& gpu_id, const std::filesystem::path& folder = "/tmp");
 
   //! Held until this goes.
@@ -27,16 +28,15 @@ class GpuLock {
     UniqueFd file_;  // closing it releases the lock
   };
 
-  //! Not while this process holds the other kind: each waits for the other.
-  [[nodiscard]] Guard share();
-  [[nodiscard]] Guard alone();
-  const std::filesystem::path& path() const { return path_; }
+  //! Not while the caller holds a guard already, of either kind: the second would wait for the first, or for somebody
+  //! who waits to measure and thus for the first.
+  [[nodiscard]] Guard share() const;
+  [[nodiscard]] Guard alone() const;
+  const std::filesystem::path& path() const { return lock_.path(); }
 
  private:
-  UniqueFd open_file() const;
-  bool make_file() const;
-  Guard take(int operation) const;
-  std::filesystem::path path_;
+  LockFile lock_;
+  LockFile turnstile_;  // closed while somebody waits to measure; flock alone lets sharers in as long as one is there
 };
 
 }  // namespace cudal1

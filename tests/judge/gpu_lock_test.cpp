@@ -7,9 +7,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <functional>
-#include <optional>
+#include <future>
+#include <thread>
 
 #include "base/files.hpp"
 #include "base/result.hpp"
@@ -18,6 +21,7 @@ namespace cudal1 {
 namespace {
 
 namespace fs = std::filesystem;
+using namespace std::chrono_literals;
 
 //! In a process of its own; true when `action` says so and throws nothing.
 bool in_another_process(const std::function<bool()>& action) {
@@ -40,15 +44,17 @@ class GpuLockTest : public ::testing::Test {
   GpuLockTest() { fs::permissions(folder_.path(), fs::perms::all | fs::perms::sticky_bit); }  // as /tmp
 
   //! Could another process take it now?
-  bool free_for_another(bool alone) const {
+  bool free_for_another(bool alone) const { return free_for_another(alone, path()); }
+  static bool free_for_another(bool alone, const fs::path& path) {
     return in_another_process([&] {
-      const UniqueFd file(::open(path().c_str(), O_RDONLY));
+      const UniqueFd file(::open(path.c_str(), O_RDONLY));
       return ::flock(file.get(), (alone ? LOCK_EX : LOCK_SH) | LOCK_NB) == 0;
     });
   }
 
   GpuLock lock() const { return GpuLock("gpu", folder_.path()); }
   fs::path path() const { return folder_.path() / "cudal1-gpu-gpu.lock"; }
+  fs::path turnstile() const { return folder_.path() / "cudal1-gpu-gpu.turnstile"; }
   TemporaryFolder folder_;
 };
 
@@ -69,15 +75,93 @@ TEST_F(GpuLockTest, IsFreeWhenTheGuardIsGone) {
   EXPECT_TRUE(free_for_another(true));
 }
 
+TEST_F(GpuLockTest, SharersDoNotWaitForEachOther) {
+  const auto guard = lock().share();
+  EXPECT_TRUE(in_another_process([&] {
+    ::alarm(60);  // ends a process that waits
+    const auto other = lock().share();
+    return true;
+  }));
+}
+
+//! Two threads that share in turns, each letting go only when the other shares too: somebody always does. One that
+//! waits for the other in vain lets go after a moment.
+class OverlappingSharers {
+ public:
+  explicit OverlappingSharers(const GpuLock& lock) : lock_(lock) {
+    for (int own = 0; own < 2; ++own) threads_[own] = std::jthread([this, own] { take_turns(own); });
+    while (turns_ < 4) std::this_thread::sleep_for(1ms);
+  }
+  ~OverlappingSharers() { stop_ = true; }
+
+ private:
+  static constexpr auto patience = 200ms;
+
+  void take_turns(int own) {
+    while (!stop_) {
+      if (turns_ % 2 != own) {
+        std::this_thread::sleep_for(1ms);
+        continue;
+      }
+      const auto guard = lock_.share();
+      const int mine = ++turns_;
+      const auto deadline = std::chrono::steady_clock::now() + patience;
+      while (!stop_ && turns_ == mine && std::chrono::steady_clock::now() < deadline) std::this_thread::sleep_for(1ms);
+    }
+  }
+
+  const GpuLock& lock_;
+  std::atomic<bool> stop_ = false;
+  std::atomic<int> turns_ = 0;
+  std::jthread threads_[2];  // last: they end before what they use
+};
+
+TEST_F(GpuLockTest, MeasuringIsNotKeptOutBySharersThatTakeTurns) {
+  const GpuLock ours = lock();
+  std::future<void> measured;  // ends after the sharers, who may be what it waits for
+  const OverlappingSharers sharers(ours);
+  measured = std::async(std::launch::async, [&] { const auto guard = ours.alone(); });
+  // It takes as long as the patience of the sharers; the limit is for busy machines.
+  EXPECT_EQ(measured.wait_for(10s), std::future_status::ready);
+}
+
+TEST_F(GpuLockTest, WhoeverWantsToShareWaitsBehindMeasuringThatWaits) {
+  const GpuLock ours = lock();
+  std::future<void> measured, shared;
+  std::atomic<bool> has_measured = false;
+  {
+    const auto guard = ours.share();
+    measured = std::async(std::launch::async, [&] {
+      const auto alone = ours.alone();
+      has_measured = true;
+    });
+    while (free_for_another(false, turnstile())) std::this_thread::sleep_for(1ms);  // until it waits
+    shared = std::async(std::launch::async, [&] {
+      const auto other = ours.share();
+      EXPECT_TRUE(has_measured);
+    });
+    EXPECT_EQ(shared.wait_for(100ms), std::future_status::timeout);
+  }
+  measured.get();
+  shared.get();
+}
+
+TEST_F(GpuLockTest, LeavesTheTurnstileOnceItIsHeld) {
+  for (const bool alone : {false, true}) {
+    const auto guard = alone ? lock().alone() : lock().share();
+    EXPECT_TRUE(free_for_another(true, turnstile()));
+  }
+}
+
 TEST_F(GpuLockTest, IsForEverybodyWhateverTheUmaskAndLeavesNothingElseBehind) {
   const mode_t before = ::umask(0077);
   lock();
   ::umask(before);
-  EXPECT_EQ(fs::status(path()).permissions(), fs::perms(0666));
-  EXPECT_EQ(std::distance(fs::directory_iterator(folder_.path()), {}), 1);
+  for (const fs::path& file : {path(), turnstile()}) EXPECT_EQ(fs::status(file).permissions(), fs::perms(0666));
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_.path()), {}), 2);
 }
 
-TEST_F(GpuLockTest, TakesAFileOfAnotherUserInASharedFolder) {
+TEST_F(GpuLockTest, TakesFilesOfAnotherUserInASharedFolder) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can be two users";
   constexpr uid_t somebody = 12345, somebody_else = 54321;
   for (const uid_t user : {somebody, somebody_else})
@@ -86,25 +170,31 @@ TEST_F(GpuLockTest, TakesAFileOfAnotherUserInASharedFolder) {
       const auto guard = lock().alone();
       return true;
     }));
-  struct stat info {};
-  ASSERT_EQ(::stat(path().c_str(), &info), 0);
-  EXPECT_EQ(info.st_uid, somebody);
+  for (const fs::path& file : {path(), turnstile()}) {
+    struct stat info {};
+    ASSERT_EQ(::stat(file.c_str(), &info), 0);
+    EXPECT_EQ(info.st_uid, somebody);
+  }
 }
 
 TEST_F(GpuLockTest, DoesNotFollowALinkOrTakeSomethingElseForAFile) {
-  fs::create_symlink(folder_.path() / "elsewhere", path());
-  EXPECT_THROW(lock(), Error);
-  EXPECT_FALSE(fs::exists(folder_.path() / "elsewhere"));
-  fs::remove(path());
-  ASSERT_EQ(::mkfifo(path().c_str(), 0666), 0);
-  EXPECT_THROW(lock(), Error);
+  for (const fs::path& file : {path(), turnstile()}) {
+    fs::create_symlink(folder_.path() / "elsewhere", file);
+    EXPECT_THROW(lock(), Error);
+    EXPECT_FALSE(fs::exists(folder_.path() / "elsewhere"));
+    fs::remove(file);
+    ASSERT_EQ(::mkfifo(file.c_str(), 0666), 0);
+    EXPECT_THROW(lock(), Error);
+    fs::remove(file);
+  }
 }
 
-TEST_F(GpuLockTest, HoldsAlsoWhenItsFileWasRemovedInTheMeantime) {
-  GpuLock ours = lock();
-  fs::remove(path());
+TEST_F(GpuLockTest, HoldsAlsoWhenItsFilesWereRemovedInTheMeantime) {
+  const GpuLock ours = lock();
+  for (const fs::path& file : {path(), turnstile()}) fs::remove(file);
   const auto guard = ours.alone();
   EXPECT_FALSE(free_for_another(false));
+  EXPECT_TRUE(fs::exists(turnstile()));
 }
 
 TEST_F(GpuLockTest, IsNotHandedToChildProcesses) {

@@ -1,0 +1,79 @@
+#include "cli/eval_loop.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <nlohmann/json.hpp>
+
+#include "cli/eval_table.hpp"
+
+namespace cudal1 {
+namespace {
+
+using nlohmann::json;
+
+void clear_progress() {
+  if (::isatty(STDERR_FILENO) != 0) std::fprintf(stderr, "\r\033[K");
+}
+
+void show_progress(std::size_t done, std::size_t total, const std::string& name) {
+  if (::isatty(STDERR_FILENO) != 0) std::fprintf(stderr, "\r\033[K%zu/%zu %s", done, total, name.c_str());
+}
+
+//! Does what the archive is asked for, as far as the archive can.
+class ArchiveAttempts {
+ public:
+  template <class Action>
+  void attempt(Action action) {
+    try {
+      action();
+    } catch (const std::exception& error) {
+      if (!failed_) report(error.what());
+      failed_ = true;
+    }
+  }
+  bool failed() const { return failed_; }
+
+ private:
+  static void report(const std::string& error) {
+    clear_progress();
+    std::fprintf(stderr, "cudal1: %s (judging goes on; not every result is in the archive)\n",
+                 error.substr(0, error.find('\n')).c_str());
+  }
+  bool failed_ = false;
+};
+
+void print(const std::vector<Evaluation>& evaluations, const EvalOutput& output) {
+  if (output.as_json) {
+    json results = json::array();
+    for (const Evaluation& evaluation : evaluations) results.push_back(to_json(evaluation));
+    std::printf("%s\n", json{{"results", results}}.dump(2, ' ', false, json::error_handler_t::replace).c_str());
+    return;
+  }
+  EvalTable table(output.verbose);
+  for (const Evaluation& evaluation : evaluations) table.add(evaluation);
+  table.print(output.device);
+}
+
+}  // namespace
+
+int run_eval_loop(const EvalLoop& loop, const EvalOutput& output) {
+  ArchiveAttempts archive;
+  std::vector<Evaluation> evaluations;
+  for (std::size_t i = 0; i < loop.programs.size(); ++i) {
+    show_progress(i, loop.programs.size(), loop.programs[i]);
+    double best_known = 0.0;
+    archive.attempt([&] { best_known = loop.best_known(); });
+    evaluations.push_back(loop.judge_next(best_known));
+    archive.attempt([&] { loop.record(i, evaluations.back()); });
+  }
+  clear_progress();
+  print(evaluations, output);
+  const bool judge_failed = std::any_of(evaluations.begin(), evaluations.end(),
+                                        [](const Evaluation& e) { return e.status == Status::judge_error; });
+  return judge_failed || archive.failed() ? 1 : 0;
+}
+
+}  // namespace cudal1
