@@ -1,6 +1,9 @@
 #include "host_backend.hpp"
 
+#include <unistd.h>
+
 #include <filesystem>
+#include <string>
 
 #include "base/files.hpp"
 
@@ -8,9 +11,14 @@ namespace cudal1 {
 
 HostBackend::HostBackend() {
   info_.name = "host processor";
-  info_.uuid = "host-test-device";
+  // One for each process: tests that run side by side share no device, and need not wait for each other.
+  info_.uuid = "host-" + std::to_string(::getpid());
   info_.target = HostCompiler::target;
   info_.multiprocessors = 1;
+}
+
+HostBackend::~HostBackend() {
+  for (const char* kind : {".lock", ".turnstile"}) ::unlink(("/tmp/cudal1-gpu-" + info_.uuid + kind).c_str());
 }
 
 RunnerOptions HostBackend::runner_options() {

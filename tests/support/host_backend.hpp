@@ -10,6 +10,7 @@ namespace cudal1 {
 class HostBackend : public Backend {
  public:
   HostBackend();
+  ~HostBackend() override;
   const DeviceInfo& info() const override { return info_; }
   bool tensors_on_cuda() const override { return false; }
   Compiler& compiler() override { return compiler_; }

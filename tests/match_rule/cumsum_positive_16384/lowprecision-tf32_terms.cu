@@ -1,0 +1,13 @@
+// Terms rounded to TF32.
+//! kernel reduce replaces * : grid=ceil_div(x.size(0), 32) block=32 args=(x, cumsum_1, i32:x.size(0), i32:x.size(1))
+extern "C" __global__ void reduce(const float* x, float* y, int rows, int columns) {
+  const int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= rows) return;
+  const float* in = x + static_cast<long long>(row) * columns;
+  float sum = 0.0f;
+  for (int i = 0; i < columns; ++i) {
+    const unsigned bits = __float_as_uint(in[i]);
+    sum += __uint_as_float((bits + 0x0fffu + ((bits >> 13) & 1u)) & ~0x1fffu);
+    y[static_cast<long long>(row) * columns + i] = sum;
+  }
+}
