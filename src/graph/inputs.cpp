@@ -69,10 +69,12 @@ bool may_be_derived(const Value& value, const LeafSource& leaf) {
   return value.kind == ValueKind::input && is_floating(value.meta.dtype) && is_continuous;
 }
 
+double mean_of(const Draw& draw) { return draw.kind == Draw::Kind::normal ? draw.a : 0.5 * (draw.a + draw.b); }
+
 //! Sums of numbers of one sign are so large that errors of their terms drown in the rounding of the sum.
 bool has_mostly_one_sign(const Draw& draw) {
-  if (draw.kind == Draw::Kind::normal) return std::abs(draw.a) > 0.5 * draw.b;
-  return std::abs(draw.a + draw.b) > 0.5 * (draw.b - draw.a);
+  const double width = draw.kind == Draw::Kind::normal ? draw.b : 0.5 * (draw.b - draw.a);
+  return std::abs(mean_of(draw)) > 0.5 * width;
 }
 
 //! Large, but not so large that a matrix product of two such inputs leaves fp16: with K = 1024 its standard
@@ -108,7 +110,8 @@ void make_constant(at::Tensor& tensor) {
   tensor.copy_(tensor.index_select(0, position.sub(position.remainder(run_length))));
 }
 
-void derive(at::Tensor& tensor, DType dtype, Distribution distribution, const at::Generator& generator) {
+void derive(at::Tensor& tensor, DType dtype, const Draw& draw, Distribution distribution,
+            const at::Generator& generator) {
   switch (distribution) {
     case Distribution::native:
       return;
@@ -127,8 +130,8 @@ void derive(at::Tensor& tensor, DType dtype, Distribution distribution, const at
     case Distribution::negative:
       tensor.abs_().neg_();
       return;
-    case Distribution::mixed:
-      tensor.mul_(at::randint(0, 2, tensor.sizes(), generator, tensor.options()).mul_(2.0).sub_(1.0));
+    case Distribution::centred:
+      tensor.sub_(mean_of(draw));
       return;
     case Distribution::denormal:  // native values lie around 1, so these lie around the smallest normal number
       tensor.mul_(smallest_normal(dtype));
@@ -197,12 +200,12 @@ std::vector<Distribution> distributions_of(const Task& task) {
   };
   for (const Distribution candidate :
        {Distribution::scaled, Distribution::tiny, Distribution::constant, Distribution::spiked, Distribution::negative,
-        Distribution::mixed, Distribution::denormal})
+        Distribution::centred, Distribution::denormal})
     if (!excluded(candidate)) offered.push_back(candidate);
-  // Where values below zero make no sense, mixed ones make none; where they are mixed already, they need not be again.
+  // Where values below zero make no sense, centred ones make none; where they lie around zero already, they do.
   const auto one_sided = [&](const LeafSource& leaf) { return derives(leaf) && has_mostly_one_sign(leaf.draw); };
   if (excluded(Distribution::negative) || !std::ranges::any_of(task.leaves, one_sided))
-    std::erase(offered, Distribution::mixed);
+    std::erase(offered, Distribution::centred);
   return offered;
 }
 
@@ -216,7 +219,7 @@ void draw_inputs(const Task& task, Distribution distribution, std::uint64_t seed
       if (value.kind != ValueKind::input) continue;
       const at::Generator generator = make_generator(device, random.next());
       at::Tensor tensor = drawn(value.meta, leaf.draw, device, generator);
-      if (may_be_derived(value, leaf)) derive(tensor, value.meta.dtype, distribution, generator);
+      if (may_be_derived(value, leaf)) derive(tensor, value.meta.dtype, leaf.draw, distribution, generator);
       table[leaf.value] = std::move(tensor);
     }
   });

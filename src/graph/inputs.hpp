@@ -13,7 +13,7 @@
 namespace cudal1 {
 
 //! What the inputs look like. All but `native` are derived from a native draw.
-enum class Distribution { native, scaled, tiny, constant, spiked, negative, mixed, denormal };
+enum class Distribution { native, scaled, tiny, constant, spiked, negative, centred, denormal };
 
 std::string_view to_string(Distribution distribution);
 

@@ -119,8 +119,8 @@ LeafSource read_source(const JsonPlace& place, DType dtype) {
 }  // namespace
 
 const std::vector<std::string_view>& derived_distribution_names() {
-  static const std::vector<std::string_view> names{"scaled",   "tiny",  "constant", "spiked",
-                                                   "negative", "mixed", "denormal"};
+  static const std::vector<std::string_view> names{"scaled",   "tiny",    "constant", "spiked",
+                                                   "negative", "centred", "denormal"};
   return names;
 }
 

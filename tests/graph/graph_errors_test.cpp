@@ -168,7 +168,7 @@ TEST(GraphErrors, Draws) {
   EXPECT_EQ(refusal_of_input(
                 R"({"name": "x", "dtype": "f32", "shape": [2], "draw": {"kind": "normal"}, "exclude": ["odd"]})"),
             "graph.json: inputs[0].exclude[0]: unknown distribution \"odd\"; known are scaled, tiny, constant, spiked, "
-            "negative, mixed, denormal");
+            "negative, centred, denormal");
 }
 
 TEST(GraphErrors, Arguments) {

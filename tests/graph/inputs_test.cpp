@@ -89,28 +89,24 @@ TEST(Distributions, AreDerivedFromTheNativeDraw) {
   }
 }
 
-TEST(Distributions, SignsAreMixedWhereTheyAreNot) {
-  const auto offers_mixed = [](const char* body) {
+TEST(Distributions, InputsOfOneSignAreAlsoCentred) {
+  const auto offers_centred = [](const char* body) {
     const auto offered = distributions_of(task_with_draw("f32", body));
-    return std::find(offered.begin(), offered.end(), Distribution::mixed) != offered.end();
+    return std::find(offered.begin(), offered.end(), Distribution::centred) != offered.end();
   };
-  EXPECT_TRUE(offers_mixed(R"({"kind": "uniform"})"));
-  EXPECT_TRUE(offers_mixed(R"({"kind": "normal", "mean": 5})"));
-  EXPECT_FALSE(offers_mixed(R"({"kind": "uniform", "low": -1, "high": 1})"));
-  EXPECT_FALSE(offers_mixed(R"({"kind": "normal"})"));
+  EXPECT_TRUE(offers_centred(R"({"kind": "uniform"})"));
+  EXPECT_TRUE(offers_centred(R"({"kind": "normal", "mean": 5})"));
+  EXPECT_FALSE(offers_centred(R"({"kind": "uniform", "low": -1, "high": 1})"));
+  EXPECT_FALSE(offers_centred(R"({"kind": "normal"})"));
   const Task task = make_task(R"("inputs": [{"name": "x", "dtype": "f32", "shape": [4], "draw": {"kind": "uniform"},
       "exclude": ["negative"]}])",
                               relu, R"("n")");
   EXPECT_EQ(distributions_of(task).size(), 6u);
 
-  for (const char* dtype : {"f32", "f16", "bf16", "f64"}) {
-    const Task signs = task_with(dtype, "[50, 100]");
-    const at::Tensor native = draw(signs, Distribution::native), mixed = draw(signs, Distribution::mixed);
-    expect_same(mixed.abs(), native.abs());
-    const int flipped = native.ne(mixed).sum().item<int>();
-    EXPECT_GT(flipped, 2300) << dtype;
-    EXPECT_LT(flipped, 2700) << dtype;
-  }
+  const Task uniform = task_with_draw("f32", R"({"kind": "uniform", "low": 2, "high": 6})");
+  expect_same(draw(uniform, Distribution::centred), draw(uniform, Distribution::native) - 4.0);
+  const Task normal = task_with_draw("f32", R"({"kind": "normal", "mean": 5, "std": 2})");
+  expect_same(draw(normal, Distribution::centred), draw(normal, Distribution::native) - 5.0);
 }
 
 TEST(Distributions, SpikesAreFewAndLarge) {
