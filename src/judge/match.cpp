@@ -80,7 +80,9 @@ at::Tensor moved_by_ulps(const at::Tensor& tensor, double ulps, std::uint64_t se
 at::Tensor size_of_unit(ResultUnit unit, const at::Tensor& argument, const at::Tensor& result) {
   if (unit == ResultUnit::one) return at::ones({}, result.options());
   if (unit == ResultUnit::argument) return argument.abs();
-  return argument.square().mean();
+  // In one pass, variances are sums of squares about zero, or about an element of the data, usually the first, which
+  // may well lie three deviations from the mean.
+  return argument.square().mean() + 9.0 * argument.var();
 }
 
 //! Functions whose usual formulas pass through numbers larger than their results move by ulps of the larger.

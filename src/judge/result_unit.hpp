@@ -9,7 +9,7 @@ enum class ResultUnit {
   result,    //!< the result itself
   one,       //!< numbers around one: exp(x) - 1 for ELU, 1 - 2 / (exp(2x) + 1) for tanh, log(1 + exp(x)) for softplus
   argument,  //!< x times a number around one that may nearly cancel: x (1 + tanh(u)) / 2 for GELU
-  square,    //!< the mean of the argument's squares: variances as that less the square of the mean
+  square,    //!< squares of the argument about zero, or about one of its elements: variances in one pass
   root,      //!< the same under a square root
 };
 
