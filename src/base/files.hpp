@@ -28,8 +28,8 @@ std::filesystem::path executable_directory();
 //! An anonymous memory file with these bytes, sealed against change. For handing blobs to child processes.
 UniqueFd make_sealed_memory(std::string_view name, std::string_view bytes);
 
-// LibTorch's libraries export a std::filesystem of another compiler's making, and its recursive parts crash when a
-// program gets those instead of its own. Hence these two.
+// LibTorch's libraries export a std::filesystem of another compiler's making, which a program may get instead of its
+// own. A benchmark that removed a folder with it crashed; these two do without.
 
 //! All regular files below a folder, sorted; none if it cannot be read.
 std::vector<std::filesystem::path> files_below(const std::filesystem::path& folder);
