@@ -41,6 +41,14 @@ fs::path directory_from_environment(const char* own, const char* xdg, const char
   return fs::temp_directory_path() / fmt::format("cudal1-{}", ::getuid());
 }
 
+//! Everything below a folder and the folder itself, folders before and after what is in them; links are not followed.
+template <class Visit>
+void walk(const fs::path& folder, Visit visit) {
+  char* const roots[] = {const_cast<char*>(folder.c_str()), nullptr};
+  const std::unique_ptr<FTS, int (*)(FTS*)> tree(::fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, nullptr), &::fts_close);
+  while (const FTSENT* entry = tree ? ::fts_read(tree.get()) : nullptr) visit(*entry);
+}
+
 }  // namespace
 
 std::string read_file(const fs::path& path, std::size_t max_bytes) {
@@ -97,22 +105,20 @@ UniqueFd make_sealed_memory(std::string_view name, std::string_view bytes) {
 
 std::vector<fs::path> files_below(const fs::path& folder) {
   std::vector<fs::path> files;
-  char* const roots[] = {const_cast<char*>(folder.c_str()), nullptr};
-  const std::unique_ptr<FTS, int (*)(FTS*)> walk(::fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, nullptr), &::fts_close);
-  while (const FTSENT* entry = walk ? ::fts_read(walk.get()) : nullptr)
-    if (entry->fts_info == FTS_F) files.emplace_back(entry->fts_path);
+  walk(folder, [&](const FTSENT& entry) {
+    if (entry.fts_info == FTS_F) files.emplace_back(entry.fts_path);
+  });
   std::sort(files.begin(), files.end());
   return files;
 }
 
 void remove_folder(const fs::path& folder) {
-  char* const roots[] = {const_cast<char*>(folder.c_str()), nullptr};
-  const std::unique_ptr<FTS, int (*)(FTS*)> walk(::fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, nullptr), &::fts_close);
-  while (const FTSENT* entry = walk ? ::fts_read(walk.get()) : nullptr)
-    if (entry->fts_info == FTS_DP)
-      ::rmdir(entry->fts_accpath);
-    else if (entry->fts_info != FTS_D)
-      ::unlink(entry->fts_accpath);
+  walk(folder, [](const FTSENT& entry) {
+    if (entry.fts_info == FTS_DP)
+      ::rmdir(entry.fts_accpath);
+    else if (entry.fts_info != FTS_D)
+      ::unlink(entry.fts_accpath);
+  });
 }
 
 TemporaryFolder::TemporaryFolder() {

@@ -50,8 +50,8 @@ TEST(Random, RepeatsForTheSameSeedAndStaysBelowItsBound) {
 }
 
 TEST(Files, ReplaceAtomicallyAndLeaveNothingBehindWhenTheyFail) {
-  std::string pattern = (fs::temp_directory_path() / "cudal1-files-XXXXXX").string();
-  const fs::path folder = ::mkdtemp(pattern.data());
+  const TemporaryFolder temporary;
+  const fs::path folder = temporary.path();
   write_file_atomically(folder / "a", "first");
   write_file_atomically(folder / "a", "second");
   EXPECT_EQ(read_file(folder / "a"), "second");
@@ -59,7 +59,6 @@ TEST(Files, ReplaceAtomicallyAndLeaveNothingBehindWhenTheyFail) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder), {}), 1);
   EXPECT_THROW(read_file(folder / "a", 3), Error);
   EXPECT_THROW(read_file(folder), Error);
-  remove_folder(folder);
 }
 
 TEST(Files, AreFoundAndRemovedBelowAFolderWithoutFollowingLinks) {
@@ -128,8 +127,8 @@ TEST(ChildProcess, ReportsHowItEnded) {
 }
 
 TEST(ChildProcess, DiesWithEverythingItStarted) {
-  std::string pattern = (fs::temp_directory_path() / "cudal1-child-XXXXXX").string();
-  const fs::path folder = ::mkdtemp(pattern.data());
+  const TemporaryFolder temporary;
+  const fs::path folder = temporary.path();
   pid_t grandchild = 0;
   {
     ChildProcess child = ChildProcess::start(shell("sleep 60 & echo $! > " + (folder / "pid").string() + "; wait"));
@@ -148,7 +147,6 @@ TEST(ChildProcess, DiesWithEverythingItStarted) {
     std::this_thread::sleep_for(10ms);
   }
   EXPECT_TRUE(gone);
-  remove_folder(folder);
 }
 
 TEST(ChildProcess, GivesNoKeysToItsChildren) {

@@ -24,12 +24,6 @@ namespace fs = std::filesystem;
 
 class CompileCacheTest : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "cudal1-cache-XXXXXX").string();
-    folder_ = ::mkdtemp(pattern.data());
-  }
-  void TearDown() override { remove_folder(folder_); }
-
   static std::string key(int number) { return sha256_hex(std::to_string(number)); }
   static std::string content(int number, std::size_t bytes) {
     std::string text(bytes, static_cast<char>('a' + number % 26));
@@ -44,7 +38,8 @@ class CompileCacheTest : public testing::Test {
     return bytes;
   }
 
-  fs::path folder_;
+  TemporaryFolder temporary_;
+  fs::path folder_ = temporary_.path();
 };
 
 TEST_F(CompileCacheTest, GivesBackWhatWasStoredAlsoToAnotherProcess) {

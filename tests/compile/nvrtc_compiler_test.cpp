@@ -242,13 +242,11 @@ class CachedCompileTest : public CompileTest {
  protected:
   void SetUp() override {
     CompileTest::SetUp();
-    std::string pattern = (fs::temp_directory_path() / "cudal1-compile-XXXXXX").string();
-    folder_ = ::mkdtemp(pattern.data());
     options_.use_cache = true;
     options_.cache_folder = folder_;
   }
-  void TearDown() override { remove_folder(folder_); }
-  fs::path folder_;
+  TemporaryFolder temporary_;
+  fs::path folder_ = temporary_.path();
 };
 
 TEST_F(CachedCompileTest, SecondCompileComesFromTheCacheInUnderFiveMilliseconds) {

@@ -94,14 +94,13 @@ TEST_F(LimitsTest, CrashOfTheCompilerIsNamed) {
 }
 
 TEST_F(LimitsTest, LimitsAreNotRemembered) {
-  const auto folder = std::filesystem::temp_directory_path() / ("cudal1-limits-" + std::to_string(::getpid()));
+  const TemporaryFolder folder;
   options_.use_cache = true;
-  options_.cache_folder = folder;
+  options_.cache_folder = folder.path();
   options_.time_limit = std::chrono::milliseconds(1);
   EXPECT_EQ(compile(good_source).failure().status, Status::compile_timeout);
   options_.time_limit = std::chrono::seconds(20);
   EXPECT_TRUE(compile(good_source).ok());
-  remove_folder(folder);
 }
 
 TEST_F(LimitsTest, DeepNestingEndsInAVerdict) {

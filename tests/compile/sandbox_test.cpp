@@ -47,15 +47,13 @@ bool can_open(const fs::path& path, int flags) {
 class SandboxTest : public testing::Test {
  protected:
   void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "cudal1-sandbox-XXXXXX").string();
-    folder_ = ::mkdtemp(pattern.data());
     fs::create_directory(folder_ / "allowed");
     std::ofstream(folder_ / "allowed" / "file") << "x";
     std::ofstream(folder_ / "secret") << "x";
     policy_.readable = {folder_ / "allowed", "/does/not/exist"};
   }
-  void TearDown() override { remove_folder(folder_); }
-  fs::path folder_;
+  TemporaryFolder temporary_;
+  fs::path folder_ = temporary_.path();
   SandboxPolicy policy_;
 };
 
