@@ -21,6 +21,12 @@ std::vector<ExampleProgram> correct_programs(const Setting& setting, const std::
   return programs;
 }
 
+nlohmann::json rounded(const std::vector<double>& speedups) {
+  nlohmann::json result = nlohmann::json::array();
+  for (const double speedup : speedups) result.push_back(std::round(speedup * 1e4) / 1e4);
+  return result;
+}
+
 }  // namespace
 
 // One program for each of several tasks, spread over the examples; those with kernels under 10 us do not count.
@@ -31,12 +37,12 @@ void repeat_row(Backend& backend, const Setting& setting, nlohmann::json& rows) 
   const auto programs = correct_programs(setting, "naive");
   for (std::size_t i = 0; i < programs.size(); i += (programs.size() + programs_repeated - 1) / programs_repeated) {
     const ExampleProgram& program = programs[i];
-    TaskJudge judge(backend, program.task, {});
-    const CompiledProgram compiled = judge.compile(program.file, program.text);
     std::vector<double> speedups;
     double candidate_ms = 0.0;
     int unstable = 0;
     for (int k = 0; k < repeats; ++k) {
+      TaskJudge judge(backend, program.task, {});  // a new one each time, as for a user who calls the command again
+      const CompiledProgram compiled = judge.compile(program.file, program.text);
       const Evaluation evaluation = judge.evaluate(compiled);
       if (!evaluation.timing) throw Error(program.file + ": " + evaluation.failure.message);
       unstable += evaluation.status == Status::unstable ? 1 : 0;
@@ -59,6 +65,7 @@ void repeat_row(Backend& backend, const Setting& setting, nlohmann::json& rows) 
     details.push_back({{"task", program.task.filename().string()},
                        {"program", program.file},
                        {"median_speedup", center},
+                       {"speedups", rounded(speedups)},
                        {"candidate_ms", candidate_ms},
                        {"within_1_percent", close},
                        {"farthest", farthest},
@@ -82,7 +89,7 @@ void self_row(Backend& backend, const Setting& setting, nlohmann::json& rows) {
     const CompiledProgram compiled = judge.compile(programs[i].file, programs[i].text);
     const int share = self_comparisons * static_cast<int>(i + 1) / static_cast<int>(programs.size()) -
                       self_comparisons * static_cast<int>(i) / static_cast<int>(programs.size());
-    nlohmann::json speedups = nlohmann::json::array();
+    std::vector<double> speedups;
     for (int k = 0; k < share; ++k, ++done) {
       const Evaluation evaluation = judge.evaluate(compiled);
       if (!evaluation.timing) throw Error(programs[i].file + ": " + evaluation.failure.message);
@@ -90,9 +97,9 @@ void self_row(Backend& backend, const Setting& setting, nlohmann::json& rows) {
       highest = std::max(highest, evaluation.reward.value_or(0.0));
       distances.push_back(std::abs(evaluation.timing->speedup - 1.0));
       half_widths.push_back(0.5 * (evaluation.timing->high - evaluation.timing->low));
-      speedups.push_back(std::round(evaluation.timing->speedup * 1e4) / 1e4);
+      speedups.push_back(evaluation.timing->speedup);
     }
-    details.push_back({{"task", programs[i].task.filename().string()}, {"speedups", speedups}});
+    details.push_back({{"task", programs[i].task.filename().string()}, {"speedups", rounded(speedups)}});
   }
   rows.push_back(row("a program against itself, 100 times: ties", ties, "of 100", "at least 98 ties",
                      done == self_comparisons && ties >= 98, details));

@@ -76,10 +76,9 @@ class Campaign {
   }
 
   std::optional<Failure> collect_block(int bucket) {
-    if (candidate_.processes() > 1 || samples_.empty()) {
-      if (auto failure = enter(bucket)) return failure;
-    }
-    if (auto failure = go_to_next_core()) return failure;
+    take_next_core();
+    const bool other_processes = candidate_.processes() > 1 || samples_.empty();
+    if (auto failure = other_processes ? enter(bucket) : warm_up()) return failure;
     const int wanted = pairs_a_block();
     int calm = 0, disturbed_in_a_row = 0;
     for (int tries = 0; calm < wanted && tries < most_tries * wanted; ++tries) {
@@ -89,7 +88,8 @@ class Campaign {
         ++calm;
         disturbed_in_a_row = 0;
       } else if (++disturbed_in_a_row >= patience && cores_.size() > 1) {
-        if (auto failure = go_to_next_core()) return failure;
+        take_next_core();
+        if (auto failure = warm_up()) return failure;
         disturbed_in_a_row = 0;
       }
     }
@@ -102,11 +102,10 @@ class Campaign {
     return warm_up();
   }
 
-  std::optional<Failure> go_to_next_core() {
-    if (cores_.empty()) return std::nullopt;
+  void take_next_core() {
+    if (cores_.empty()) return;
     timer_.use_core(cores_[next_core_]);
     next_core_ = (next_core_ + 1) % cores_.size();
-    return warm_up();
   }
 
   //! First calls after new weights, or on another core, pay for things later ones do not.
