@@ -3,7 +3,6 @@
 
 #include "graph/executor.hpp"
 #include "judge/task_context.hpp"
-#include "judge/timing_statistics.hpp"
 #include "rows.hpp"
 
 namespace cudal1::bench {
@@ -24,29 +23,45 @@ nlohmann::json quantiles_us(const std::vector<double>& milliseconds) {
   return result;
 }
 
-//! The same call again and again, as it is timed.
-std::vector<CallTimes> reference_calls(TaskContext& context, std::optional<int> core, Random& random,
-                                       std::vector<double>& wall_ms) {
-  std::vector<CallTimes> calls;
+struct Calls {
+  std::vector<double> device_ms, enqueue_ms, wall_ms;  //!< wall: with all that the judge does around a call
+
+  nlohmann::json quantiles() const {
+    return {{"calls", device_ms.size()},
+            {"device_us", quantiles_us(device_ms)},
+            {"enqueue_us", quantiles_us(enqueue_ms)},
+            {"wall_us", quantiles_us(wall_ms)}};
+  }
+  double spread_percent() const { return 100.0 * (quantile(device_ms, 0.95) / quantile(device_ms, 0.05) - 1.0); }
+};
+
+//! The same call again and again, as it is timed, on every core.
+Calls reference_calls(TaskContext& context, const std::vector<std::optional<int>>& cores, bool hold, Random& random) {
+  Calls calls;
   const TensorTable constants = context.draw_constants(random.next(), false);
   context.set_reference_constants(constants);
-  context.reference().use_core(core);
-  for (int i = 0; i < cold_calls + calls_a_core; ++i) {
-    const TensorTable leaves = context.with_inputs(constants, Distribution::native, random.next());
-    const auto begin = std::chrono::steady_clock::now();
-    const auto times = context.reference().call(leaves, Poison::not_a_number, call_limit, true);
-    if (!times) throw Error("the reference failed: " + times.failure().message);
-    if (i < cold_calls) continue;
-    calls.push_back(times.value());
-    wall_ms.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count());
+  context.reference().hold_device(hold);
+  for (const auto& core : cores) {
+    context.reference().use_core(core);
+    for (int i = 0; i < cold_calls + calls_a_core; ++i) {
+      const TensorTable leaves = context.with_inputs(constants, Distribution::native, random.next());
+      const auto begin = std::chrono::steady_clock::now();
+      const auto times = context.reference().call(leaves, Poison::not_a_number, call_limit, true);
+      if (!times) throw Error("the reference failed: " + times.failure().message);
+      if (i < cold_calls || times.value().gate == Gate::expired) continue;
+      const auto end = std::chrono::steady_clock::now();
+      calls.device_ms.push_back(times.value().device_ms);
+      calls.enqueue_ms.push_back(times.value().enqueue_ms);
+      calls.wall_ms.push_back(std::chrono::duration<double, std::milli>(end - begin).count());
+    }
   }
   return calls;
 }
 
 }  // namespace
 
-// What the machine adds to a launch-bound reference from moment to moment, and how much of it the correction takes off:
-// no claim of ours, but the ground all other figures stand on.
+// What the machine adds to a call from moment to moment, and what is left of it on the device's clock when the device
+// waits until the call is enqueued: no claim of ours, but the ground all other figures stand on.
 void noise_row(Backend& backend, const Setting& setting, nlohmann::json& rows) {
   Task task = load_task(setting.source_folder / "examples" / "row_softmax");
   infer_metas(task);
@@ -54,37 +69,12 @@ void noise_row(Backend& backend, const Setting& setting, nlohmann::json& rows) {
   TaskContext context(backend, std::move(task), PrecisionPolicy::standard, random.next());
   std::vector<std::optional<int>> cores(backend.timing_cores().begin(), backend.timing_cores().end());
   if (cores.empty()) cores.push_back(std::nullopt);
-  std::vector<std::vector<CallTimes>> by_core;
-  HostInfluence host;
-  std::vector<double> wall_ms;  // of a call with all that the judge does around it
-  for (const auto& core : cores) {
-    by_core.push_back(reference_calls(context, core, random, wall_ms));
-    for (const CallTimes& call : by_core.back()) host.add(call);
-  }
-  std::vector<double> enqueue, device;
-  nlohmann::json medians = nlohmann::json::array();
-  double calm = 0.0;
-  for (const auto& calls : by_core) {
-    std::vector<double> plain, corrected;
-    for (const CallTimes& call : calls) {
-      enqueue.push_back(call.enqueue_ms);
-      device.push_back(call.device_ms);
-      plain.push_back(call.device_ms);
-      if (disturbance(call, host.floor()) > calm_limit) continue;
-      calm += 1.0;
-      corrected.push_back(host.undisturbed_ms(call, host.floor()));
-    }
-    medians.push_back({{"device_us", 1e3 * median(plain)},
-                       {"corrected_us", corrected.empty() ? nlohmann::json() : nlohmann::json(1e3 * median(corrected))},
-                       {"calm_calls", corrected.size()}});
-  }
-  rows.push_back(row("calls of a launch-bound reference that others did not disturb",
-                     100.0 * calm / static_cast<double>(enqueue.size()), "%", "none: it is the machine's", true,
-                     {{"calls", enqueue.size()},
-                      {"enqueue_us", quantiles_us(enqueue)},
-                      {"device_us", quantiles_us(device)},
-                      {"wall_us", quantiles_us(wall_ms)},
-                      {"medians_by_core", medians}}));
+  const Calls free = reference_calls(context, cores, false, random);
+  const Calls held = reference_calls(context, cores, true, random);
+  rows.push_back(row("device time of one call, from its 5% to its 95% quantile, device held back until it is enqueued",
+                     held.spread_percent(), "%", "none: it is the machine's", true, held.quantiles()));
+  rows.push_back(row("device time of one call, from its 5% to its 95% quantile, not held back", free.spread_percent(),
+                     "%", "none: it is the machine's", true, free.quantiles()));
 }
 
 }  // namespace cudal1::bench

@@ -19,6 +19,7 @@ std::string outcome(const Evaluation& e) {
   std::string text = fmt::format("{:.2f}x  [{:.3f}, {:.3f}]  {:.4f} ms -> {:.4f} ms", t.speedup, t.low, t.high,
                                  t.reference_ms, t.candidate_ms);
   if (t.tie) text += "  tie";
+  if (t.launch_bound()) text += "  launch-bound";
   if (e.deterministic && !*e.deterministic) text += "  not bit-equal between runs";
   if (!e.failure.message.empty()) text += "  " + e.failure.message;
   return text;
@@ -31,6 +32,10 @@ void print_details(const Evaluation& e) {
                error.rms_budget);
   fmt::print("    {} launches, {} op steps, compiled in {:.2f} s{}, judged in {:.2f} s, seed {}\n", e.launches,
              e.op_steps, e.compile_seconds, e.compiled_from_cache ? " (cached)" : "", e.seconds, e.seed);
+  if (e.timing)
+    fmt::print("    on the device {:.4f} ms -> {:.4f} ms, to enqueue {:.4f} ms -> {:.4f} ms, {} pairs, {} processes\n",
+               e.timing->reference_device_ms, e.timing->candidate_device_ms, e.timing->reference_enqueue_ms,
+               e.timing->candidate_enqueue_ms, e.timing->pairs, e.timing->processes);
   if (!e.failure.details.empty()) fmt::print("{}\n", e.failure.details);
 }
 

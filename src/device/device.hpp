@@ -50,15 +50,23 @@ struct PrecisionFlags {
   bool tf32_matmul = false;
 };
 
+//! Did the device wait until the whole call was enqueued?
+enum class Gate {
+  unused,   //!< no: the device's time holds what it waited for the host
+  held,     //!< yes: the device's time is its own
+  expired,  //!< not long enough: the times are of no use
+};
+
 struct CallTimes {
   double device_ms = 0.0;  //!< device events right around the call
-  double host_ms = 0.0;    //!< host clock from the call to the end of a device-wide synchronisation
-  //! Host clock from the call until all its work is enqueued: trusted code only, so it tells how fast the host was.
-  double enqueue_ms = 0.0;
+  double host_ms = 0.0;    //!< host clock from when the device may start to the end of a device-wide synchronisation
+  double enqueue_ms = 0.0;  //!< host clock around enqueueing the call, which is trusted code only
+  Gate gate = Gate::unused;
 };
 
 struct CallOptions {
-  bool warm_launch = true;  //!< one untimed launch of ours before the window
+  bool warm_launch = true;   //!< one untimed launch of ours before the window
+  bool hold_device = false;  //!< until the call is enqueued, where the device can
 };
 
 //! A plan with its module loaded.
@@ -76,9 +84,9 @@ class Device {
   virtual ~Device() = default;
   virtual DeviceInfo info() const = 0;
   virtual void map_arena(UniqueFd memory, const ArenaLayout& layout) = 0;
-  //! Our own kernel that fills every multiprocessor's shared memory with poison: the untimed launch before each
-  //! window. Devices without such memory ignore it.
-  virtual void set_scrub_kernel(const CompiledModule&) {}
+  //! Kernels of our own that run before each call (device/cuda/runtime_kernels.hpp). Devices that need none ignore
+  //! them.
+  virtual void set_runtime_kernels(const CompiledModule&) {}
   virtual std::unique_ptr<LoadedPlan> load(const Plan& plan, const CompiledModule& module, PrecisionFlags flags) = 0;
 };
 

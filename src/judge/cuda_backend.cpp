@@ -5,7 +5,7 @@
 #include "base/files.hpp"
 #include "base/timing_core.hpp"
 #include "device/cuda/driver.hpp"
-#include "device/cuda/scrub_kernel.hpp"
+#include "device/cuda/runtime_kernels.hpp"
 #include "judge/backend.hpp"
 
 namespace cudal1 {
@@ -20,9 +20,10 @@ class CudaBackend : public Backend {
     cuda::use_primary_context(ordinal);
     info_ = cuda::device_info(ordinal);
     peak_bytes_per_second_ = cuda::peak_bytes_per_second(ordinal);
-    auto scrub = compiler_->compile({cuda::scrub_kernel_source, {cuda::scrub_kernel_name}, info_.target});
-    if (!scrub) throw Error("the scrub kernel does not compile: " + scrub.failure().message);
-    scrub_ = std::move(scrub).value();
+    auto kernels = compiler_->compile(
+        {cuda::runtime_kernels_source, {cuda::scrub_kernel_name, cuda::gate_kernel_name}, info_.target});
+    if (!kernels) throw Error("our own kernels do not compile: " + kernels.failure().message);
+    runtime_kernels_ = std::move(kernels).value();
   }
 
   const DeviceInfo& info() const override { return info_; }
@@ -39,7 +40,7 @@ class CudaBackend : public Backend {
     for (const auto& entry : fs::directory_iterator("/dev"))
       if (entry.path().filename().string().starts_with("nvidia")) options.writable.push_back(entry.path());
     options.writable.emplace_back("/dev/shm");
-    options.scrub_kernel = scrub_;
+    options.runtime_kernels = runtime_kernels_;
     return options;
   }
 
@@ -58,7 +59,7 @@ class CudaBackend : public Backend {
   std::unique_ptr<Compiler> compiler_;
   DeviceInfo info_;
   double peak_bytes_per_second_ = 0.0;
-  CompiledModule scrub_;
+  CompiledModule runtime_kernels_;
 };
 
 }  // namespace

@@ -63,7 +63,11 @@ json details_json(const Evaluation& e) {
                {"accuracy", accuracy_json(e.errors)}};
   if (e.timing) {
     details["pairs"] = e.timing->pairs;
-    details["disturbed_pairs"] = e.timing->disturbed_pairs;
+    details["dropped_pairs"] = e.timing->dropped_pairs;
+    details["reference_device_ms"] = e.timing->reference_device_ms;
+    details["candidate_device_ms"] = e.timing->candidate_device_ms;
+    details["reference_enqueue_ms"] = e.timing->reference_enqueue_ms;
+    details["candidate_enqueue_ms"] = e.timing->candidate_enqueue_ms;
     details["processes"] = e.timing->processes;
     details["buckets"] = e.timing->bucket_values;
     details["bucket_variance"] = e.timing->bucket_variance;

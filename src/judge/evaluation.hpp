@@ -32,10 +32,16 @@ struct TimingSummary {
   std::vector<double> bucket_values;
   double bucket_variance = 0.0;  //!< over the squared mean (paper protocol: absolute)
   bool stable = false;
-  bool tie = false;         //!< the interval overlaps [0.99, 1.01]
-  int pairs = 0;            //!< that count
-  int disturbed_pairs = 0;  //!< measured while others slowed the host down, and left out
-  int processes = 1;        //!< candidate processes that were timed
+  bool tie = false;       //!< the interval overlaps [0.99, 1.01]
+  int pairs = 0;          //!< that count
+  int dropped_pairs = 0;  //!< in which the device did not wait until the call was enqueued
+  int processes = 1;      //!< candidate processes that were timed
+
+  //! The two clocks a time comes from (judge/host_pace.hpp): medians of the device's, the undisturbed host's.
+  double reference_device_ms = 0.0, candidate_device_ms = 0.0;
+  double reference_enqueue_ms = 0.0, candidate_enqueue_ms = 0.0;
+  //! The host needs longer to enqueue a call than the device to run it.
+  bool launch_bound() const { return candidate_enqueue_ms > candidate_device_ms; }
 };
 
 struct Evaluation {

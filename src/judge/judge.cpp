@@ -210,7 +210,7 @@ struct TaskJudge::Impl {
                                         Evaluation& evaluation) {
     const double bandwidth = backend.peak_bytes_per_second();
     if (bandwidth <= 0.0) return std::nullopt;
-    const double measured_ms = evaluation.timing->candidate_ms;
+    const double measured_ms = evaluation.timing->candidate_device_ms;
     const auto floor_ms = [&](double bytes) { return launch_floor() + 1e3 * bytes / bandwidth; };
     if (measured_ms >= floor_ms(all_input_bytes(context->task()))) return std::nullopt;
     const double least = floor_ms(input_bytes_that_matter(*context, verified.constants, random));

@@ -12,17 +12,15 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A block whose core is disturbed again and again goes on to the next core, and gives up after so many times the pairs
-// it wants.
-constexpr int patience = 4, most_tries = 6;
+// Calls whose gate expired are made again, up to so many times the pairs a block wants.
+constexpr int most_tries = 3;
 constexpr std::size_t fewest_in_bucket = 3;
 // So much slower on derived inputs, for sure and not by chance, is a program that takes a short cut on the usual ones.
 constexpr double short_cut_limit = 0.9;
 constexpr std::size_t fewest_derived_pairs = 5;
 
-struct CorrectedPair {
+struct CostedPair {
   TimedPair pair;
-  double disturbance = 1.0;
   bool on_derived_inputs = false;
 };
 
@@ -47,11 +45,13 @@ class Campaign {
     const auto failure = options_.protocol == TimingProtocol::paper ? collect_for_the_window() : collect();
     if (failure) return {failure, timer_.errors(), {}};
     if (auto changed = timer_.check_constants()) return {changed, {}, {}};
+    if (samples_.empty()) return {Failure{Status::judge_error, "no pair of calls could be timed"}, {}, {}};
     if (auto mismatch = compare_clocks()) return {mismatch, {}, {}};
     Measurement measurement;
-    measurement.summary = summarize(options_.protocol == TimingProtocol::paper ? plain_buckets() : corrected_buckets(),
+    measurement.summary = summarize(options_.protocol == TimingProtocol::paper ? plain_buckets() : costed_buckets(),
                                     options_.protocol);
-    measurement.summary.disturbed_pairs = static_cast<int>(samples_.size()) - measurement.summary.pairs;
+    add_both_clocks(measurement.summary);
+    measurement.summary.dropped_pairs = dropped_pairs_;
     measurement.summary.processes = candidate_.processes();
     return measurement;
   }
@@ -79,19 +79,10 @@ class Campaign {
     take_next_core();
     const bool other_processes = candidate_.processes() > 1 || samples_.empty();
     if (auto failure = other_processes ? enter(bucket) : warm_up()) return failure;
-    const int wanted = pairs_a_block();
-    int calm = 0, disturbed_in_a_row = 0;
-    for (int tries = 0; calm < wanted && tries < most_tries * wanted; ++tries) {
-      if (tries >= static_cast<int>(fewest_in_bucket) && seconds() >= options_.longest_seconds) break;
+    const std::size_t before = samples_.size(), enough = before + static_cast<std::size_t>(pairs_a_block());
+    for (int tries = 0; samples_.size() < enough && tries < most_tries * pairs_a_block(); ++tries) {
+      if (samples_.size() >= before + fewest_in_bucket && seconds() >= options_.longest_seconds) break;
       if (auto failure = add_pair(bucket)) return failure;
-      if (is_calm(samples_.back())) {
-        ++calm;
-        disturbed_in_a_row = 0;
-      } else if (++disturbed_in_a_row >= patience && cores_.size() > 1) {
-        take_next_core();
-        if (auto failure = warm_up()) return failure;
-        disturbed_in_a_row = 0;
-      }
     }
     return std::nullopt;
   }
@@ -117,73 +108,60 @@ class Campaign {
   std::optional<Failure> add_pair(int bucket) {
     Sample sample{{}, bucket};
     if (auto failure = timer_.time_pair(sample.times)) return failure;
-    context_.reference_host().add(sample.times.reference);
-    candidate_host_.add(sample.times.candidate);
+    if (sample.times.reference.gate == Gate::expired || sample.times.candidate.gate == Gate::expired) {
+      ++dropped_pairs_;
+      return std::nullopt;
+    }
+    context_.reference_pace().add(sample.times.reference.enqueue_ms);
     samples_.push_back(sample);
     return std::nullopt;
   }
 
-  bool is_calm(const Sample& sample) const {
-    return disturbance(sample.times.reference, context_.reference_host().floor()) <= calm_limit &&
-           disturbance(sample.times.candidate, candidate_host_.floor()) <= calm_limit;
-  }
-
   int pairs_a_block() const { return std::max(1, options_.pairs_a_round / bucket_count); }
 
-  //! The pairs of a bucket at the speed of the undisturbed host, the least disturbed first.
-  std::vector<CorrectedPair> corrected_pairs(int bucket) const {
-    std::vector<CallTimes> reference, candidate;
-    std::vector<CorrectedPair> pairs;
+  double reference_enqueue_ms() const { return context_.reference_pace().undisturbed_ms(); }
+
+  //! The reference is known from longer ago, and from calmer moments perhaps. Both must be taken at the same speed of
+  //! the host, so the candidate's time is relative to the reference's.
+  double candidate_enqueue_ms(int bucket) const {
+    std::vector<double> reference, candidate;
     for (const Sample& sample : samples_) {
       if (sample.bucket != bucket) continue;
-      reference.push_back(sample.times.reference);
-      candidate.push_back(sample.times.candidate);
-      pairs.push_back({{}, 1.0, sample.times.on_derived_inputs});
+      reference.push_back(sample.times.reference.enqueue_ms);
+      candidate.push_back(sample.times.candidate.enqueue_ms);
     }
-    // The reference is known from longer ago, and from calmer moments perhaps. Both must be corrected to the same speed
-    // of the host, so the candidate's floor is taken relative to the reference's.
-    const double reference_floor = context_.reference_host().floor();
-    const double candidate_floor = host_ratio(reference, candidate) * reference_floor;
-    for (std::size_t i = 0; i < pairs.size(); ++i) {
-      pairs[i].pair = {context_.reference_host().undisturbed_ms(reference[i], reference_floor),
-                       candidate_host_.undisturbed_ms(candidate[i], candidate_floor)};
-      pairs[i].disturbance =
-          std::max(disturbance(reference[i], reference_floor), disturbance(candidate[i], candidate_floor));
+    return host_ratio(reference, candidate) * reference_enqueue_ms();
+  }
+
+  std::vector<std::vector<CostedPair>> costed_pairs() const {
+    std::vector<std::vector<CostedPair>> pairs(bucket_count);
+    std::vector<double> candidate_enqueue;
+    for (int bucket = 0; bucket < bucket_count; ++bucket) candidate_enqueue.push_back(candidate_enqueue_ms(bucket));
+    for (const Sample& sample : samples_) {
+      const auto bucket = static_cast<std::size_t>(sample.bucket);
+      pairs[bucket].push_back({{cost_ms(sample.times.reference, reference_enqueue_ms()),
+                                cost_ms(sample.times.candidate, candidate_enqueue[bucket])},
+                               sample.times.on_derived_inputs});
     }
-    std::stable_sort(pairs.begin(), pairs.end(),
-                     [](const CorrectedPair& a, const CorrectedPair& b) { return a.disturbance < b.disturbance; });
     return pairs;
   }
 
-  //! Of every bucket its calm pairs, or the least disturbed where there are too few.
-  std::vector<std::vector<CorrectedPair>> chosen_pairs() const {
-    const std::size_t least = std::max(fewest_in_bucket, static_cast<std::size_t>(pairs_a_block() / 3));
-    std::vector<std::vector<CorrectedPair>> chosen;
-    for (int bucket = 0; bucket < bucket_count; ++bucket) {
-      std::vector<CorrectedPair>& pairs = chosen.emplace_back(corrected_pairs(bucket));
-      std::size_t count = std::min(least, pairs.size());
-      while (count < pairs.size() && pairs[count].disturbance <= calm_limit) ++count;
-      pairs.resize(count);
-    }
-    return chosen;
-  }
-
-  Buckets corrected_buckets() const {
-    const auto chosen = chosen_pairs();
-    const bool derived_only = takes_a_short_cut(chosen);
+  Buckets costed_buckets() const {
+    const auto costed = costed_pairs();
+    const bool derived_only = takes_a_short_cut(costed);
     Buckets buckets;
-    for (const auto& pairs : chosen) {
+    for (const auto& pairs : costed) {
       std::vector<TimedPair>& bucket = buckets.emplace_back();
-      for (const CorrectedPair& pair : pairs)
+      for (const CostedPair& pair : pairs)
         if (pair.on_derived_inputs || !derived_only) bucket.push_back(pair.pair);
     }
     return buckets;
   }
 
-  static bool takes_a_short_cut(const std::vector<std::vector<CorrectedPair>>& chosen) {
+  static bool takes_a_short_cut(const std::vector<std::vector<CostedPair>>& costed) {
     std::vector<double> native, derived;
-    for (const auto& pairs : chosen)
-      for (const CorrectedPair& pair : pairs) (pair.on_derived_inputs ? derived : native).push_back(pair.pair.ratio());
+    for (const auto& pairs : costed)
+      for (const CostedPair& pair : pairs) (pair.on_derived_inputs ? derived : native).push_back(pair.pair.ratio());
     if (derived.size() < fewest_derived_pairs || native.empty()) return false;
     return median_interval(derived).high < short_cut_limit * median(native);
   }
@@ -200,9 +178,22 @@ class Campaign {
   bool enough() const {
     if (static_cast<int>(samples_.size()) >= options_.most_pairs || seconds() >= options_.longest_seconds) return true;
     std::vector<double> ratios;
-    for (const auto& bucket : corrected_buckets())
+    for (const auto& bucket : costed_buckets())
       for (const TimedPair& pair : bucket) ratios.push_back(pair.ratio());
     return median_interval(ratios).relative_half_width() <= options_.wanted_half_width;
+  }
+
+  void add_both_clocks(TimingSummary& summary) const {
+    std::vector<double> reference, candidate, candidate_enqueue;
+    for (const Sample& sample : samples_) {
+      reference.push_back(sample.times.reference.device_ms);
+      candidate.push_back(sample.times.candidate.device_ms);
+    }
+    for (int bucket = 0; bucket < bucket_count; ++bucket) candidate_enqueue.push_back(candidate_enqueue_ms(bucket));
+    summary.reference_device_ms = median(reference);
+    summary.candidate_device_ms = median(candidate);
+    summary.reference_enqueue_ms = reference_enqueue_ms();
+    summary.candidate_enqueue_ms = median(candidate_enqueue);
   }
 
   //! The host clock waits for the whole device; events that stop long before it hide work.
@@ -230,8 +221,8 @@ class Campaign {
   const std::vector<int>& cores_;
   PairTimer timer_;
   std::size_t next_core_;
-  HostInfluence candidate_host_;
   std::vector<Sample> samples_;
+  int dropped_pairs_ = 0;
   Clock::time_point begin_;
 };
 

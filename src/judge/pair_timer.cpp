@@ -20,6 +20,15 @@ T must_run(Result<T> result, const Task& task) {
 
 }  // namespace
 
+PairTimer::PairTimer(TaskContext& context, PlanSession& candidate, const Verification& verified,
+                     const MeasurementOptions& options, Random& random)
+    : context_(context), candidate_(candidate), verified_(verified), options_(options), random_(random) {
+  // The published protocol has events around the call and nothing else.
+  const bool hold = options.protocol == TimingProtocol::standard;
+  context_.reference().hold_device(hold);
+  candidate_.hold_device(hold);
+}
+
 std::optional<Failure> PairTimer::use_processes(int reference, int candidate) {
   context_.set_reference_constants(verified_.constants, reference);
   candidate_.use_process(candidate);

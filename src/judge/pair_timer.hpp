@@ -15,8 +15,7 @@ struct PairTimes {
 class PairTimer {
  public:
   PairTimer(TaskContext& context, PlanSession& candidate, const Verification& verified,
-            const MeasurementOptions& options, Random& random)
-      : context_(context), candidate_(candidate), verified_(verified), options_(options), random_(random) {}
+            const MeasurementOptions& options, Random& random);
 
   //! Takes these processes of reference and candidate, and puts weights in place.
   std::optional<Failure> use_processes(int reference, int candidate);

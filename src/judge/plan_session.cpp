@@ -225,13 +225,13 @@ Result<PlanSession::Done> PlanSession::rehearse(const TensorTable& leaves, std::
 }
 
 Result<CallTimes> PlanSession::call(const TensorTable& leaves, Poison poison, std::chrono::milliseconds limit,
-                                    bool flush) {
-  if (flush) runner().get_ready(core_);
+                                    bool timed) {
+  if (timed) runner().get_ready(core_);
   place_inputs(leaves);
   poison_buffers(poison);
-  if (flush) flush_caches();
+  if (timed) flush_caches();
   backend_.synchronize();
-  return runner().call(offsets_, limit);
+  return runner().call(offsets_, limit, timed && hold_device_);
 }
 
 std::vector<at::Tensor> PlanSession::outputs() const {

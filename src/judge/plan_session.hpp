@@ -41,12 +41,14 @@ class PlanSession {
   void use_process(int process) { active_ = static_cast<std::size_t>(process) % runners_.size(); }
   //! Where the host's part of timed calls runs.
   void use_core(std::optional<int> core) { core_ = core; }
+  //! Does the device wait in timed calls until they are enqueued? See CallOptions.
+  void hold_device(bool hold) { hold_device_ = hold; }
 
   //! Places and writes weights and states, runs `prepare`, remembers what it made.
   Result<Done> set_constants(const TensorTable& leaves, std::chrono::milliseconds limit);
 
-  //! One call on these inputs, at new addresses, all other memory poisoned, caches flushed if `flush`.
-  Result<CallTimes> call(const TensorTable& leaves, Poison poison, std::chrono::milliseconds limit, bool flush);
+  //! One call on these inputs, at new addresses, all other memory poisoned. `timed`: caches flushed, runner awake.
+  Result<CallTimes> call(const TensorTable& leaves, Poison poison, std::chrono::milliseconds limit, bool timed);
 
   //! An untimed call on inputs of no consequence right before a timed one: callers in a loop have warm caches, and
   //! the runners that are compared share a core, each cooling the other's.
@@ -86,6 +88,7 @@ class PlanSession {
   std::vector<RunnerProcess> runners_;  // all have the same plan and memory
   std::size_t active_ = 0;
   std::optional<int> core_;
+  bool hold_device_ = true;
   bool runner_has_arena_ = false;
   bool runner_has_library_ = false;
   ArenaPlan arena_plan_;

@@ -6,7 +6,7 @@
 
 #include "graph/executor.hpp"
 #include "graph/inputs.hpp"
-#include "judge/host_influence.hpp"
+#include "judge/host_pace.hpp"
 #include "judge/match.hpp"
 #include "judge/plan_session.hpp"
 
@@ -33,7 +33,7 @@ class TaskContext {
 
   //! Of the reference's calls; lives as long as the task, so that every candidate is compared with the reference at the
   //! same speed of the host.
-  HostInfluence& reference_host() { return reference_host_; }
+  HostPace& reference_pace() { return reference_pace_; }
 
   //! Weights and states; `fresh` draws new weights.
   TensorTable draw_constants(std::uint64_t seed, bool fresh) const;
@@ -54,7 +54,7 @@ class TaskContext {
   MatchRule rule_;
   PlanSession reference_, candidate_;
   std::vector<Distribution> distributions_;
-  HostInfluence reference_host_;
+  HostPace reference_pace_;
   double reference_ms_ = 0.0;
   bool degenerate_ = false;
 };

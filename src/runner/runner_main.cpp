@@ -56,14 +56,18 @@ class Server {
       return {{"ok", true}};
     }
     if (what != protocol::call) throw DeviceError(Status::judge_error, "unknown request '" + what + "'", false);
-    const CallTimes times = plan_->call(offsets, {});
-    return {{"ok", true}, {"device_ms", times.device_ms}, {"host_ms", times.host_ms}, {"enqueue_ms", times.enqueue_ms}};
+    const CallTimes times = plan_->call(offsets, {.hold_device = request.value("hold_device", false)});
+    return {{"ok", true},
+            {"device_ms", times.device_ms},
+            {"host_ms", times.host_ms},
+            {"enqueue_ms", times.enqueue_ms},
+            {"gate", static_cast<int>(times.gate)}};
   }
 
  private:
   json start(const json& request, const Message& message) {
     device_ = make_device_();
-    if (!message.descriptors.empty()) device_->set_scrub_kernel(module_of(request, message));
+    if (!message.descriptors.empty()) device_->set_runtime_kernels(module_of(request, message));
     restrict_();
     return {{"ok", true}};
   }

@@ -114,12 +114,12 @@ Result<RunnerProcess> RunnerProcess::launch(const RunnerOptions& options) {
   runner.set_up_limit_ = options.start_limit;
 
   json request{{protocol::request_key, protocol::start}};
-  UniqueFd scrub;
+  UniqueFd kernels;
   std::vector<int> descriptors;
-  if (options.scrub_kernel) {
-    scrub = make_sealed_memory("scrub", options.scrub_kernel->binary);
-    descriptors = {scrub.get()};
-    request["symbols"] = options.scrub_kernel->symbols;
+  if (options.runtime_kernels) {
+    kernels = make_sealed_memory("runtime kernels", options.runtime_kernels->binary);
+    descriptors = {kernels.get()};
+    request["symbols"] = options.runtime_kernels->symbols;
   }
   if (auto failure = runner.post(request, descriptors, options.start_limit)) return *failure;
   return runner;
@@ -223,15 +223,29 @@ void RunnerProcess::get_ready(std::optional<int> core) {
   channel_.send(request.dump(), {}, set_up_limit_);
 }
 
-Result<CallTimes> RunnerProcess::call(const BufferOffsets& offsets, std::chrono::milliseconds limit) {
-  const auto answer =
-      ask({{protocol::request_key, protocol::call}, {"offsets", protocol::offsets_to_json(offsets)}}, {}, limit);
+namespace {
+
+//! What cannot be read is of no use.
+Gate gate_of(const json& answer) {
+  const auto found = answer.find("gate");
+  const int gate = found != answer.end() && found->is_number_integer() ? found->get<int>() : -1;
+  return gate == static_cast<int>(Gate::unused) || gate == static_cast<int>(Gate::held) ? static_cast<Gate>(gate)
+                                                                                        : Gate::expired;
+}
+
+}  // namespace
+
+Result<CallTimes> RunnerProcess::call(const BufferOffsets& offsets, std::chrono::milliseconds limit, bool hold_device) {
+  const auto answer = ask({{protocol::request_key, protocol::call},
+                           {"offsets", protocol::offsets_to_json(offsets)},
+                           {"hold_device", hold_device}},
+                          {}, limit);
   if (!answer) return answer.failure();
   const auto number = [&](const char* name) {
     const auto found = answer.value().find(name);
     return found != answer.value().end() && found->is_number() ? found->get<double>() : std::nan("");
   };
-  const CallTimes times{number("device_ms"), number("host_ms"), number("enqueue_ms")};
+  const CallTimes times{number("device_ms"), number("host_ms"), number("enqueue_ms"), gate_of(answer.value())};
   const bool possible = std::isfinite(times.device_ms) && std::isfinite(times.host_ms) &&
                         std::isfinite(times.enqueue_ms) && times.device_ms > 0.0 && times.enqueue_ms >= 0.0;
   if (!possible) return Failure{Status::crashed, "the runner gave no possible times"};

@@ -20,7 +20,7 @@ struct RunnerOptions {
   std::filesystem::path executable;
   std::vector<std::filesystem::path> readable;  //!< besides the system's folders
   std::vector<std::filesystem::path> writable;  //!< device files
-  std::optional<CompiledModule> scrub_kernel;
+  std::optional<CompiledModule> runtime_kernels;
   bool use_bubblewrap = true;  //!< where bwrap works; the runner restricts itself in any case
   std::chrono::milliseconds start_limit{30000};
 };
@@ -42,7 +42,8 @@ class RunnerProcess {
   Result<Done> prepare(const BufferOffsets& offsets, std::chrono::milliseconds limit);
   //! A call follows within milliseconds: the runner waits for it without sleeping, on this core if one is given.
   void get_ready(std::optional<int> core = std::nullopt);
-  Result<CallTimes> call(const BufferOffsets& offsets, std::chrono::milliseconds limit);
+  //! `hold_device`: see CallOptions.
+  Result<CallTimes> call(const BufferOffsets& offsets, std::chrono::milliseconds limit, bool hold_device = false);
   Result<Done> unload();
 
   bool alive() { return process_.running(); }

@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include "device/cuda/cuda_plan.hpp"
-#include "device/cuda/scrub_kernel.hpp"
+#include "device/cuda/runtime_kernels.hpp"
+#include "device/cuda/start_gate.hpp"
 
 namespace cudal1::cuda {
 
@@ -28,6 +29,8 @@ CudaDevice::CudaDevice(int ordinal) : ordinal_(ordinal) {
   check(driver().cuStreamCreate(&stream_, CU_STREAM_NON_BLOCKING), "make a stream");
 }
 
+CudaDevice::~CudaDevice() = default;
+
 void CudaDevice::map_arena(UniqueFd memory, const ArenaLayout& layout) {
   synchronize();
   arena_ = MappedMemory();
@@ -35,9 +38,10 @@ void CudaDevice::map_arena(UniqueFd memory, const ArenaLayout& layout) {
   layout_ = layout;
 }
 
-void CudaDevice::set_scrub_kernel(const CompiledModule& module) {
-  scrub_module_ = std::make_unique<Module>(module.binary);
-  scrub_function_ = scrub_module_->function(scrub_kernel_name);
+void CudaDevice::set_runtime_kernels(const CompiledModule& module) {
+  runtime_kernels_ = std::make_unique<Module>(module.binary);
+  gate_ = std::make_unique<StartGate>(runtime_kernels_->function(gate_kernel_name));
+  scrub_function_ = runtime_kernels_->function(scrub_kernel_name);
   CUdevice device = 0;
   check(driver().cuDeviceGet(&device, ordinal_), "open the GPU");
   check(driver().cuDeviceGetAttribute(&scrub_shared_bytes_, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,

@@ -21,12 +21,15 @@ class Module {
   CUmodule module_ = nullptr;
 };
 
+class StartGate;
+
 class CudaDevice : public Device {
  public:
   explicit CudaDevice(int ordinal);
+  ~CudaDevice() override;
   DeviceInfo info() const override { return info_; }
   void map_arena(UniqueFd memory, const ArenaLayout& layout) override;
-  void set_scrub_kernel(const CompiledModule& module) override;
+  void set_runtime_kernels(const CompiledModule& module) override;
   std::unique_ptr<LoadedPlan> load(const Plan& plan, const CompiledModule& module, PrecisionFlags flags) override;
 
   CUstream stream() const { return stream_; }
@@ -34,6 +37,8 @@ class CudaDevice : public Device {
   const ArenaLayout& layout() const { return layout_; }
   //! Launches the scrub kernel if there is one.
   void scrub() const;
+  //! None where no runtime kernels were given.
+  StartGate* gate() const { return gate_.get(); }
   void synchronize() const;
 
  private:
@@ -42,9 +47,10 @@ class CudaDevice : public Device {
   CUstream stream_ = nullptr;
   MappedMemory arena_;
   ArenaLayout layout_;
-  std::unique_ptr<Module> scrub_module_;
+  std::unique_ptr<Module> runtime_kernels_;
   CUfunction scrub_function_ = nullptr;
   int scrub_shared_bytes_ = 0;
+  std::unique_ptr<StartGate> gate_;
 };
 
 }  // namespace cudal1::cuda

@@ -141,25 +141,36 @@ CallTimes CudaPlan::call(const BufferOffsets& offsets, const CallOptions& option
   if (options.warm_launch) device_.scrub();
   if (ops_ && !graph_) ops_->begin(addresses_for_ops());  // a caller of PyTorch has its tensors already
   device_.synchronize();
+  const CallTimes times = time_steps(offsets, options.hold_device && gate_limit_.useful() ? device_.gate() : nullptr);
+  if (!graph_) copy_op_outputs(offsets);
+  if (ops_ && !graph_) ops_->end();
+  device_.synchronize();
+  return times;
+}
 
-  const auto begin = std::chrono::steady_clock::now();
+CallTimes CudaPlan::time_steps(const BufferOffsets& offsets, StartGate* gate) {
+  using Clock = std::chrono::steady_clock;
+  using Milliseconds = std::chrono::duration<double, std::milli>;
+  if (gate) gate->close(device_.stream(), gate_limit_.longest_wait());
   check(driver().cuEventRecord(start_, device_.stream()), "start the clock");
+  const auto begin = Clock::now();
   if (graph_)
     launch_graph(offsets);
   else
     run_steps(plan_.call, call_launches_);
+  const auto enqueued = Clock::now();
   check(driver().cuEventRecord(stop_, device_.stream()), "stop the clock");
-  const auto enqueued = std::chrono::steady_clock::now();
+  const auto released = gate ? Clock::now() : begin;
+  const bool held = gate && gate->open();
+  if (gate) gate_limit_.learn(enqueued - begin, held);
   device_.synchronize();
-  const auto end = std::chrono::steady_clock::now();
-
+  const auto end = Clock::now();
   float milliseconds = 0.0f;
   check(driver().cuEventElapsedTime(&milliseconds, start_, stop_), "read the clock");
-  if (!graph_) copy_op_outputs(offsets);
-  if (ops_ && !graph_) ops_->end();
-  device_.synchronize();
-  using Milliseconds = std::chrono::duration<double, std::milli>;
-  return {milliseconds, Milliseconds(end - begin).count(), Milliseconds(enqueued - begin).count()};
+  return {milliseconds, Milliseconds(end - released).count(), Milliseconds(enqueued - begin).count(),
+          !gate  ? Gate::unused
+          : held ? Gate::held
+                 : Gate::expired};
 }
 
 CudaPlan::States CudaPlan::save_states() const {

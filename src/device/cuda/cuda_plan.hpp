@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "device/cuda/cuda_device.hpp"
+#include "device/cuda/start_gate.hpp"
 #include "device/op_runtime.hpp"
 
 namespace cudal1::cuda {
@@ -44,6 +45,7 @@ class CudaPlan : public LoadedPlan {
  private:
   struct GraphState;
   void place(const BufferOffsets& offsets);
+  CallTimes time_steps(const BufferOffsets& offsets, StartGate* gate);
   void run_steps(const std::vector<Step>& steps, std::vector<PreparedLaunch>& launches);
   void run_op(const OpStep& step, std::size_t index);
   void copy_op_outputs(const BufferOffsets& offsets);
@@ -65,6 +67,7 @@ class CudaPlan : public LoadedPlan {
   std::vector<std::byte*> addresses_;  // by buffer, for the call under way
   std::unique_ptr<GraphState> graph_;
   std::map<int, std::byte*> fixed_buffers_;  // for graphs: made once, since a recapture uses them again
+  GateLimit gate_limit_;
   CUevent start_ = nullptr, stop_ = nullptr;
 };
 

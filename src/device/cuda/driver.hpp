@@ -19,6 +19,7 @@ namespace cudal1::cuda {
   X(cuMemCreate) X(cuMemRelease) X(cuMemExportToShareableHandle) X(cuMemImportFromShareableHandle) \
   X(cuMemAddressReserve) X(cuMemAddressFree) X(cuMemMap) X(cuMemUnmap) X(cuMemSetAccess) \
   X(cuMemGetAllocationGranularity) X(cuMemGetInfo) \
+  X(cuMemHostAlloc) X(cuMemHostGetDevicePointer) X(cuMemFreeHost) \
   X(cuMemsetD8Async) X(cuMemcpyDtoDAsync) X(cuMemcpyDtoH) X(cuMemcpyHtoD) \
   X(cuModuleLoadData) X(cuModuleUnload) X(cuModuleGetFunction) \
   X(cuFuncSetAttribute) X(cuFuncGetAttribute) X(cuFuncGetParamInfo) X(cuLaunchKernelEx) \

@@ -27,14 +27,15 @@ class QuirkyPlan : public LoadedPlan {
  private:
   CallTimes call_library(const BufferOffsets& offsets, const CallOptions& options) {
     if (quirks_.last_library_call > 0 && calls_ > quirks_.last_library_call) ::_exit(exit_code);
-    return with_slow_host(said_to_take(quirks_.library_ms, loaded_->call(offsets, options)));
+    return with_slow_host(said_to_take(quirks_.library_ms, loaded_->call(offsets, options)), options);
   }
 
   CallTimes call_kernels(const BufferOffsets& offsets, const CallOptions& options) {
     const double factor = looks_usual(offsets) ? 1.0 : quirks_.unusual_factor;
-    CallTimes times = with_slow_host(said_to_take(factor * quirks_.kernels_ms, loaded_->call(offsets, options)));
+    CallTimes times =
+        with_slow_host(said_to_take(factor * quirks_.kernels_ms, loaded_->call(offsets, options)), options);
     if (quirks_.calls_per_phase > 0 && calls_ / quirks_.calls_per_phase % 2 == 1)
-      times = {2.0 * times.device_ms, 2.0 * times.host_ms};
+      times.device_ms = times.host_ms = 2.0 * times.device_ms;
     times.host_ms += quirks_.unseen_ms;
     if (quirks_.last_right_call > 0 && calls_ > quirks_.last_right_call) spoil_first_output(offsets);
     return times;
@@ -44,11 +45,16 @@ class QuirkyPlan : public LoadedPlan {
     return milliseconds > 0.0 ? CallTimes{milliseconds, milliseconds, quirks_.enqueue_share * milliseconds} : measured;
   }
 
-  //! A launch-bound call takes as much longer as the host does.
-  CallTimes with_slow_host(CallTimes times) const {
-    if (calls_ % 3 != 0) return times;
-    const double late = (quirks_.slow_host_factor - 1.0) * times.enqueue_ms;
-    return {times.device_ms + late, times.host_ms + late, times.enqueue_ms + late};
+  //! A device that does not wait for the host takes as much longer as the host does.
+  CallTimes with_slow_host(CallTimes times, const CallOptions& options) const {
+    const bool slow = calls_ % 3 == 0, expired = slow && quirks_.gate_expires;
+    times.gate = !options.hold_device ? Gate::unused : expired ? Gate::expired : Gate::held;
+    const double late = slow ? (quirks_.slow_host_factor - 1.0) * times.enqueue_ms : 0.0;
+    times.enqueue_ms += late;
+    if (times.gate == Gate::held) return times;
+    times.device_ms += late;
+    times.host_ms += late;
+    return times;
   }
 
   //! Both signs, sizes around one, not all equal: what a program sees that looks at its first input.
@@ -84,7 +90,7 @@ class QuirkyPlan : public LoadedPlan {
 }  // namespace
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HostQuirks, kernels_ms, library_ms, unseen_ms, calls_per_phase, last_right_call,
-                                   last_library_call, enqueue_share, slow_host_factor, unusual_factor)
+                                   last_library_call, enqueue_share, slow_host_factor, gate_expires, unusual_factor)
 
 void pass_quirks_to_runners(const HostQuirks& quirks) { ::setenv(variable, nlohmann::json(quirks).dump().c_str(), 1); }
 
