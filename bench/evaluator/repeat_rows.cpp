@@ -21,11 +21,33 @@ std::vector<ExampleProgram> correct_programs(const Setting& setting, const std::
   return programs;
 }
 
-nlohmann::json rounded(const std::vector<double>& speedups) {
-  nlohmann::json result = nlohmann::json::array();
-  for (const double speedup : speedups) result.push_back(std::round(speedup * 1e4) / 1e4);
-  return result;
-}
+//! What a row shows of every evaluation, so that its result can be traced to host or device.
+struct Trace {
+  std::vector<double> speedups;
+  nlohmann::json reference_device_us = nlohmann::json::array(), candidate_device_us = nlohmann::json::array();
+  nlohmann::json reference_enqueue_us = nlohmann::json::array(), candidate_enqueue_us = nlohmann::json::array();
+
+  void add(const TimingSummary& timing) {
+    speedups.push_back(timing.speedup);
+    reference_device_us.push_back(rounded(1e3 * timing.reference_device_ms, 100.0));
+    candidate_device_us.push_back(rounded(1e3 * timing.candidate_device_ms, 100.0));
+    reference_enqueue_us.push_back(rounded(1e3 * timing.reference_enqueue_ms, 100.0));
+    candidate_enqueue_us.push_back(rounded(1e3 * timing.candidate_enqueue_ms, 100.0));
+  }
+
+  nlohmann::json to_json() const {
+    nlohmann::json list = nlohmann::json::array();
+    for (const double speedup : speedups) list.push_back(rounded(speedup, 1e4));
+    return {{"speedups", list},
+            {"reference_device_us", reference_device_us},
+            {"candidate_device_us", candidate_device_us},
+            {"reference_enqueue_us", reference_enqueue_us},
+            {"candidate_enqueue_us", candidate_enqueue_us}};
+  }
+
+ private:
+  static double rounded(double value, double places) { return std::round(value * places) / places; }
+};
 
 }  // namespace
 
@@ -37,7 +59,7 @@ void repeat_row(Backend& backend, const Setting& setting, nlohmann::json& rows) 
   const auto programs = correct_programs(setting, "naive");
   for (std::size_t i = 0; i < programs.size(); i += (programs.size() + programs_repeated - 1) / programs_repeated) {
     const ExampleProgram& program = programs[i];
-    std::vector<double> speedups;
+    Trace trace;
     double candidate_ms = 0.0;
     int unstable = 0;
     for (int k = 0; k < repeats; ++k) {
@@ -46,15 +68,15 @@ void repeat_row(Backend& backend, const Setting& setting, nlohmann::json& rows) 
       const Evaluation evaluation = judge.evaluate(compiled);
       if (!evaluation.timing) throw Error(program.file + ": " + evaluation.failure.message);
       unstable += evaluation.status == Status::unstable ? 1 : 0;
-      speedups.push_back(evaluation.timing->speedup);
-      candidate_ms = evaluation.timing->candidate_ms;
+      trace.add(*evaluation.timing);
+      candidate_ms = evaluation.timing->candidate_device_ms;
       if (candidate_ms < 0.010) break;
     }
     if (candidate_ms < 0.010) continue;
-    const double center = median(speedups);
+    const double center = median(trace.speedups);
     int close = 0;
     double farthest = 0.0;
-    for (const double speedup : speedups) {
+    for (const double speedup : trace.speedups) {
       const double distance = std::abs(speedup / center - 1.0);
       close += distance <= 0.01 ? 1 : 0;
       farthest = std::max(farthest, distance);
@@ -65,7 +87,7 @@ void repeat_row(Backend& backend, const Setting& setting, nlohmann::json& rows) 
     details.push_back({{"task", program.task.filename().string()},
                        {"program", program.file},
                        {"median_speedup", center},
-                       {"speedups", rounded(speedups)},
+                       {"evaluations", trace.to_json()},
                        {"candidate_ms", candidate_ms},
                        {"within_1_percent", close},
                        {"farthest", farthest},
@@ -89,7 +111,7 @@ void self_row(Backend& backend, const Setting& setting, nlohmann::json& rows) {
     const CompiledProgram compiled = judge.compile(programs[i].file, programs[i].text);
     const int share = self_comparisons * static_cast<int>(i + 1) / static_cast<int>(programs.size()) -
                       self_comparisons * static_cast<int>(i) / static_cast<int>(programs.size());
-    std::vector<double> speedups;
+    Trace trace;
     for (int k = 0; k < share; ++k, ++done) {
       const Evaluation evaluation = judge.evaluate(compiled);
       if (!evaluation.timing) throw Error(programs[i].file + ": " + evaluation.failure.message);
@@ -97,9 +119,9 @@ void self_row(Backend& backend, const Setting& setting, nlohmann::json& rows) {
       highest = std::max(highest, evaluation.reward.value_or(0.0));
       distances.push_back(std::abs(evaluation.timing->speedup - 1.0));
       half_widths.push_back(0.5 * (evaluation.timing->high - evaluation.timing->low));
-      speedups.push_back(evaluation.timing->speedup);
+      trace.add(*evaluation.timing);
     }
-    details.push_back({{"task", programs[i].task.filename().string()}, {"speedups", rounded(speedups)}});
+    details.push_back({{"task", programs[i].task.filename().string()}, {"evaluations", trace.to_json()}});
   }
   rows.push_back(row("a program against itself, 100 times: ties", ties, "of 100", "at least 98 ties",
                      done == self_comparisons && ties >= 98, details));

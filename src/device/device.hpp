@@ -39,6 +39,9 @@ struct ArenaLayout {
   std::size_t op_region_bytes = 0;
 };
 
+//! Room in the arena beyond what buffers need, for them to be somewhere else in every call.
+inline constexpr std::uint64_t roaming_bytes = std::uint64_t{64} << 20;
+
 inline constexpr std::uint64_t no_offset = UINT64_MAX;
 //! By buffer index: offset in the arena. For buffers that op steps allocate: no_offset, or (outputs) where the
 //! result is copied to: after the clock has stopped, or inside a CUDA Graph, whose users need fresh outputs.
@@ -61,6 +64,7 @@ struct CallTimes {
   double device_ms = 0.0;  //!< device events right around the call
   double host_ms = 0.0;    //!< host clock from when the device may start to the end of a device-wide synchronisation
   double enqueue_ms = 0.0;  //!< host clock around enqueueing the call, which is trusted code only
+  double launch_ms = 0.0;   //!< host clock of an empty launch at that moment; 0: not measured
   Gate gate = Gate::unused;
 };
 

@@ -24,8 +24,9 @@ struct OpRuntimeOptions {
 class OpRuntime {
  public:
   virtual ~OpRuntime() = default;
-  //! Starts a call; addresses by buffer index, null for buffers that op steps allocate.
-  virtual void begin(const std::vector<void*>& addresses) = 0;
+  //! Starts a call; addresses by buffer index, null for buffers that op steps allocate. Where those lie depends on
+  //! `variation`.
+  virtual void begin(const std::vector<void*>& addresses, std::uint64_t variation) = 0;
   virtual void run(const OpStep& step, std::size_t step_index) = 0;
   //! Where an op-allocated buffer lies now, in the layout its meta declares.
   virtual void* address_of(int buffer) = 0;

@@ -21,7 +21,9 @@ class CudaBackend : public Backend {
     info_ = cuda::device_info(ordinal);
     peak_bytes_per_second_ = cuda::peak_bytes_per_second(ordinal);
     auto kernels = compiler_->compile(
-        {cuda::runtime_kernels_source, {cuda::scrub_kernel_name, cuda::gate_kernel_name}, info_.target});
+        {cuda::runtime_kernels_source,
+         {cuda::scrub_kernel_name, cuda::gate_kernel_name, cuda::empty_kernel_name},
+         info_.target});
     if (!kernels) throw Error("our own kernels do not compile: " + kernels.failure().message);
     runtime_kernels_ = std::move(kernels).value();
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 #include "judge/pair_timer.hpp"
 
@@ -39,7 +40,8 @@ class Campaign {
         options_(options),
         cores_(cores),
         timer_(context, candidate, verified, options, random),
-        next_core_(cores.empty() ? 0 : random.below(cores.size())) {}
+        next_core_(cores.empty() ? 0 : random.below(cores.size())),
+        candidate_pace_(static_cast<std::size_t>(candidate.processes())) {}
 
   Measurement run() {
     const auto failure = options_.protocol == TimingProtocol::paper ? collect_for_the_window() : collect();
@@ -48,9 +50,7 @@ class Campaign {
     if (samples_.empty()) return {Failure{Status::judge_error, "no pair of calls could be timed"}, {}, {}};
     if (auto mismatch = compare_clocks()) return {mismatch, {}, {}};
     Measurement measurement;
-    measurement.summary = summarize(options_.protocol == TimingProtocol::paper ? plain_buckets() : costed_buckets(),
-                                    options_.protocol);
-    add_both_clocks(measurement.summary);
+    measurement.summary = summary();
     measurement.summary.dropped_pairs = dropped_pairs_;
     measurement.summary.processes = candidate_.processes();
     return measurement;
@@ -88,8 +88,13 @@ class Campaign {
   }
 
   //! Buckets differ in both processes, and the second time round in how they are paired.
+  int reference_process(int bucket) const { return bucket % context_.reference().processes(); }
+  int candidate_process(int bucket) const {
+    return (bucket + bucket / candidate_.processes()) % candidate_.processes();
+  }
+
   std::optional<Failure> enter(int bucket) {
-    if (auto failure = timer_.use_processes(bucket, bucket + bucket / candidate_.processes())) return failure;
+    if (auto failure = timer_.use_processes(reference_process(bucket), candidate_process(bucket))) return failure;
     return warm_up();
   }
 
@@ -112,37 +117,26 @@ class Campaign {
       ++dropped_pairs_;
       return std::nullopt;
     }
-    context_.reference_pace().add(sample.times.reference.enqueue_ms);
+    context_.reference_pace(reference_process(bucket)).add(sample.times.reference);
+    candidate_pace_[static_cast<std::size_t>(candidate_process(bucket))].add(sample.times.candidate);
     samples_.push_back(sample);
     return std::nullopt;
   }
 
   int pairs_a_block() const { return std::max(1, options_.pairs_a_round / bucket_count); }
 
-  double reference_enqueue_ms() const { return context_.reference_pace().undisturbed_ms(); }
-
-  //! The reference is known from longer ago, and from calmer moments perhaps. Both must be taken at the same speed of
-  //! the host, so the candidate's time is relative to the reference's.
-  double candidate_enqueue_ms(int bucket) const {
-    std::vector<double> reference, candidate;
-    for (const Sample& sample : samples_) {
-      if (sample.bucket != bucket) continue;
-      reference.push_back(sample.times.reference.enqueue_ms);
-      candidate.push_back(sample.times.candidate.enqueue_ms);
-    }
-    return host_ratio(reference, candidate) * reference_enqueue_ms();
+  const HostPace& reference_pace(int bucket) const { return context_.reference_pace(reference_process(bucket)); }
+  const HostPace& candidate_pace(int bucket) const {
+    return candidate_pace_[static_cast<std::size_t>(candidate_process(bucket))];
   }
 
   std::vector<std::vector<CostedPair>> costed_pairs() const {
     std::vector<std::vector<CostedPair>> pairs(bucket_count);
-    std::vector<double> candidate_enqueue;
-    for (int bucket = 0; bucket < bucket_count; ++bucket) candidate_enqueue.push_back(candidate_enqueue_ms(bucket));
-    for (const Sample& sample : samples_) {
-      const auto bucket = static_cast<std::size_t>(sample.bucket);
-      pairs[bucket].push_back({{cost_ms(sample.times.reference, reference_enqueue_ms()),
-                                cost_ms(sample.times.candidate, candidate_enqueue[bucket])},
-                               sample.times.on_derived_inputs});
-    }
+    for (const Sample& sample : samples_)
+      pairs[static_cast<std::size_t>(sample.bucket)].push_back(
+          {{cost_ms(sample.times.reference, reference_pace(sample.bucket).enqueue_ms()),
+            cost_ms(sample.times.candidate, candidate_pace(sample.bucket).enqueue_ms())},
+           sample.times.on_derived_inputs});
     return pairs;
   }
 
@@ -177,23 +171,45 @@ class Campaign {
   //! More pairs narrow what differs from pair to pair, not what differs from process to process.
   bool enough() const {
     if (static_cast<int>(samples_.size()) >= options_.most_pairs || seconds() >= options_.longest_seconds) return true;
+    if (samples_.empty()) return false;
     std::vector<double> ratios;
     for (const auto& bucket : costed_buckets())
       for (const TimedPair& pair : bucket) ratios.push_back(pair.ratio());
-    return median_interval(ratios).relative_half_width() <= options_.wanted_half_width;
+    return median_interval(ratios).relative_half_width() <= options_.wanted_half_width &&
+           host_uncertainty(with_both_clocks({})) <= options_.wanted_half_width;
   }
 
-  void add_both_clocks(TimingSummary& summary) const {
-    std::vector<double> reference, candidate, candidate_enqueue;
+  TimingSummary with_both_clocks(TimingSummary summary) const {
+    std::vector<double> reference, candidate, reference_enqueue, candidate_enqueue;
     for (const Sample& sample : samples_) {
       reference.push_back(sample.times.reference.device_ms);
       candidate.push_back(sample.times.candidate.device_ms);
+      reference_enqueue.push_back(reference_pace(sample.bucket).enqueue_ms());
+      candidate_enqueue.push_back(candidate_pace(sample.bucket).enqueue_ms());
     }
-    for (int bucket = 0; bucket < bucket_count; ++bucket) candidate_enqueue.push_back(candidate_enqueue_ms(bucket));
     summary.reference_device_ms = median(reference);
     summary.candidate_device_ms = median(candidate);
-    summary.reference_enqueue_ms = reference_enqueue_ms();
+    summary.reference_enqueue_ms = median(reference_enqueue);
     summary.candidate_enqueue_ms = median(candidate_enqueue);
+    return summary;
+  }
+
+  //! Of the speed-up, relative, from what is not known exactly about the host: nothing where the device is slower.
+  double host_uncertainty(const TimingSummary& clocks) const {
+    double reference = 0.0, candidate = 0.0;
+    for (int bucket = 0; bucket < bucket_count; ++bucket) {
+      reference += reference_pace(bucket).uncertainty() / bucket_count;
+      candidate += candidate_pace(bucket).uncertainty() / bucket_count;
+    }
+    if (clocks.reference_enqueue_ms <= clocks.reference_device_ms) reference = 0.0;
+    if (clocks.candidate_enqueue_ms <= clocks.candidate_device_ms) candidate = 0.0;
+    return std::hypot(reference, candidate) / std::sqrt(candidate_.processes());
+  }
+
+  TimingSummary summary() const {
+    if (options_.protocol == TimingProtocol::paper) return with_both_clocks(summarize(plain_buckets(), options_.protocol));
+    const TimingSummary summary = with_both_clocks(summarize(costed_buckets(), options_.protocol));
+    return widened(summary, host_uncertainty(summary));
   }
 
   //! The host clock waits for the whole device; events that stop long before it hide work.
@@ -221,6 +237,7 @@ class Campaign {
   const std::vector<int>& cores_;
   PairTimer timer_;
   std::size_t next_core_;
+  std::vector<HostPace> candidate_pace_;  // by process
   std::vector<Sample> samples_;
   int dropped_pairs_ = 0;
   Clock::time_point begin_;

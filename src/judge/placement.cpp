@@ -19,8 +19,8 @@ std::uint64_t add(std::uint64_t a, std::uint64_t b) {
 //! Memory that the judge places; what op steps allocate only needs a place when it is an output.
 bool has_place(const Buffer& buffer) { return !buffer.allocated_by_op || buffer.role == BufferRole::output; }
 
-Zone zone_for(const Plan& plan, bool moving, std::uint64_t offset) {
-  std::uint64_t bytes = red_zone_bytes;
+Zone zone_for(const Plan& plan, bool moving, std::uint64_t offset, std::uint64_t roaming) {
+  std::uint64_t bytes = red_zone_bytes + roaming;
   for (const Buffer& buffer : plan.buffers)
     if (has_place(buffer) && moves_with_every_call(buffer.role) == moving)
       bytes = add(bytes, add(aligned(static_cast<std::uint64_t>(buffer.meta.span_bytes())),
@@ -28,14 +28,23 @@ Zone zone_for(const Plan& plan, bool moving, std::uint64_t offset) {
   return {offset, aligned(bytes)};
 }
 
+//! So many steps of the way through the roaming bytes, in order.
+std::vector<std::uint64_t> stations(std::size_t count, std::uint64_t roaming, Random& random) {
+  std::vector<std::uint64_t> result;
+  for (std::size_t i = 0; i < count; ++i) result.push_back(random.below(roaming / alignment + 1) * alignment);
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
 }  // namespace
 
 bool moves_with_every_call(BufferRole role) { return role == BufferRole::input || role == BufferRole::output; }
 
-ArenaPlan plan_arena(const Plan& plan, std::uint64_t library_bytes) {
+ArenaPlan plan_arena(const Plan& plan, std::uint64_t library_bytes, std::uint64_t roaming) {
   ArenaPlan arena;
-  arena.fixed = zone_for(plan, false, 0);
-  arena.moving = zone_for(plan, true, arena.fixed.bytes);
+  arena.roaming = roaming;
+  arena.fixed = zone_for(plan, false, 0, roaming);
+  arena.moving = zone_for(plan, true, arena.fixed.bytes, roaming);
   arena.op_region = {add(arena.moving.offset, arena.moving.bytes), plan.has_op_steps() ? aligned(library_bytes) : 0};
   return arena;
 }
@@ -45,12 +54,14 @@ std::vector<Gap> place_buffers(const Plan& plan, const ArenaPlan& arena, bool mo
   const Zone& zone = moving ? arena.moving : arena.fixed;
   offsets.resize(plan.buffers.size(), no_offset);
   std::vector<Gap> gaps;
-  std::uint64_t end_of_last = zone.offset;
+  std::uint64_t end_of_last = zone.offset, roamed = 0;
+  const auto ways = stations(plan.buffers.size(), arena.roaming, random);
   for (std::size_t i = 0; i < plan.buffers.size(); ++i) {
     const Buffer& buffer = plan.buffers[i];
     if (!has_place(buffer) || moves_with_every_call(buffer.role) != moving) continue;
     const std::uint64_t jitter = random.below(longest_random_gap / alignment) * alignment;
-    const std::uint64_t start = aligned(end_of_last) + red_zone_bytes + jitter;
+    const std::uint64_t start = aligned(end_of_last) + red_zone_bytes + jitter + (ways[i] - roamed);
+    roamed = ways[i];
     gaps.push_back({end_of_last, start - end_of_last});
     offsets[i] = start;
     end_of_last = start + static_cast<std::uint64_t>(buffer.meta.span_bytes());

@@ -23,6 +23,7 @@ using Gap = Zone;
 //! and what op steps allocate.
 struct ArenaPlan {
   Zone fixed, moving, op_region;
+  std::uint64_t roaming = 0;  //!< bytes of each zone of buffers that are there for them to be anywhere in it
   std::uint64_t total_bytes() const { return op_region.offset + op_region.bytes; }
   ArenaLayout layout(std::uint64_t arena_bytes) const { return {arena_bytes, op_region.offset, op_region.bytes}; }
 };
@@ -31,8 +32,9 @@ struct ArenaPlan {
 bool moves_with_every_call(BufferRole role);
 
 //! `library_bytes`: how much op steps may allocate; 0 where they do not use the arena. Saturates instead of
-//! overflowing, so that an absurd plan gives an absurd total.
-ArenaPlan plan_arena(const Plan& plan, std::uint64_t library_bytes);
+//! overflowing, so that an absurd plan gives an absurd total. `roaming`: how fast memory is depends a little on where it
+//! lies, so that two programs are comparable only if neither has the better place for good.
+ArenaPlan plan_arena(const Plan& plan, std::uint64_t library_bytes, std::uint64_t roaming = 0);
 
 //! Places the buffers of one zone at random and returns the gaps between them. Offsets of other buffers stay.
 std::vector<Gap> place_buffers(const Plan& plan, const ArenaPlan& arena, bool moving, Random& random,

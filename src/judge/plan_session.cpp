@@ -21,10 +21,17 @@ std::uint64_t library_bytes(const Backend& backend, const Plan& plan) {
   std::uint64_t values = 0;
   for (const TensorRef& ref : plan.values)
     if (ref.buffer >= 0) values += static_cast<std::uint64_t>(ref.meta.span_bytes());
-  return std::max(smallest_library_bytes, 4 * values + (std::uint64_t{64} << 20));
+  return std::max(smallest_library_bytes, 4 * values + (std::uint64_t{64} << 20)) + roaming_bytes;
 }
 
 std::int64_t repeated(std::uint8_t byte) { return static_cast<std::int64_t>(byte * std::uint64_t{0x0101010101010101}); }
+
+at::Tensor numbers_at(std::byte* address, std::uint64_t count, at::ScalarType type, at::Device device) {
+  return at::for_blob(address, {static_cast<std::int64_t>(count)})
+      .options(at::TensorOptions(device).dtype(type))
+      .target_device(device)
+      .make_tensor();
+}
 
 bool any_of(const std::vector<at::Tensor>& flags) { return !flags.empty() && at::stack(flags).any().item<bool>(); }
 
@@ -53,18 +60,19 @@ PlanSession::~PlanSession() = default;
 
 at::Tensor PlanSession::window(const TensorRef& ref) const {
   std::byte* address = arena_->base() + offsets_[static_cast<std::size_t>(ref.buffer)] + ref.byte_offset;
-  return at::from_blob(address, ref.meta.sizes, ref.meta.strides,
-                       at::TensorOptions(tensor_device_).dtype(to_scalar_type(ref.meta.dtype)));
+  return at::for_blob(address, ref.meta.sizes)
+      .strides(ref.meta.strides)
+      .options(at::TensorOptions(tensor_device_).dtype(to_scalar_type(ref.meta.dtype)))
+      .target_device(tensor_device_)  // else the driver is asked whose address this is
+      .make_tensor();
 }
 
 at::Tensor PlanSession::bytes_at(std::uint64_t offset, std::uint64_t bytes) const {
-  return at::from_blob(arena_->base() + offset, {static_cast<std::int64_t>(bytes)},
-                       at::TensorOptions(tensor_device_).dtype(at::kByte));
+  return numbers_at(arena_->base() + offset, bytes, at::kByte, tensor_device_);
 }
 
 at::Tensor PlanSession::words_at(std::uint64_t offset, std::uint64_t bytes) const {
-  return at::from_blob(arena_->base() + offset, {static_cast<std::int64_t>(bytes / 8)},
-                       at::TensorOptions(tensor_device_).dtype(at::kLong));
+  return numbers_at(arena_->base() + offset, bytes / 8, at::kLong, tensor_device_);
 }
 
 void PlanSession::discard_runner() {
@@ -75,7 +83,7 @@ void PlanSession::discard_runner() {
 }
 
 Result<PlanSession::Done> PlanSession::ensure_room(const Plan& plan) {
-  const ArenaPlan wanted = plan_arena(plan, library_bytes(backend_, plan));
+  const ArenaPlan wanted = plan_arena(plan, library_bytes(backend_, plan), backend_.tensors_on_cuda() ? roaming_bytes : 0);
   // A far larger arena, left by another program, would cost memory and time in every check.
   const bool fits =
       arena_ && wanted.total_bytes() <= arena_->bytes() && arena_->bytes() <= 2 * wanted.total_bytes() + reserve_bytes;

@@ -67,7 +67,10 @@ TensorTable TaskContext::with_inputs(const TensorTable& constants, Distribution 
 }
 
 void TaskContext::set_reference_constants(const TensorTable& constants, int process) {
-  if (!reference_.has_runner()) value_or_throw(reference_.load(empty_plan_, {}, flags()), task_);
+  if (!reference_.has_runner()) {
+    value_or_throw(reference_.load(empty_plan_, {}, flags()), task_);
+    reference_pace_.assign(static_cast<std::size_t>(reference_.processes()), {});
+  }
   reference_.use_process(process);
   value_or_throw(reference_.set_constants(constants, reference_limit), task_);
 }
@@ -104,7 +107,7 @@ void TaskContext::time_reference(Random& random) {
       const auto times = value_or_throw(reference_.call(leaves, Poison::not_a_number, reference_limit, true), task_);
       if (i < cold_calls) continue;
       fastest = std::min(fastest, times.device_ms);
-      if (times.gate != Gate::expired) reference_pace_.add(times.enqueue_ms);
+      if (times.gate != Gate::expired) reference_pace(0).add(times);
     }
     if (Clock::now() - begin > longest_look) break;
   }

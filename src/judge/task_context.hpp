@@ -31,9 +31,8 @@ class TaskContext {
   bool has_weights() const { return !task_.graph.weights.empty(); }
   const std::vector<Distribution>& distributions() const { return distributions_; }
 
-  //! Of the reference's calls; lives as long as the task, so that every candidate is compared with the reference at the
-  //! same speed of the host.
-  HostPace& reference_pace() { return reference_pace_; }
+  //! Of one of the reference's processes; lives as long as the process, and gets better with every candidate.
+  HostPace& reference_pace(int process) { return reference_pace_[static_cast<std::size_t>(process)]; }
 
   //! Weights and states; `fresh` draws new weights.
   TensorTable draw_constants(std::uint64_t seed, bool fresh) const;
@@ -54,7 +53,7 @@ class TaskContext {
   MatchRule rule_;
   PlanSession reference_, candidate_;
   std::vector<Distribution> distributions_;
-  HostPace reference_pace_;
+  std::vector<HostPace> reference_pace_;  // by process
   double reference_ms_ = 0.0;
   bool degenerate_ = false;
 };

@@ -61,6 +61,7 @@ class Server {
             {"device_ms", times.device_ms},
             {"host_ms", times.host_ms},
             {"enqueue_ms", times.enqueue_ms},
+            {"launch_ms", times.launch_ms},
             {"gate", static_cast<int>(times.gate)}};
   }
 

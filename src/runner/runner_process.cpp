@@ -245,9 +245,10 @@ Result<CallTimes> RunnerProcess::call(const BufferOffsets& offsets, std::chrono:
     const auto found = answer.value().find(name);
     return found != answer.value().end() && found->is_number() ? found->get<double>() : std::nan("");
   };
-  const CallTimes times{number("device_ms"), number("host_ms"), number("enqueue_ms"), gate_of(answer.value())};
+  const CallTimes times{number("device_ms"), number("host_ms"), number("enqueue_ms"), number("launch_ms"), gate_of(answer.value())};
   const bool possible = std::isfinite(times.device_ms) && std::isfinite(times.host_ms) &&
-                        std::isfinite(times.enqueue_ms) && times.device_ms > 0.0 && times.enqueue_ms >= 0.0;
+                        std::isfinite(times.enqueue_ms) && std::isfinite(times.launch_ms) && times.device_ms > 0.0 &&
+                        times.enqueue_ms >= 0.0 && times.launch_ms >= 0.0;
   if (!possible) return Failure{Status::crashed, "the runner gave no possible times"};
   return times;
 }

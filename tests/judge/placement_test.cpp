@@ -41,6 +41,31 @@ TEST(Placement, LeavesARedZoneAroundEveryBufferAndAccountsForEveryByte) {
   }
 }
 
+TEST(Placement, BuffersRoamThroughTheWholeZone) {
+  constexpr std::uint64_t roaming = std::uint64_t{8} << 20;
+  const Plan plan = plan_with_buffers();
+  const ArenaPlan arena = plan_arena(plan, 0, roaming);
+  Random random(3);
+  std::uint64_t lowest = UINT64_MAX, highest = 0, farthest = 0;
+  for (int draw = 0; draw < 500; ++draw) {
+    BufferOffsets offsets;
+    const auto gaps = place_buffers(plan, arena, true, random, offsets);
+    std::uint64_t covered = 2 * 1003 * 4;
+    for (const Gap& gap : gaps) {
+      EXPECT_GE(gap.bytes, 4096u);
+      covered += gap.bytes;
+    }
+    EXPECT_EQ(covered, arena.moving.bytes);
+    EXPECT_EQ(offsets[0] % 512, 0u);
+    lowest = std::min(lowest, offsets[0]);
+    highest = std::max(highest, offsets[3]);
+    farthest = std::max(farthest, offsets[3] - offsets[0]);
+  }
+  EXPECT_LT(lowest, arena.moving.offset + roaming / 10);
+  EXPECT_GT(highest, arena.moving.offset + roaming * 9 / 10);
+  EXPECT_GT(farthest, roaming * 8 / 10);
+}
+
 TEST(Placement, MovesInputsAndOutputsAndLeavesTheRestWhereItIs) {
   const Plan plan = plan_with_buffers();
   const ArenaPlan arena = plan_arena(plan, 0);

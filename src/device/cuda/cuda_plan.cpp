@@ -81,7 +81,12 @@ void CudaPlan::place(const BufferOffsets& offsets) {
   }
 }
 
-std::vector<void*> CudaPlan::addresses_for_ops() const { return {addresses_.begin(), addresses_.end()}; }
+//! The judge draws offsets anew for every call; what the library allocates moves with them.
+void CudaPlan::begin_ops(const BufferOffsets& offsets) {
+  std::uint64_t variation = 0;
+  for (const std::uint64_t offset : offsets) variation = (variation ^ offset) * 0x9e3779b97f4a7c15u;
+  ops_->begin({addresses_.begin(), addresses_.end()}, variation >> 16);
+}
 
 void CudaPlan::run_op(const OpStep& step, std::size_t index) {
   ops_->run(step, index);
@@ -139,7 +144,7 @@ CallTimes CudaPlan::call(const BufferOffsets& offsets, const CallOptions& option
   if (plan_.cuda_graph && !graph_) build_graph(offsets);
   check(driver().cuCtxResetPersistingL2Cache(), "reset the persisting cache");
   if (options.warm_launch) device_.scrub();
-  if (ops_ && !graph_) ops_->begin(addresses_for_ops());  // a caller of PyTorch has its tensors already
+  if (ops_ && !graph_) begin_ops(offsets);  // a caller of PyTorch has its tensors already
   device_.synchronize();
   const CallTimes times = time_steps(offsets, options.hold_device && gate_limit_.useful() ? device_.gate() : nullptr);
   if (!graph_) copy_op_outputs(offsets);
@@ -152,6 +157,7 @@ CallTimes CudaPlan::time_steps(const BufferOffsets& offsets, StartGate* gate) {
   using Clock = std::chrono::steady_clock;
   using Milliseconds = std::chrono::duration<double, std::milli>;
   if (gate) gate->close(device_.stream(), gate_limit_.longest_wait());
+  const double launch_before = gate ? device_.yardstick()->launch_ms(device_.stream()) : 0.0;
   check(driver().cuEventRecord(start_, device_.stream()), "start the clock");
   const auto begin = Clock::now();
   if (graph_)
@@ -160,6 +166,7 @@ CallTimes CudaPlan::time_steps(const BufferOffsets& offsets, StartGate* gate) {
     run_steps(plan_.call, call_launches_);
   const auto enqueued = Clock::now();
   check(driver().cuEventRecord(stop_, device_.stream()), "stop the clock");
+  const double launch_after = gate ? device_.yardstick()->launch_ms(device_.stream()) : 0.0;
   const auto released = gate ? Clock::now() : begin;
   const bool held = gate && gate->open();
   if (gate) gate_limit_.learn(enqueued - begin, held);
@@ -167,10 +174,13 @@ CallTimes CudaPlan::time_steps(const BufferOffsets& offsets, StartGate* gate) {
   const auto end = Clock::now();
   float milliseconds = 0.0f;
   check(driver().cuEventElapsedTime(&milliseconds, start_, stop_), "read the clock");
-  return {milliseconds, Milliseconds(end - released).count(), Milliseconds(enqueued - begin).count(),
-          !gate  ? Gate::unused
-          : held ? Gate::held
-                 : Gate::expired};
+  CallTimes times;
+  times.device_ms = milliseconds;
+  times.host_ms = Milliseconds(end - released).count();
+  times.enqueue_ms = Milliseconds(enqueued - begin).count();
+  times.launch_ms = 0.5 * (launch_before + launch_after);
+  if (gate) times.gate = held ? Gate::held : Gate::expired;
+  return times;
 }
 
 CudaPlan::States CudaPlan::save_states() const {
@@ -195,9 +205,9 @@ void CudaPlan::restore_states(const States& states) const {
 
 //! Libraries initialise themselves in their first call, which must not be captured. It updates the state, which the
 //! call that follows must find as the judge wrote it; the capture itself runs nothing.
-void CudaPlan::warm_up() {
+void CudaPlan::warm_up(const BufferOffsets& offsets) {
   const States states = save_states();
-  if (ops_) ops_->begin(addresses_for_ops());
+  if (ops_) begin_ops(offsets);
   run_steps(plan_.call, call_launches_);
   if (ops_) ops_->end();
   device_.synchronize();
@@ -205,7 +215,7 @@ void CudaPlan::warm_up() {
 }
 
 void CudaPlan::build_graph(const BufferOffsets& offsets) {
-  warm_up();
+  warm_up(offsets);
 
   auto state = std::make_unique<GraphState>();
   const std::vector<std::byte*> fresh = addresses_;
@@ -217,7 +227,7 @@ void CudaPlan::build_graph(const BufferOffsets& offsets) {
     addresses_[index] = fixed_buffer(buffer);
     (is_input ? state->copies_in : state->copies_out).push_back({buffer, addresses_[index]});
   }
-  if (ops_) ops_->begin(addresses_for_ops());
+  if (ops_) begin_ops(offsets);
   graph_ = std::move(state);
   check(driver().cuStreamBeginCapture(device_.stream(), CU_STREAM_CAPTURE_MODE_RELAXED), "begin the capture");
   try {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "device/cuda/cuda_device.hpp"
+#include "device/cuda/host_yardstick.hpp"
 #include "device/cuda/start_gate.hpp"
 #include "device/op_runtime.hpp"
 
@@ -52,12 +53,12 @@ class CudaPlan : public LoadedPlan {
   using States = std::map<std::size_t, std::vector<std::byte>>;  // by buffer, on the host
   States save_states() const;
   void restore_states(const States& states) const;
-  void warm_up();
+  void warm_up(const BufferOffsets& offsets);
   void build_graph(const BufferOffsets& offsets);
   void launch_graph(const BufferOffsets& offsets);
   void drop_graph();
   std::byte* fixed_buffer(int buffer);
-  std::vector<void*> addresses_for_ops() const;
+  void begin_ops(const BufferOffsets& offsets);
 
   CudaDevice& device_;
   Plan plan_;

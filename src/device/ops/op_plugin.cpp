@@ -5,7 +5,6 @@
 
 #include <cstdlib>
 #include <limits>
-#include <map>
 #include <optional>
 
 #include "device/op_runtime.hpp"
@@ -21,6 +20,7 @@ class AtenOpRuntime : public OpRuntime {
       : plan_(plan),
         options_(options),
         device_(options.cuda ? at::Device(at::kCUDA, 0) : at::Device(at::kCPU)),
+        calls_(plan.call.size()),
         tensors_(plan.values.size()),
         made_(plan.buffers.size()) {
     if (options.cuda) route_library_to(options);
@@ -28,8 +28,9 @@ class AtenOpRuntime : public OpRuntime {
     at::globalContext().setAllowTF32CuBLAS(options.precision.tf32_matmul);
     for (std::size_t i = 0; i < plan.call.size(); ++i)
       if (const auto* step = std::get_if<OpStep>(&plan.call[i]))
-        calls_.emplace(i, AtenCall(step->node, device_, false));
-    find_last_uses();
+        calls_[i].emplace(step->node, device_, false);
+    find_windows();
+    plan_drops();
   }
 
   ~AtenOpRuntime() override {
@@ -37,15 +38,20 @@ class AtenOpRuntime : public OpRuntime {
     for (void* address : reserved_) release_reserved(address);
   }
 
-  void begin(const std::vector<void*>& addresses) override {
+  void begin(const std::vector<void*>& addresses, std::uint64_t variation) override {
     end();
-    addresses_ = addresses;
+    // What the library allocates in this call lies somewhere else than in the last: how fast memory is depends a little
+    // on where it lies, and neither reference nor candidate may have the better place for good.
+    if (options_.cuda) spacer_ = allocate_in_region(1 + variation % roaming_bytes);
+    // A caller of PyTorch has its tensors already.
+    for (const std::size_t id : windows_) tensors_[id] = window(plan_.values[id], addresses);
   }
 
   void run(const OpStep& step, std::size_t step_index) override try {
-    drop_unused(step_index);
+    for (const std::size_t id : drops_[step_index].values) tensors_[id].reset();
+    for (const std::size_t buffer : drops_[step_index].buffers) made_[buffer].reset();
     const auto lookup = [this](ValueId id) -> const at::Tensor& { return tensor_of(id); };
-    std::vector<at::Tensor> results = calls_.at(step_index)(lookup);
+    std::vector<at::Tensor> results = (*calls_.at(step_index))(lookup);
     if (results.size() < step.node.outputs.size())
       throw Error(
           fmt::format("{} gave {} results, {} expected", step.node.op, results.size(), step.node.outputs.size()));
@@ -75,24 +81,34 @@ class AtenOpRuntime : public OpRuntime {
   void end() override {
     for (at::Tensor& tensor : tensors_) tensor.reset();
     for (at::Tensor& tensor : made_) tensor.reset();
+    if (spacer_) free_in_region(spacer_);
+    spacer_ = nullptr;
   }
 
  private:
+  struct Drops {
+    std::vector<std::size_t> values, buffers;
+  };
+
+  const Buffer& buffer_of(const TensorRef& ref) const { return plan_.buffers[static_cast<std::size_t>(ref.buffer)]; }
+
+  at::Tensor window(const TensorRef& ref, const std::vector<void*>& addresses) const {
+    auto* base = static_cast<std::byte*>(addresses[static_cast<std::size_t>(ref.buffer)]);
+    return at::for_blob(base + ref.byte_offset, ref.meta.sizes)
+        .strides(ref.meta.strides)
+        .options(at::TensorOptions(device_).dtype(to_scalar_type(ref.meta.dtype)))
+        .target_device(device_)  // else the driver is asked whose address this is
+        .make_tensor();
+  }
+
   // A value outside op steps is a window on the arena; one inside is what the op returned, or a view of it.
   const at::Tensor& tensor_of(ValueId id) {
     at::Tensor& tensor = tensors_[static_cast<std::size_t>(id)];
     if (tensor.defined()) return tensor;
     const TensorRef& ref = plan_.values[static_cast<std::size_t>(id)];
-    const auto buffer = static_cast<std::size_t>(ref.buffer);
-    const auto scalar_type = to_scalar_type(ref.meta.dtype);
-    if (plan_.buffers[buffer].allocated_by_op) {
-      const std::int64_t offset = ref.byte_offset / size_in_bytes(ref.meta.dtype);
-      tensor = made_[buffer].as_strided(ref.meta.sizes, ref.meta.strides, made_[buffer].storage_offset() + offset);
-    } else {
-      tensor = at::from_blob(static_cast<std::byte*>(addresses_[buffer]) + ref.byte_offset, ref.meta.sizes,
-                             ref.meta.strides, at::TensorOptions(device_).dtype(scalar_type));
-    }
-    return tensor;
+    const at::Tensor& made = made_[static_cast<std::size_t>(ref.buffer)];
+    const std::int64_t offset = ref.byte_offset / size_in_bytes(ref.meta.dtype);
+    return tensor = made.as_strided(ref.meta.sizes, ref.meta.strides, made.storage_offset() + offset);
   }
 
   // The plan promised sizes and strides to everyone who reads the value; where the library chose another layout
@@ -110,23 +126,36 @@ class AtenOpRuntime : public OpRuntime {
     tensors_[static_cast<std::size_t>(id)] = std::move(result);
   }
 
-  void find_last_uses() {
-    last_use_.assign(plan_.buffers.size(), 0);
-    for (std::size_t i = 0; i < plan_.call.size(); ++i)
-      for (const int buffer : buffers_of(plan_, plan_.call[i])) last_use_[static_cast<std::size_t>(buffer)] = i;
-    for (const ValueId id : plan_.outputs)
-      if (const int buffer = plan_.values[static_cast<std::size_t>(id)].buffer; buffer >= 0)
-        last_use_[static_cast<std::size_t>(buffer)] = std::numeric_limits<std::size_t>::max();
+  void find_windows() {
+    for (std::size_t id = 0; id < plan_.values.size(); ++id)
+      if (plan_.values[id].buffer >= 0 && !buffer_of(plan_.values[id]).allocated_by_op) windows_.push_back(id);
   }
 
-  void drop_unused(std::size_t step_index) {
-    for (std::size_t id = 0; id < tensors_.size(); ++id) {
-      const int buffer = plan_.values[id].buffer;
-      if (buffer < 0 || !made_[static_cast<std::size_t>(buffer)].defined()) continue;
-      if (last_use_[static_cast<std::size_t>(buffer)] < step_index) tensors_[id].reset();
-    }
-    for (std::size_t buffer = 0; buffer < made_.size(); ++buffer)
-      if (last_use_[buffer] < step_index) made_[buffer].reset();
+  //! By buffer: the index of the last step that needs it.
+  std::vector<std::size_t> last_uses() const {
+    std::vector<std::size_t> last(plan_.buffers.size(), 0);
+    for (std::size_t i = 0; i < plan_.call.size(); ++i)
+      for (const int buffer : buffers_of(plan_, plan_.call[i])) last[static_cast<std::size_t>(buffer)] = i;
+    for (const ValueId id : plan_.outputs)
+      if (const int buffer = plan_.values[static_cast<std::size_t>(id)].buffer; buffer >= 0)
+        last[static_cast<std::size_t>(buffer)] = std::numeric_limits<std::size_t>::max();
+    return last;
+  }
+
+  //! What op steps made is freed before the first op step that comes after its last use.
+  void plan_drops() {
+    drops_.resize(plan_.call.size());
+    const std::vector<std::size_t> last = last_uses();
+    const auto drops_after = [&](int buffer) -> Drops* {
+      if (buffer < 0 || !plan_.buffers[static_cast<std::size_t>(buffer)].allocated_by_op) return nullptr;
+      for (std::size_t i = last[static_cast<std::size_t>(buffer)]; i < plan_.call.size(); ++i)
+        if (i > last[static_cast<std::size_t>(buffer)] && calls_[i]) return &drops_[i];
+      return nullptr;
+    };
+    for (std::size_t id = 0; id < plan_.values.size(); ++id)
+      if (Drops* drops = drops_after(plan_.values[id].buffer)) drops->values.push_back(id);
+    for (std::size_t buffer = 0; buffer < plan_.buffers.size(); ++buffer)
+      if (Drops* drops = drops_after(static_cast<int>(buffer))) drops->buffers.push_back(buffer);
   }
 
   void release_reserved(void* address) {
@@ -139,11 +168,12 @@ class AtenOpRuntime : public OpRuntime {
   Plan plan_;
   OpRuntimeOptions options_;
   at::Device device_;
-  std::map<std::size_t, AtenCall> calls_;  // by step index
-  std::vector<at::Tensor> tensors_;        // by value
-  std::vector<at::Tensor> made_;           // by buffer: what op steps returned
-  std::vector<std::size_t> last_use_;      // by buffer: index of the last step that needs it
-  std::vector<void*> addresses_;
+  std::vector<std::optional<AtenCall>> calls_;  // by step index
+  std::vector<Drops> drops_;                    // by step index
+  std::vector<std::size_t> windows_;            // values that lie outside what op steps allocate
+  std::vector<at::Tensor> tensors_;             // by value
+  std::vector<at::Tensor> made_;                // by buffer: what op steps returned
+  void* spacer_ = nullptr;
   std::vector<void*> reserved_;
 };
 

@@ -136,7 +136,7 @@ void HostPlan::prepare(const BufferOffsets& offsets) {
 CallTimes HostPlan::call(const BufferOffsets& offsets, const CallOptions&) {
   set_addresses(offsets);
   const auto start = Clock::now();
-  if (op_runtime_) op_runtime_->begin(addresses_);
+  if (op_runtime_) op_runtime_->begin(addresses_, 0);
   run_steps(plan_.call);
   const double milliseconds = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
   copy_op_outputs(offsets);

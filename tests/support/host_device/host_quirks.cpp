@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "judge/host_pace.hpp"
+
 namespace cudal1 {
 namespace {
 
@@ -42,7 +44,12 @@ class QuirkyPlan : public LoadedPlan {
   }
 
   CallTimes said_to_take(double milliseconds, const CallTimes& measured) const {
-    return milliseconds > 0.0 ? CallTimes{milliseconds, milliseconds, quirks_.enqueue_share * milliseconds} : measured;
+    if (milliseconds <= 0.0) return measured;
+    CallTimes times;
+    times.device_ms = times.host_ms = milliseconds;
+    times.enqueue_ms = quirks_.enqueue_share * milliseconds;
+    times.launch_ms = nominal_launch_ms;
+    return times;
   }
 
   //! A device that does not wait for the host takes as much longer as the host does.
@@ -51,6 +58,7 @@ class QuirkyPlan : public LoadedPlan {
     times.gate = !options.hold_device ? Gate::unused : expired ? Gate::expired : Gate::held;
     const double late = slow ? (quirks_.slow_host_factor - 1.0) * times.enqueue_ms : 0.0;
     times.enqueue_ms += late;
+    if (slow) times.launch_ms *= quirks_.slow_host_factor;
     if (times.gate == Gate::held) return times;
     times.device_ms += late;
     times.host_ms += late;
