@@ -9,7 +9,7 @@ namespace cudal1::bench {
 namespace {
 
 constexpr int repeats = 20;
-constexpr std::size_t programs_repeated = 5;
+constexpr std::size_t programs_repeated = 3;
 constexpr int self_comparisons = 100;
 
 //! Correct programs with this in their name, in the order of their tasks.
