@@ -8,7 +8,7 @@
 namespace cudal1::bench {
 namespace {
 
-constexpr int calls_a_core = 150, cold_calls = 3;
+constexpr int calls = 600, cold_calls = 3;
 constexpr std::chrono::milliseconds call_limit{60000};
 
 double quantile(std::vector<double> values, double share) {
@@ -23,7 +23,7 @@ nlohmann::json quantiles_us(const std::vector<double>& milliseconds) {
   return result;
 }
 
-struct Calls {
+struct Clocks {
   std::vector<double> device_ms, enqueue_ms, wall_ms;  //!< wall: with all that the judge does around a call
 
   nlohmann::json quantiles() const {
@@ -35,27 +35,24 @@ struct Calls {
   double spread_percent() const { return 100.0 * (quantile(device_ms, 0.95) / quantile(device_ms, 0.05) - 1.0); }
 };
 
-//! The same call again and again, as it is timed, on every core.
-Calls reference_calls(TaskContext& context, const std::vector<std::optional<int>>& cores, bool hold, Random& random) {
-  Calls calls;
+//! The same call again and again, as it is timed.
+Clocks reference_calls(TaskContext& context, bool hold, Random& random) {
+  Clocks clocks;
   const TensorTable constants = context.draw_constants(random.next(), false);
   context.set_reference_constants(constants);
   context.reference().hold_device(hold);
-  for (const auto& core : cores) {
-    context.reference().use_core(core);
-    for (int i = 0; i < cold_calls + calls_a_core; ++i) {
-      const TensorTable leaves = context.with_inputs(constants, Distribution::native, random.next());
-      const auto begin = std::chrono::steady_clock::now();
-      const auto times = context.reference().call(leaves, Poison::not_a_number, call_limit, true);
-      if (!times) throw Error("the reference failed: " + times.failure().message);
-      if (i < cold_calls || times.value().gate == Gate::expired) continue;
-      const auto end = std::chrono::steady_clock::now();
-      calls.device_ms.push_back(times.value().device_ms);
-      calls.enqueue_ms.push_back(times.value().enqueue_ms);
-      calls.wall_ms.push_back(std::chrono::duration<double, std::milli>(end - begin).count());
-    }
+  for (int i = 0; i < cold_calls + calls; ++i) {
+    const TensorTable leaves = context.with_inputs(constants, Distribution::native, random.next());
+    const auto begin = std::chrono::steady_clock::now();
+    const auto times = context.reference().call(leaves, Poison::not_a_number, call_limit, true);
+    if (!times) throw Error("the reference failed: " + times.failure().message);
+    if (i < cold_calls || times.value().gate == Gate::expired) continue;
+    const auto end = std::chrono::steady_clock::now();
+    clocks.device_ms.push_back(times.value().device_ms);
+    clocks.enqueue_ms.push_back(times.value().enqueue_ms);
+    clocks.wall_ms.push_back(std::chrono::duration<double, std::milli>(end - begin).count());
   }
-  return calls;
+  return clocks;
 }
 
 }  // namespace
@@ -67,10 +64,8 @@ void noise_row(Backend& backend, const Setting& setting, nlohmann::json& rows) {
   infer_metas(task);
   Random random(secret_seed());
   TaskContext context(backend, std::move(task), PrecisionPolicy::standard, random.next());
-  std::vector<std::optional<int>> cores(backend.timing_cores().begin(), backend.timing_cores().end());
-  if (cores.empty()) cores.push_back(std::nullopt);
-  const Calls free = reference_calls(context, cores, false, random);
-  const Calls held = reference_calls(context, cores, true, random);
+  const Clocks free = reference_calls(context, false, random);
+  const Clocks held = reference_calls(context, true, random);
   rows.push_back(row("device time of one call, from its 5% to its 95% quantile, device held back until it is enqueued",
                      held.spread_percent(), "%", "none: it is the machine's", true, held.quantiles()));
   rows.push_back(row("device time of one call, from its 5% to its 95% quantile, not held back", free.spread_percent(),

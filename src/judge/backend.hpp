@@ -26,11 +26,6 @@ class Backend {
   virtual void synchronize() = 0;
   //! What memory can deliver at the very best; 0 if unknown (then nothing is faster than possible).
   virtual double peak_bytes_per_second() const = 0;
-  //! Cores kept free for timed calls; empty where there are too few to reserve any.
-  virtual const std::vector<int>& timing_cores() const {
-    static const std::vector<int> none;
-    return none;
-  }
   virtual bool predicted() const { return false; }
 };
 

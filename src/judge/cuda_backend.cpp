@@ -3,7 +3,6 @@
 #include <filesystem>
 
 #include "base/files.hpp"
-#include "base/timing_core.hpp"
 #include "device/cuda/driver.hpp"
 #include "device/cuda/runtime_kernels.hpp"
 #include "judge/backend.hpp"
@@ -16,14 +15,11 @@ namespace fs = std::filesystem;
 class CudaBackend : public Backend {
  public:
   CudaBackend(int ordinal, std::unique_ptr<Compiler> compiler) : ordinal_(ordinal), compiler_(std::move(compiler)) {
-    reserve_timing_cores();  // before there are threads that would stay on it
     cuda::use_primary_context(ordinal);
     info_ = cuda::device_info(ordinal);
     peak_bytes_per_second_ = cuda::peak_bytes_per_second(ordinal);
     auto kernels = compiler_->compile(
-        {cuda::runtime_kernels_source,
-         {cuda::scrub_kernel_name, cuda::gate_kernel_name, cuda::empty_kernel_name},
-         info_.target});
+        {cuda::runtime_kernels_source, {cuda::scrub_kernel_name, cuda::gate_kernel_name}, info_.target});
     if (!kernels) throw Error("our own kernels do not compile: " + kernels.failure().message);
     runtime_kernels_ = std::move(kernels).value();
   }
@@ -32,7 +28,6 @@ class CudaBackend : public Backend {
   bool tensors_on_cuda() const override { return true; }
   Compiler& compiler() override { return *compiler_; }
   double peak_bytes_per_second() const override { return peak_bytes_per_second_; }
-  const std::vector<int>& timing_cores() const override { return reserve_timing_cores(); }
 
   RunnerOptions runner_options() override {
     RunnerOptions options;

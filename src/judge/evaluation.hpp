@@ -37,7 +37,7 @@ struct TimingSummary {
   int dropped_pairs = 0;  //!< in which the device did not wait until the call was enqueued
   int processes = 1;      //!< candidate processes that were timed
 
-  //! The two clocks a time comes from (judge/host_pace.hpp): medians of the device's, the undisturbed host's.
+  //! What a time is made of (judge/nominal_host.hpp): the device's as measured, medians; the host's as counted.
   double reference_device_ms = 0.0, candidate_device_ms = 0.0;
   double reference_enqueue_ms = 0.0, candidate_enqueue_ms = 0.0;
   //! The host needs longer to enqueue a call than the device to run it.

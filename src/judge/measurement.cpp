@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 
+#include "judge/nominal_host.hpp"
 #include "judge/pair_timer.hpp"
 
 namespace cudal1 {
@@ -30,18 +30,17 @@ struct Sample {
   int bucket = 0;
 };
 
-//! The pairs of one measurement: taken in blocks, one a bucket, each block with other processes and on another core.
+//! The pairs of one measurement: taken in blocks, one a bucket, each block with other processes.
 class Campaign {
  public:
   Campaign(TaskContext& context, PlanSession& candidate, const Verification& verified,
-           const MeasurementOptions& options, const std::vector<int>& cores, Random& random)
+           const MeasurementOptions& options, Random& random)
       : context_(context),
         candidate_(candidate),
         options_(options),
-        cores_(cores),
         timer_(context, candidate, verified, options, random),
-        next_core_(cores.empty() ? 0 : random.below(cores.size())),
-        candidate_pace_(static_cast<std::size_t>(candidate.processes())) {}
+        reference_enqueue_ms_(nominal_enqueue_ms(context.empty_plan())),
+        candidate_enqueue_ms_(nominal_enqueue_ms(candidate.plan())) {}
 
   Measurement run() {
     const auto failure = options_.protocol == TimingProtocol::paper ? collect_for_the_window() : collect();
@@ -76,9 +75,8 @@ class Campaign {
   }
 
   std::optional<Failure> collect_block(int bucket) {
-    take_next_core();
-    const bool other_processes = candidate_.processes() > 1 || samples_.empty();
-    if (auto failure = other_processes ? enter(bucket) : warm_up()) return failure;
+    if (candidate_.processes() > 1 || samples_.empty())
+      if (auto failure = enter(bucket)) return failure;
     const std::size_t before = samples_.size(), enough = before + static_cast<std::size_t>(pairs_a_block());
     for (int tries = 0; samples_.size() < enough && tries < most_tries * pairs_a_block(); ++tries) {
       if (samples_.size() >= before + fewest_in_bucket && seconds() >= options_.longest_seconds) break;
@@ -98,13 +96,7 @@ class Campaign {
     return warm_up();
   }
 
-  void take_next_core() {
-    if (cores_.empty()) return;
-    timer_.use_core(cores_[next_core_]);
-    next_core_ = (next_core_ + 1) % cores_.size();
-  }
-
-  //! First calls after new weights, or on another core, pay for things later ones do not.
+  //! First calls after new weights pay for things later ones do not.
   std::optional<Failure> warm_up() {
     PairTimes ignored;
     return timer_.time_pair(ignored);
@@ -117,25 +109,18 @@ class Campaign {
       ++dropped_pairs_;
       return std::nullopt;
     }
-    context_.reference_pace(reference_process(bucket)).add(sample.times.reference);
-    candidate_pace_[static_cast<std::size_t>(candidate_process(bucket))].add(sample.times.candidate);
     samples_.push_back(sample);
     return std::nullopt;
   }
 
   int pairs_a_block() const { return std::max(1, options_.pairs_a_round / bucket_count); }
 
-  const HostPace& reference_pace(int bucket) const { return context_.reference_pace(reference_process(bucket)); }
-  const HostPace& candidate_pace(int bucket) const {
-    return candidate_pace_[static_cast<std::size_t>(candidate_process(bucket))];
-  }
-
   std::vector<std::vector<CostedPair>> costed_pairs() const {
     std::vector<std::vector<CostedPair>> pairs(bucket_count);
     for (const Sample& sample : samples_)
       pairs[static_cast<std::size_t>(sample.bucket)].push_back(
-          {{cost_ms(sample.times.reference, reference_pace(sample.bucket).enqueue_ms()),
-            cost_ms(sample.times.candidate, candidate_pace(sample.bucket).enqueue_ms())},
+          {{cost_ms(sample.times.reference, reference_enqueue_ms_),
+            cost_ms(sample.times.candidate, candidate_enqueue_ms_)},
            sample.times.on_derived_inputs});
     return pairs;
   }
@@ -175,41 +160,22 @@ class Campaign {
     std::vector<double> ratios;
     for (const auto& bucket : costed_buckets())
       for (const TimedPair& pair : bucket) ratios.push_back(pair.ratio());
-    return median_interval(ratios).relative_half_width() <= options_.wanted_half_width &&
-           host_uncertainty(with_both_clocks({})) <= options_.wanted_half_width;
-  }
-
-  TimingSummary with_both_clocks(TimingSummary summary) const {
-    std::vector<double> reference, candidate, reference_enqueue, candidate_enqueue;
-    for (const Sample& sample : samples_) {
-      reference.push_back(sample.times.reference.device_ms);
-      candidate.push_back(sample.times.candidate.device_ms);
-      reference_enqueue.push_back(reference_pace(sample.bucket).enqueue_ms());
-      candidate_enqueue.push_back(candidate_pace(sample.bucket).enqueue_ms());
-    }
-    summary.reference_device_ms = median(reference);
-    summary.candidate_device_ms = median(candidate);
-    summary.reference_enqueue_ms = median(reference_enqueue);
-    summary.candidate_enqueue_ms = median(candidate_enqueue);
-    return summary;
-  }
-
-  //! Of the speed-up, relative, from what is not known exactly about the host: nothing where the device is slower.
-  double host_uncertainty(const TimingSummary& clocks) const {
-    double reference = 0.0, candidate = 0.0;
-    for (int bucket = 0; bucket < bucket_count; ++bucket) {
-      reference += reference_pace(bucket).uncertainty() / bucket_count;
-      candidate += candidate_pace(bucket).uncertainty() / bucket_count;
-    }
-    if (clocks.reference_enqueue_ms <= clocks.reference_device_ms) reference = 0.0;
-    if (clocks.candidate_enqueue_ms <= clocks.candidate_device_ms) candidate = 0.0;
-    return std::hypot(reference, candidate) / std::sqrt(candidate_.processes());
+    return median_interval(ratios).relative_half_width() <= options_.wanted_half_width;
   }
 
   TimingSummary summary() const {
-    if (options_.protocol == TimingProtocol::paper) return with_both_clocks(summarize(plain_buckets(), options_.protocol));
-    const TimingSummary summary = with_both_clocks(summarize(costed_buckets(), options_.protocol));
-    return widened(summary, host_uncertainty(summary));
+    const bool as_published = options_.protocol == TimingProtocol::paper;
+    TimingSummary summary = summarize(as_published ? plain_buckets() : costed_buckets(), options_.protocol);
+    std::vector<double> reference, candidate;
+    for (const Sample& sample : samples_) {
+      reference.push_back(sample.times.reference.device_ms);
+      candidate.push_back(sample.times.candidate.device_ms);
+    }
+    summary.reference_device_ms = median(reference);
+    summary.candidate_device_ms = median(candidate);
+    summary.reference_enqueue_ms = reference_enqueue_ms_;
+    summary.candidate_enqueue_ms = candidate_enqueue_ms_;
+    return summary;
   }
 
   //! The host clock waits for the whole device; events that stop long before it hide work.
@@ -234,10 +200,8 @@ class Campaign {
   TaskContext& context_;
   PlanSession& candidate_;
   const MeasurementOptions& options_;
-  const std::vector<int>& cores_;
   PairTimer timer_;
-  std::size_t next_core_;
-  std::vector<HostPace> candidate_pace_;  // by process
+  double reference_enqueue_ms_, candidate_enqueue_ms_;
   std::vector<Sample> samples_;
   int dropped_pairs_ = 0;
   Clock::time_point begin_;
@@ -247,7 +211,7 @@ class Campaign {
 
 Measurement measure(TaskContext& context, PlanSession& candidate, const Verification& verified,
                     const MeasurementOptions& options, Random& random) {
-  return Campaign(context, candidate, verified, options, context.timing_cores(), random).run();
+  return Campaign(context, candidate, verified, options, random).run();
 }
 
 }  // namespace cudal1

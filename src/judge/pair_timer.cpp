@@ -9,7 +9,7 @@ namespace {
 // them alone.
 constexpr std::uint64_t derived_share = 4;
 // One call in so many is looked at more closely.
-constexpr std::uint64_t memory_looks = 4, constant_looks = 8, oracle_looks = 16;
+constexpr std::uint64_t memory_looks = 4, oracle_looks = 16;
 constexpr std::chrono::milliseconds reference_limit{60000};
 
 template <class T>
@@ -37,24 +37,16 @@ std::optional<Failure> PairTimer::use_processes(int reference, int candidate) {
   return std::nullopt;
 }
 
-void PairTimer::use_core(int core) {
-  context_.reference().use_core(core);
-  candidate_.use_core(core);
-}
-
 std::optional<Failure> PairTimer::time_pair(PairTimes& times) {
   const Distribution distribution = choose_distribution();
   times.on_derived_inputs = distribution != Distribution::native;
   const TensorTable leaves = context_.with_inputs(verified_.constants, distribution, random_.next());
-  if (previous_leaves_.empty())
-    previous_leaves_ = context_.with_inputs(verified_.constants, Distribution::native, random_.next());
   const bool reference_first = (random_.next() & 1) != 0;
   if (reference_first) times.reference = time_reference(leaves);
-  const auto candidate = time_candidate(leaves);
+  const auto candidate = candidate_.call(leaves, Poison::not_a_number, options_.call_limit, true);
   if (!candidate) return candidate.failure();
   times.candidate = candidate.value();
   if (!reference_first) times.reference = time_reference(leaves);
-  previous_leaves_ = leaves;
   return check_outputs(leaves, distribution);
 }
 
@@ -65,17 +57,7 @@ Distribution PairTimer::choose_distribution() {
 }
 
 CallTimes PairTimer::time_reference(const TensorTable& leaves) {
-  must_run(context_.reference().rehearse(previous_leaves_, reference_limit), context_.task());
   return must_run(context_.reference().call(leaves, Poison::not_a_number, reference_limit, true), context_.task());
-}
-
-Result<CallTimes> PairTimer::time_candidate(const TensorTable& leaves) {
-  const auto rehearsed = candidate_.rehearse(previous_leaves_, options_.call_limit);
-  if (!rehearsed) return rehearsed.failure();
-  // Whatever a rehearsal leaves for the timed call, in weights or prepared buffers, shows only between the two.
-  if (random_.below(constant_looks) == 0)
-    if (auto failure = candidate_.find_violation(true)) return *failure;
-  return candidate_.call(leaves, Poison::not_a_number, options_.call_limit, true);
 }
 
 //! A sufficient test: the reference has just computed the same inputs in its own process.
@@ -101,7 +83,8 @@ std::optional<Failure> PairTimer::check_outputs(const TensorTable& leaves, Distr
     }
   }
   // A call cannot know whether it is looked at, so a look at some is enough; outputs are compared in every one.
-  return random_.below(memory_looks) == 0 ? candidate_.find_violation(false) : std::nullopt;
+  const bool constants_too = (random_.next() & 1) != 0;
+  return random_.below(memory_looks) == 0 ? candidate_.find_violation(constants_too) : std::nullopt;
 }
 
 }  // namespace cudal1

@@ -19,8 +19,6 @@ class PairTimer {
 
   //! Takes these processes of reference and candidate, and puts weights in place.
   std::optional<Failure> use_processes(int reference, int candidate);
-  //! Where the host's part of both runs.
-  void use_core(int core);
 
   std::optional<Failure> time_pair(PairTimes& times);
 
@@ -33,7 +31,6 @@ class PairTimer {
  private:
   Distribution choose_distribution();
   CallTimes time_reference(const TensorTable& leaves);
-  Result<CallTimes> time_candidate(const TensorTable& leaves);
   bool looks_right(Distribution distribution) const;
   std::optional<Failure> check_outputs(const TensorTable& leaves, Distribution distribution);
 
@@ -43,7 +40,6 @@ class PairTimer {
   const MeasurementOptions& options_;
   Random& random_;
   std::vector<OutputError> errors_;
-  TensorTable previous_leaves_;  // inputs of the pair before: what rehearsals run on
 };
 
 }  // namespace cudal1

@@ -226,7 +226,7 @@ void PlanSession::place_inputs(const TensorTable& leaves) {
 }
 
 Result<PlanSession::Done> PlanSession::rehearse(const TensorTable& leaves, std::chrono::milliseconds limit) {
-  // The same in every respect as the timed call, so that a program cannot tell which is which.
+  // The same in every respect as a timed call, so that a program cannot tell which is which.
   const auto called = call(leaves, Poison::not_a_number, limit, true);
   if (!called) return called.failure();
   return Done{};
@@ -234,7 +234,7 @@ Result<PlanSession::Done> PlanSession::rehearse(const TensorTable& leaves, std::
 
 Result<CallTimes> PlanSession::call(const TensorTable& leaves, Poison poison, std::chrono::milliseconds limit,
                                     bool timed) {
-  if (timed) runner().get_ready(core_);
+  if (timed) runner().get_ready();
   place_inputs(leaves);
   poison_buffers(poison);
   if (timed) flush_caches();

@@ -39,8 +39,6 @@ class PlanSession {
   int processes() const { return static_cast<int>(runners_.size()); }
   //! One of them, counted round; the first after load(). The constants must be set again afterwards.
   void use_process(int process) { active_ = static_cast<std::size_t>(process) % runners_.size(); }
-  //! Where the host's part of timed calls runs.
-  void use_core(std::optional<int> core) { core_ = core; }
   //! Does the device wait in timed calls until they are enqueued? See CallOptions.
   void hold_device(bool hold) { hold_device_ = hold; }
 
@@ -50,8 +48,7 @@ class PlanSession {
   //! One call on these inputs, at new addresses, all other memory poisoned. `timed`: caches flushed, runner awake.
   Result<CallTimes> call(const TensorTable& leaves, Poison poison, std::chrono::milliseconds limit, bool timed);
 
-  //! An untimed call on inputs of no consequence right before a timed one: callers in a loop have warm caches, and
-  //! the runners that are compared share a core, each cooling the other's.
+  //! A call of no consequence: the first one captures the program's CUDA Graph.
   Result<Done> rehearse(const TensorTable& leaves, std::chrono::milliseconds limit);
 
   //! Windows on the arena, valid until the next call.
@@ -87,7 +84,6 @@ class PlanSession {
   std::size_t wanted_processes_;
   std::vector<RunnerProcess> runners_;  // all have the same plan and memory
   std::size_t active_ = 0;
-  std::optional<int> core_;
   bool hold_device_ = true;
   bool runner_has_arena_ = false;
   bool runner_has_library_ = false;

@@ -9,13 +9,8 @@
 namespace cudal1 {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr std::chrono::milliseconds reference_limit{60000};
-// Enough calls on each core to know how fast the host can be; fewer where the reference is slow.
-constexpr int reference_calls = 40, fewest_calls = 3;
-constexpr int cold_calls = 2;  // after a move, which count for nothing
-constexpr std::chrono::milliseconds longest_look{500};
+constexpr int reference_calls = 10;
 constexpr int degeneracy_draws = 3;
 
 Plan plan_of_empty_program(const Task& task) {
@@ -67,10 +62,7 @@ TensorTable TaskContext::with_inputs(const TensorTable& constants, Distribution 
 }
 
 void TaskContext::set_reference_constants(const TensorTable& constants, int process) {
-  if (!reference_.has_runner()) {
-    value_or_throw(reference_.load(empty_plan_, {}, flags()), task_);
-    reference_pace_.assign(static_cast<std::size_t>(reference_.processes()), {});
-  }
+  if (!reference_.has_runner()) value_or_throw(reference_.load(empty_plan_, {}, flags()), task_);
   reference_.use_process(process);
   value_or_throw(reference_.set_constants(constants, reference_limit), task_);
 }
@@ -93,25 +85,16 @@ bool TaskContext::output_never_changes(Random& random) const {
   return true;
 }
 
+//! Roughly, for limits; what is compared is measured beside each candidate.
 void TaskContext::time_reference(Random& random) {
-  const std::vector<int>& cores = timing_cores();
   const TensorTable constants = draw_constants(random.next(), false);
   set_reference_constants(constants);
-  double fastest = std::numeric_limits<double>::infinity();
-  const auto begin = Clock::now();
-  for (std::size_t place = 0; place < std::max<std::size_t>(1, cores.size()); ++place) {
-    if (!cores.empty()) reference_.use_core(cores[place]);
-    for (int i = 0; i < cold_calls + reference_calls; ++i) {
-      if (i >= cold_calls + fewest_calls && Clock::now() - begin > longest_look) break;
-      const TensorTable leaves = with_inputs(constants, Distribution::native, random.next());
-      const auto times = value_or_throw(reference_.call(leaves, Poison::not_a_number, reference_limit, true), task_);
-      if (i < cold_calls) continue;
-      fastest = std::min(fastest, times.device_ms);
-      if (times.gate != Gate::expired) reference_pace(0).add(times);
-    }
-    if (Clock::now() - begin > longest_look) break;
+  reference_ms_ = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < reference_calls; ++i) {
+    const TensorTable leaves = with_inputs(constants, Distribution::native, random.next());
+    const auto times = value_or_throw(reference_.call(leaves, Poison::not_a_number, reference_limit, true), task_);
+    reference_ms_ = std::min(reference_ms_, times.device_ms);
   }
-  reference_ms_ = fastest;
 }
 
 }  // namespace cudal1

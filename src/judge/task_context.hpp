@@ -6,7 +6,6 @@
 
 #include "graph/executor.hpp"
 #include "graph/inputs.hpp"
-#include "judge/host_pace.hpp"
 #include "judge/match.hpp"
 #include "judge/plan_session.hpp"
 
@@ -23,16 +22,12 @@ class TaskContext {
   const MatchRule& rule() const { return rule_; }
   PlanSession& reference() { return reference_; }
   PlanSession& candidate() { return candidate_; }
-  const std::vector<int>& timing_cores() const { return backend_.timing_cores(); }
   at::Device tensor_device() const { return tensor_device_; }
   PrecisionFlags flags() const;
   double reference_ms() const { return reference_ms_; }
   bool degenerate() const { return degenerate_; }
   bool has_weights() const { return !task_.graph.weights.empty(); }
   const std::vector<Distribution>& distributions() const { return distributions_; }
-
-  //! Of one of the reference's processes; lives as long as the process, and gets better with every candidate.
-  HostPace& reference_pace(int process) { return reference_pace_[static_cast<std::size_t>(process)]; }
 
   //! Weights and states; `fresh` draws new weights.
   TensorTable draw_constants(std::uint64_t seed, bool fresh) const;
@@ -53,7 +48,6 @@ class TaskContext {
   MatchRule rule_;
   PlanSession reference_, candidate_;
   std::vector<Distribution> distributions_;
-  std::vector<HostPace> reference_pace_;  // by process
   double reference_ms_ = 0.0;
   bool degenerate_ = false;
 };

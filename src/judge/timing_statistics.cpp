@@ -38,8 +38,6 @@ double half_interval(const std::vector<double>& values) {
   return student_t(values.size() - 1) * std::sqrt(variance(values) / freedom);
 }
 
-bool is_tie(const TimingSummary& summary) { return summary.low <= 1.01 && summary.high >= 0.99; }
-
 }  // namespace
 
 double median(std::vector<double> values) {
@@ -90,16 +88,10 @@ TimingSummary summarize(const Buckets& buckets, TimingProtocol protocol) {
   summary.high = std::max(within.high, summary.speedup + between);
   summary.reference_ms = median(reference);
   summary.candidate_ms = median(candidate);
-  summary.tie = is_tie(summary);
+  summary.tie = summary.low <= 1.01 && summary.high >= 0.99;
   return summary;
 }
 
-TimingSummary widened(TimingSummary summary, double half_width) {
-  summary.low = std::min(summary.low, summary.speedup * (1.0 - half_width));
-  summary.high = std::max(summary.high, summary.speedup * (1.0 + half_width));
-  summary.tie = is_tie(summary);
-  return summary;
-}
 
 double reward_of(const TimingSummary& summary, TimingProtocol protocol) {
   return protocol == TimingProtocol::standard && summary.tie ? 1.0 : round_toward_one(summary.speedup);

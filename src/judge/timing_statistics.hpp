@@ -41,9 +41,6 @@ Buckets consecutive_buckets(const std::vector<TimedPair>& pairs);
 //! bucket to bucket, which more pairs do not make smaller.
 TimingSummary summarize(const Buckets& buckets, TimingProtocol protocol);
 
-//! With an interval of at least this half width, relative; a tie where it has become one.
-TimingSummary widened(TimingSummary summary, double half_width);
-
 //! Two decimals, toward 1: 1.118 -> 1.11, 0.992 -> 1.00.
 double round_toward_one(double speedup);
 

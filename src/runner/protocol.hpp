@@ -15,7 +15,7 @@ inline constexpr const char* start = "start";      //!< open the device (+ binar
 inline constexpr const char* map = "map";          //!< map the arena (+ its descriptor)
 inline constexpr const char* load = "load";        //!< a plan (+ its module's binary as descriptor)
 inline constexpr const char* prepare = "prepare";  //!< run the plan's prepare steps
-inline constexpr const char* ready = "ready";      //!< a call follows at once: wait awake, on this core; not answered
+inline constexpr const char* ready = "ready";      //!< a call follows at once: wait awake; not answered
 inline constexpr const char* call = "call";        //!< run the plan once
 inline constexpr const char* unload = "unload";    //!< forget the plan and its module
 

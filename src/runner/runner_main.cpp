@@ -9,7 +9,6 @@
 #include <string_view>
 
 #include "base/sandbox.hpp"
-#include "base/timing_core.hpp"
 #include "runner/protocol.hpp"
 
 namespace cudal1 {
@@ -18,7 +17,6 @@ namespace {
 using nlohmann::json;
 
 constexpr int socket_descriptor = 3;
-constexpr int no_core = -1;
 // The judge needs about a millisecond to write and poison before a timed call.
 constexpr std::chrono::milliseconds longest_wait_awake{20};
 
@@ -61,7 +59,6 @@ class Server {
             {"device_ms", times.device_ms},
             {"host_ms", times.host_ms},
             {"enqueue_ms", times.enqueue_ms},
-            {"launch_ms", times.launch_ms},
             {"gate", static_cast<int>(times.gate)}};
   }
 
@@ -111,7 +108,6 @@ void serve_runner(Channel& channel, const std::function<std::unique_ptr<Device>(
     try {
       const json request = json::parse(message.bytes);
       if (request.at(protocol::request_key) == protocol::ready) {
-        if (const int core = request.value("core", no_core); core != no_core) move_to_core(core);
         channel.set_spin(longest_wait_awake);
         continue;
       }

@@ -216,9 +216,8 @@ Result<RunnerProcess::Done> RunnerProcess::prepare(const BufferOffsets& offsets,
                       limit);
 }
 
-void RunnerProcess::get_ready(std::optional<int> core) {
-  json request{{protocol::request_key, protocol::ready}};
-  if (core) request["core"] = *core;
+void RunnerProcess::get_ready() {
+  const json request{{protocol::request_key, protocol::ready}};
   // What goes wrong here shows in the call that follows: a channel that timed out is closed.
   channel_.send(request.dump(), {}, set_up_limit_);
 }
@@ -245,10 +244,9 @@ Result<CallTimes> RunnerProcess::call(const BufferOffsets& offsets, std::chrono:
     const auto found = answer.value().find(name);
     return found != answer.value().end() && found->is_number() ? found->get<double>() : std::nan("");
   };
-  const CallTimes times{number("device_ms"), number("host_ms"), number("enqueue_ms"), number("launch_ms"), gate_of(answer.value())};
+  const CallTimes times{number("device_ms"), number("host_ms"), number("enqueue_ms"), gate_of(answer.value())};
   const bool possible = std::isfinite(times.device_ms) && std::isfinite(times.host_ms) &&
-                        std::isfinite(times.enqueue_ms) && std::isfinite(times.launch_ms) && times.device_ms > 0.0 &&
-                        times.enqueue_ms >= 0.0 && times.launch_ms >= 0.0;
+                        std::isfinite(times.enqueue_ms) && times.device_ms > 0.0 && times.enqueue_ms >= 0.0;
   if (!possible) return Failure{Status::crashed, "the runner gave no possible times"};
   return times;
 }

@@ -40,8 +40,8 @@ class RunnerProcess {
   Result<Done> map(const Arena& arena, const ArenaLayout& layout);
   Result<Done> load(const Plan& plan, const CompiledModule& module, PrecisionFlags flags);
   Result<Done> prepare(const BufferOffsets& offsets, std::chrono::milliseconds limit);
-  //! A call follows within milliseconds: the runner waits for it without sleeping, on this core if one is given.
-  void get_ready(std::optional<int> core = std::nullopt);
+  //! A call follows within milliseconds: the runner waits for it without sleeping.
+  void get_ready();
   //! `hold_device`: see CallOptions.
   Result<CallTimes> call(const BufferOffsets& offsets, std::chrono::milliseconds limit, bool hold_device = false);
   Result<Done> unload();

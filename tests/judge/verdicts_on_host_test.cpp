@@ -14,6 +14,7 @@
 
 #include "base/files.hpp"
 #include "host_backend.hpp"
+#include "judge/nominal_host.hpp"
 #include "judge/judge.hpp"
 
 namespace cudal1 {
@@ -138,7 +139,7 @@ TEST_F(VerdictOnHost, ResultsAreTakenOverSeveralProcesses) {
 TEST_F(VerdictOnHost, ThePapersProtocolTakesEveryPairOfItsWindow) {
   options_.protocol = TimingProtocol::paper;
   options_.paper_window_seconds = 0.5;
-  backend_.set_quirks({.kernels_ms = 0.5, .library_ms = 1.0, .enqueue_share = 0.7, .slow_host_factor = 1.8, .gate_expires = true});
+  backend_.set_quirks({.kernels_ms = 0.5, .library_ms = 1.0, .slow_host_factor = 1.8, .gate_expires = true});
   const Evaluation evaluation = evaluate(honest_program);
   expect_status(evaluation, "ok");
   ASSERT_TRUE(evaluation.timing);
@@ -146,47 +147,36 @@ TEST_F(VerdictOnHost, ThePapersProtocolTakesEveryPairOfItsWindow) {
   EXPECT_EQ(evaluation.timing->dropped_pairs, 0);  // the device is never held back
 }
 
-//! The reference is launch-bound (1.4 ms to enqueue, 1 ms on the device), the candidate is not.
-class SlowHost : public VerdictOnHost, public ::testing::WithParamInterface<bool> {
- protected:
-  Evaluation evaluate_on_slow_host() {
-    bool is_reference = true;
-    backend_.set_timing_cores({0, 1});
-    backend_.choose_quirks([&] {
-      HostQuirks quirks{.kernels_ms = 0.5, .library_ms = 1.0, .slow_host_factor = 3.0, .gate_expires = GetParam()};
-      quirks.enqueue_share = std::exchange(is_reference, false) ? 1.4 : 0.3;
-      return quirks;
-    });
-    return evaluate(honest_program);
-  }
-};
+//! One call of three is enqueued late: where the device waits in time, and where it starts too early.
+class SlowHost : public VerdictOnHost, public ::testing::WithParamInterface<bool> {};
 
 TEST_P(SlowHost, DoesNotShowInTheSpeedUp) {
-  const Evaluation evaluation = evaluate_on_slow_host();
-  expect_status(evaluation, "ok");
-  ASSERT_TRUE(evaluation.timing);
-  EXPECT_NEAR(evaluation.timing->speedup, 2.8, 0.01);
-  EXPECT_NEAR(evaluation.timing->reference_ms, 1.4, 0.01);
-  EXPECT_NEAR(evaluation.timing->reference_device_ms, 1.0, 0.01);
-  EXPECT_NEAR(evaluation.timing->candidate_ms, 0.5, 0.01);
-  EXPECT_FALSE(evaluation.timing->launch_bound());
-  EXPECT_EQ(evaluation.timing->dropped_pairs > 0, GetParam());
-}
-
-INSTANTIATE_TEST_SUITE_P(WhereTheDeviceWaitsAndNot, SlowHost, ::testing::Bool());
-
-TEST_F(VerdictOnHost, ALaunchBoundCandidateCostsWhatTheHostTakes) {
   bool is_reference = true;
   backend_.choose_quirks([&] {
-    HostQuirks quirks{.kernels_ms = 0.1, .library_ms = 1.0};
-    quirks.enqueue_share = std::exchange(is_reference, false) ? 0.5 : 4.0;
+    HostQuirks quirks{.kernels_ms = 0.5, .library_ms = 1.0, .gate_expires = GetParam()};
+    quirks.slow_host_factor = std::exchange(is_reference, false) ? 3.0 : 1.0;
     return quirks;
   });
   const Evaluation evaluation = evaluate(honest_program);
   expect_status(evaluation, "ok");
   ASSERT_TRUE(evaluation.timing);
-  EXPECT_NEAR(evaluation.timing->speedup, 2.5, 0.01);
+  EXPECT_DOUBLE_EQ(evaluation.timing->low, 2.0);
+  EXPECT_DOUBLE_EQ(evaluation.timing->high, 2.0);
+  EXPECT_EQ(evaluation.timing->dropped_pairs > 0, GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(WhereTheDeviceWaitsAndNot, SlowHost, ::testing::Bool());
+
+TEST_F(VerdictOnHost, ALaunchBoundCallCostsWhatTheNominalHostTakes) {
+  const NominalHost host;
+  backend_.set_quirks({.kernels_ms = 0.001, .library_ms = 0.001});
+  const Evaluation evaluation = evaluate(honest_program);
+  expect_status(evaluation, "ok");
+  ASSERT_TRUE(evaluation.timing);
   EXPECT_TRUE(evaluation.timing->launch_bound());
+  EXPECT_DOUBLE_EQ(evaluation.timing->reference_ms, host.op_ms);
+  EXPECT_DOUBLE_EQ(evaluation.timing->candidate_ms, host.launch_ms);
+  EXPECT_DOUBLE_EQ(evaluation.timing->speedup, host.op_ms / host.launch_ms);
 }
 
 TEST_F(VerdictOnHost, AShortCutOnTheUsualInputsDoesNotCount) {
@@ -199,7 +189,7 @@ TEST_F(VerdictOnHost, AShortCutOnTheUsualInputsDoesNotCount) {
 }
 
 TEST_F(VerdictOnHost, ASpeedThatJumpsIsUnstable) {
-  backend_.set_quirks({.kernels_ms = 1.0, .library_ms = 1.0, .calls_per_phase = 30});
+  backend_.set_quirks({.kernels_ms = 1.0, .library_ms = 1.0, .calls_per_phase = 15});
   const Evaluation evaluation = evaluate(honest_program);
   expect_status(evaluation, "unstable");
   EXPECT_FALSE(evaluation.reward);
@@ -267,7 +257,7 @@ TEST_F(VerdictOnHost, AReferenceThatDiesWhileItIsTimedCostsOneProgramItsVerdict)
   bool is_first_runner = true;
   backend_.choose_quirks([&] {
     HostQuirks quirks{.kernels_ms = 1.0, .library_ms = 1.0};
-    quirks.last_library_call = std::exchange(is_first_runner, false) ? 60 : 0;
+    quirks.last_library_call = std::exchange(is_first_runner, false) ? 20 : 0;
     return quirks;
   });
   expect_status(evaluate(honest_program), "judge_error");

@@ -20,8 +20,6 @@ class HostBackend : public Backend {
   void synchronize() override {}
   double peak_bytes_per_second() const override { return peak_bytes_per_second_; }
   void set_peak_bytes_per_second(double value) { peak_bytes_per_second_ = value; }
-  const std::vector<int>& timing_cores() const override { return timing_cores_; }
-  void set_timing_cores(std::vector<int> cores) { timing_cores_ = std::move(cores); }
   //! Of the runners that are started from now on.
   void set_quirks(const HostQuirks& quirks) {
     choose_quirks_ = [quirks] { return quirks; };
@@ -32,7 +30,6 @@ class HostBackend : public Backend {
   DeviceInfo info_;
   HostCompiler compiler_;
   ChooseQuirks choose_quirks_ = [] { return HostQuirks{}; };
-  std::vector<int> timing_cores_;
   double peak_bytes_per_second_ = 0.0;  // a processor's caches have no such floor
 };
 

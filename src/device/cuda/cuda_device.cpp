@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "device/cuda/cuda_plan.hpp"
-#include "device/cuda/host_yardstick.hpp"
 #include "device/cuda/runtime_kernels.hpp"
 #include "device/cuda/start_gate.hpp"
 
@@ -42,7 +41,6 @@ void CudaDevice::map_arena(UniqueFd memory, const ArenaLayout& layout) {
 void CudaDevice::set_runtime_kernels(const CompiledModule& module) {
   runtime_kernels_ = std::make_unique<Module>(module.binary);
   gate_ = std::make_unique<StartGate>(runtime_kernels_->function(gate_kernel_name));
-  yardstick_ = std::make_unique<HostYardstick>(runtime_kernels_->function(empty_kernel_name));
   scrub_function_ = runtime_kernels_->function(scrub_kernel_name);
   CUdevice device = 0;
   check(driver().cuDeviceGet(&device, ordinal_), "open the GPU");

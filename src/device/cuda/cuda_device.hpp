@@ -21,7 +21,6 @@ class Module {
   CUmodule module_ = nullptr;
 };
 
-class HostYardstick;
 class StartGate;
 
 class CudaDevice : public Device {
@@ -40,7 +39,6 @@ class CudaDevice : public Device {
   void scrub() const;
   //! None where no runtime kernels were given.
   StartGate* gate() const { return gate_.get(); }
-  HostYardstick* yardstick() const { return yardstick_.get(); }
   void synchronize() const;
 
  private:
@@ -53,7 +51,6 @@ class CudaDevice : public Device {
   CUfunction scrub_function_ = nullptr;
   int scrub_shared_bytes_ = 0;
   std::unique_ptr<StartGate> gate_;
-  std::unique_ptr<HostYardstick> yardstick_;
 };
 
 }  // namespace cudal1::cuda

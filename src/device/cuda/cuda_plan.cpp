@@ -157,7 +157,6 @@ CallTimes CudaPlan::time_steps(const BufferOffsets& offsets, StartGate* gate) {
   using Clock = std::chrono::steady_clock;
   using Milliseconds = std::chrono::duration<double, std::milli>;
   if (gate) gate->close(device_.stream(), gate_limit_.longest_wait());
-  const double launch_before = gate ? device_.yardstick()->launch_ms(device_.stream()) : 0.0;
   check(driver().cuEventRecord(start_, device_.stream()), "start the clock");
   const auto begin = Clock::now();
   if (graph_)
@@ -166,7 +165,6 @@ CallTimes CudaPlan::time_steps(const BufferOffsets& offsets, StartGate* gate) {
     run_steps(plan_.call, call_launches_);
   const auto enqueued = Clock::now();
   check(driver().cuEventRecord(stop_, device_.stream()), "stop the clock");
-  const double launch_after = gate ? device_.yardstick()->launch_ms(device_.stream()) : 0.0;
   const auto released = gate ? Clock::now() : begin;
   const bool held = gate && gate->open();
   if (gate) gate_limit_.learn(enqueued - begin, held);
@@ -178,7 +176,6 @@ CallTimes CudaPlan::time_steps(const BufferOffsets& offsets, StartGate* gate) {
   times.device_ms = milliseconds;
   times.host_ms = Milliseconds(end - released).count();
   times.enqueue_ms = Milliseconds(enqueued - begin).count();
-  times.launch_ms = 0.5 * (launch_before + launch_after);
   if (gate) times.gate = held ? Gate::held : Gate::expired;
   return times;
 }

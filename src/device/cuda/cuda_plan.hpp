@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "device/cuda/cuda_device.hpp"
-#include "device/cuda/host_yardstick.hpp"
 #include "device/cuda/start_gate.hpp"
 #include "device/op_runtime.hpp"
 

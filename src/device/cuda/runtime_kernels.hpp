@@ -10,9 +10,6 @@ inline constexpr const char* scrub_kernel_name = "cudal1_scrub_shared_memory";
 //! Keeps the device waiting until the host has enqueued a whole call; see StartGate.
 inline constexpr const char* gate_kernel_name = "cudal1_wait_at_gate";
 
-//! What HostYardstick enqueues.
-inline constexpr const char* empty_kernel_name = "cudal1_do_nothing";
-
 inline constexpr const char* runtime_kernels_source = R"cuda(
 extern "C" __global__ void cudal1_scrub_shared_memory(int bytes) {
   extern __shared__ volatile unsigned words[];
@@ -24,8 +21,6 @@ __device__ unsigned long long nanoseconds() {
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
   return now;
 }
-
-extern "C" __global__ void cudal1_do_nothing() {}
 
 extern "C" __global__ void cudal1_wait_at_gate(const volatile unsigned* opened, unsigned ticket,
                                                unsigned long long longest_wait) {

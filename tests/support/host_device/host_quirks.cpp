@@ -6,8 +6,6 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "judge/host_pace.hpp"
-
 namespace cudal1 {
 namespace {
 
@@ -47,21 +45,16 @@ class QuirkyPlan : public LoadedPlan {
     if (milliseconds <= 0.0) return measured;
     CallTimes times;
     times.device_ms = times.host_ms = milliseconds;
-    times.enqueue_ms = quirks_.enqueue_share * milliseconds;
-    times.launch_ms = nominal_launch_ms;
     return times;
   }
 
-  //! A device that does not wait for the host takes as much longer as the host does.
   CallTimes with_slow_host(CallTimes times, const CallOptions& options) const {
-    const bool slow = calls_ % 3 == 0, expired = slow && quirks_.gate_expires;
-    times.gate = !options.hold_device ? Gate::unused : expired ? Gate::expired : Gate::held;
-    const double late = slow ? (quirks_.slow_host_factor - 1.0) * times.enqueue_ms : 0.0;
-    times.enqueue_ms += late;
-    if (slow) times.launch_ms *= quirks_.slow_host_factor;
-    if (times.gate == Gate::held) return times;
-    times.device_ms += late;
-    times.host_ms += late;
+    const bool late = calls_ % 3 == 0 && quirks_.slow_host_factor != 1.0;
+    times.gate = !options.hold_device ? Gate::unused : late && quirks_.gate_expires ? Gate::expired : Gate::held;
+    if (late && times.gate != Gate::held) {
+      times.device_ms *= quirks_.slow_host_factor;
+      times.host_ms *= quirks_.slow_host_factor;
+    }
     return times;
   }
 
@@ -98,7 +91,7 @@ class QuirkyPlan : public LoadedPlan {
 }  // namespace
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HostQuirks, kernels_ms, library_ms, unseen_ms, calls_per_phase, last_right_call,
-                                   last_library_call, enqueue_share, slow_host_factor, gate_expires, unusual_factor)
+                                   last_library_call, slow_host_factor, gate_expires, unusual_factor)
 
 void pass_quirks_to_runners(const HostQuirks& quirks) { ::setenv(variable, nlohmann::json(quirks).dump().c_str(), 1); }
 

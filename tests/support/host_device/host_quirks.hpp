@@ -18,9 +18,9 @@ struct HostQuirks {
   int calls_per_phase = 0;        //!< kernels: so many calls are followed by as many that take twice as long
   int last_right_call = 0;        //!< kernels: later calls leave a wrong first output; 0: never
   int last_library_call = 0;      //!< library: the process ends in the call after this one; 0: never
-  double enqueue_share = 0.0;     //!< enqueueing takes so many times what the call is said to take
-  double slow_host_factor = 1.0;  //!< in one call of three the host takes so many times longer
-  bool gate_expires = false;      //!< in those calls the device does not wait either: it counts the host's time
+  double slow_host_factor = 1.0;  //!< in one call of three the host is late, and a device that does not wait until the
+                                  //!< call is enqueued takes so many times longer
+  bool gate_expires = false;      //!< and one that does has waited in vain
   double unusual_factor = 1.0;    //!< kernels: so many times longer on inputs that do not look like a normal draw
 };
 
