@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Rewrites the tables of tests/match_rule/README.md from a record that match_rule_on_gpu_test (or match_rule_test) has made:
-
-CUDAL1_MATCH_RULE_TABLE=record.tsv build/release/bin/match_rule_on_gpu_test; scripts/match_rule_table.py record.tsv
-"""
+"""Writes bench/results/match_rule.json and the tables of tests/match_rule/README.md from a record of
+match_rule_on_gpu_test; bench/match_rule.sh makes the record and calls this."""
+import argparse
+import datetime
+import json
 import math
 import pathlib
-import sys
 
+RESULTS = pathlib.Path(__file__).resolve().parent.parent / "bench" / "results" / "match_rule.json"
 README = pathlib.Path(__file__).resolve().parent.parent / "tests" / "match_rule" / "README.md"
 KINDS = {"honest": "honest", "lowprecision": "low precision", "undecided": "undecided"}
 
@@ -52,12 +53,46 @@ def replace(text, name, content):
     return before + begin + content + "\n" + end + rest.split(end)[1]
 
 
+def row(what, value, unit, bar, holds, **more):
+    return {"what": what, "value": value, "unit": unit, "bar": bar, "holds": holds, **more}
+
+
+def rows(programs):
+    """A program is rejected when one of its sets is over budget."""
+    worst = {kind: [max(s)[0] for (k, _, _), s in programs.items() if k == kind] for kind in KINDS}
+    honest, low = worst["honest"], worst["lowprecision"]
+    rejected, accepted = sum(m > 1 for m in honest), sum(m <= 1 for m in low)
+    return [
+        row("honest variants rejected by the match rule", rejected, f"of {len(honest)}", "none of at least 40",
+            rejected == 0 and len(honest) >= 40),
+        row("largest error of an honest variant over its budget", max(honest), "", "below 1", max(honest) < 1),
+        row("low-precision variants accepted by the match rule", accepted, f"of {len(low)}", "none of at least 20",
+            accepted == 0 and len(low) >= 20),
+        row("smallest error of a low-precision variant over its budget", min(low), "", "above 1", min(low) > 1),
+    ]
+
+
+def result(programs, arguments):
+    margins = [{"kind": KINDS[kind], "task": task, "program": name, "on": max(samples)[1],
+                "margin": float(f"{max(samples)[0]:.4g}") if math.isfinite(max(samples)[0]) else None}
+               for (kind, task, name), samples in sorted(programs.items())]
+    return {"command": "bench/match_rule.sh", "commit": arguments.commit, "gpu": arguments.gpu,
+            "date": datetime.date.today().isoformat(), "rows": rows(programs), "margins": margins}
+
+
 def main():
-    programs = read(sys.argv[1])
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("record")
+    parser.add_argument("--gpu", required=True)
+    parser.add_argument("--commit", required=True)
+    arguments = parser.parse_args()
+    programs = read(arguments.record)
+    RESULTS.write_text(json.dumps(result(programs, arguments), indent=1) + "\n")
     text = replace(README.read_text(), "summary", summary(programs))
     for kind, name in KINDS.items():
         text = replace(text, name, table(programs, kind))
     README.write_text(text)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -52,7 +52,7 @@ int main(int argc, char** argv) try {
   std::vector<std::string> only;
   app.add_option("--output", output, "Where the rows go");
   app.add_option("--commit", commit, "What is being measured");
-  app.add_option("--only", only, "compile start throughput self repeat match noise hang");
+  app.add_option("--only", only, "compile start throughput self repeat noise hang");
   CLI11_PARSE(app, argc, argv);
 
   const TemporaryFolder scratch;
@@ -65,7 +65,6 @@ int main(int argc, char** argv) try {
       {"throughput", [&] { bench::throughput_row(setting, rows); }},
       {"self", [&] { bench::self_row(*backend, setting, rows); }},
       {"repeat", [&] { bench::repeat_row(*backend, setting, rows); }},
-      {"match", [&] { bench::match_rule_rows(*backend, setting, rows); }},
       {"noise", [&] { bench::noise_row(*backend, setting, rows); }},
       {"hang", [&] { bench::hang_row(*backend, setting, rows); }}};
   for (const auto& [name, measure] : measurements) {

@@ -34,7 +34,6 @@ void throughput_row(const Setting& setting, nlohmann::json& rows);
 void repeat_row(Backend& backend, const Setting& setting, nlohmann::json& rows);
 void self_row(Backend& backend, const Setting& setting, nlohmann::json& rows);
 void start_row(Backend& backend, nlohmann::json& rows);
-void match_rule_rows(Backend& backend, const Setting& setting, nlohmann::json& rows);
 void noise_row(Backend& backend, const Setting& setting, nlohmann::json& rows);
 void hang_row(Backend& backend, const Setting& setting, nlohmann::json& rows);
 
