@@ -61,8 +61,8 @@ enum class Gate {
 };
 
 struct CallTimes {
-  double device_ms = 0.0;  //!< device events right around the call
-  double host_ms = 0.0;    //!< host clock from when the device may start to the end of a device-wide synchronisation
+  double device_ms = 0.0;   //!< device events right around the call
+  double host_ms = 0.0;     //!< host clock from when the device may start to the end of a device-wide synchronisation
   double enqueue_ms = 0.0;  //!< host clock around enqueueing the call; for information
   Gate gate = Gate::unused;
 };

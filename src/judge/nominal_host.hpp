@@ -1,6 +1,6 @@
 // What the host's part of a call costs. It is counted, not measured: on a shared machine the same call was seen to take
-// between one and three times as long to enqueue, for milliseconds or for minutes, and a figure made from that says more
-// about the neighbours than about the program.
+// between one and three times as long to enqueue, for milliseconds or for minutes, and a figure made from that says
+// more about the neighbours than about the program.
 #pragma once
 
 #include "device/device.hpp"

@@ -83,7 +83,8 @@ void PlanSession::discard_runner() {
 }
 
 Result<PlanSession::Done> PlanSession::ensure_room(const Plan& plan) {
-  const ArenaPlan wanted = plan_arena(plan, library_bytes(backend_, plan), backend_.tensors_on_cuda() ? roaming_bytes : 0);
+  const ArenaPlan wanted =
+      plan_arena(plan, library_bytes(backend_, plan), backend_.tensors_on_cuda() ? roaming_bytes : 0);
   // A far larger arena, left by another program, would cost memory and time in every check.
   const bool fits =
       arena_ && wanted.total_bytes() <= arena_->bytes() && arena_->bytes() <= 2 * wanted.total_bytes() + reserve_bytes;

@@ -92,7 +92,6 @@ TimingSummary summarize(const Buckets& buckets, TimingProtocol protocol) {
   return summary;
 }
 
-
 double reward_of(const TimingSummary& summary, TimingProtocol protocol) {
   return protocol == TimingProtocol::standard && summary.tie ? 1.0 : round_toward_one(summary.speedup);
 }

@@ -23,7 +23,9 @@ Plan plan_of_two_steps() {
   return plan;
 }
 
-TEST(NominalHost, CountsEveryStepThatIsEnqueued) { EXPECT_DOUBLE_EQ(nominal_enqueue_ms(plan_of_two_steps(), host), 12.0); }
+TEST(NominalHost, CountsEveryStepThatIsEnqueued) {
+  EXPECT_DOUBLE_EQ(nominal_enqueue_ms(plan_of_two_steps(), host), 12.0);
+}
 
 TEST(NominalHost, AGraphCostsOneLaunchAndTheCopiesOfItsLibrarySteps) {
   Plan plan = plan_of_two_steps();

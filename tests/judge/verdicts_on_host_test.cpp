@@ -14,8 +14,8 @@
 
 #include "base/files.hpp"
 #include "host_backend.hpp"
-#include "judge/nominal_host.hpp"
 #include "judge/judge.hpp"
+#include "judge/nominal_host.hpp"
 
 namespace cudal1 {
 namespace {

@@ -27,8 +27,7 @@ class AtenOpRuntime : public OpRuntime {
     at::globalContext().setAllowTF32CuDNN(options.precision.tf32_convolution);
     at::globalContext().setAllowTF32CuBLAS(options.precision.tf32_matmul);
     for (std::size_t i = 0; i < plan.call.size(); ++i)
-      if (const auto* step = std::get_if<OpStep>(&plan.call[i]))
-        calls_[i].emplace(step->node, device_, false);
+      if (const auto* step = std::get_if<OpStep>(&plan.call[i])) calls_[i].emplace(step->node, device_, false);
     find_windows();
     plan_drops();
   }
