@@ -72,8 +72,12 @@ Finding try_compiler() {
 }
 
 Finding look_at_torch() {
-  return {
-      "PyTorch", true, true, fmt::format("{}{}", TORCH_VERSION, at::hasCUDA() ? " with CUDA" : " without CUDA"), {}};
+#ifdef CUDAL1_TORCH_HAS_CUDA
+  constexpr const char* kind = "built with CUDA";
+#else
+  constexpr const char* kind = "built without CUDA";
+#endif
+  return {"PyTorch", true, true, fmt::format("{}, {}", TORCH_VERSION, kind), {}};
 }
 
 Finding look_at_file(const std::string& what, const std::string& name) {

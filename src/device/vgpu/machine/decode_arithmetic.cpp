@@ -1,0 +1,99 @@
+#include "device/vgpu/machine/decode_arithmetic.hpp"
+
+#include <fmt/format.h>
+
+#include "device/vgpu/ptx/lexer.hpp"
+
+namespace cudal1::vgpu {
+namespace {
+
+using ptx::Operand;
+using ptx::PtxError;
+
+std::size_t width_of(Kind kind) {
+  switch (kind) {
+    case Kind::predicate:
+      return 1;
+    case Kind::bits16:
+      return 16;
+    case Kind::bits32:
+    case Kind::real32:
+      return 32;
+    default:
+      return 64;
+  }
+}
+
+//! An immediate operand as the bits that a register of this kind would hold.
+std::uint64_t bits_of(const Operand& operand, Kind kind, int ptx_line) {
+  const std::size_t width = width_of(kind);
+  if (operand.kind == Operand::Kind::integer) {
+    if (kind == Kind::real32 || kind == Kind::real64)
+      throw PtxError(ptx_line, "an integer where a floating-point number is expected");
+    return width == 64 ? operand.bits : operand.bits & ((std::uint64_t{1} << width) - 1);
+  }
+  const double exact = operand.single ? std::bit_cast<float>(static_cast<std::uint32_t>(operand.bits))
+                                      : std::bit_cast<double>(operand.bits);
+  if (width == 64) return operand.single ? std::bit_cast<std::uint64_t>(exact) : operand.bits;
+  if (width != 32) throw PtxError(ptx_line, "a floating-point number where an integer is expected");
+  // Not through double where the bits are given: a signalling NaN would become a quiet one.
+  return operand.single ? operand.bits : std::bit_cast<std::uint32_t>(static_cast<float>(exact));
+}
+
+class Decoder {
+ public:
+  Decoder(const ptx::Instruction& instruction, RegisterMap& registers)
+      : instruction_(instruction), registers_(registers) {}
+
+  Operation run() {
+    const ArithmeticOpcode* opcode = find_arithmetic(instruction_.full_opcode());
+    if (!opcode) fail(fmt::format("the instruction '{}' is not known", instruction_.full_opcode()));
+    const std::size_t wanted = 1 + opcode->operands.size(), given = instruction_.operands.size();
+    const bool two_results = opcode->second_result && given == wanted + 1;
+    if (given != wanted && !two_results)
+      fail(fmt::format("'{}' takes {} operands, not {}", instruction_.full_opcode(), wanted, given));
+    Operation operation;
+    operation.run = opcode->run;
+    operation.result = destination(instruction_.operands[0], opcode->result);
+    if (two_results) operation.second_result = destination(instruction_.operands[1], opcode->result);
+    for (std::size_t i = 0; i < opcode->operands.size(); ++i)
+      operation.operands[i] = source(instruction_.operands[given - opcode->operands.size() + i], opcode->operands[i]);
+    return operation;
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& message) const { throw PtxError(instruction_.at.ptx_line, message); }
+
+  //! Registers of the same size fit each other, whatever they hold.
+  Slot slot_of(const Operand& operand, Kind kind) const {
+    const auto found = registers_.find(operand.name);
+    if (!found) fail(fmt::format("'{}' is no register", operand.name));
+    if (width_of(found->kind) != width_of(kind))
+      fail(fmt::format("the register '{}' has {} bits where '{}' needs {}", operand.name, width_of(found->kind),
+                       instruction_.full_opcode(), width_of(kind)));
+    return found->slot;
+  }
+
+  Slot destination(const Operand& operand, Kind kind) const {
+    if (operand.kind != Operand::Kind::name || operand.offset != 0 || operand.negated) fail("a register is expected");
+    return slot_of(operand, kind);
+  }
+
+  Slot source(const Operand& operand, Kind kind) {
+    if (operand.kind == Operand::Kind::integer || operand.kind == Operand::Kind::floating)
+      return registers_.constant(bits_of(operand, kind, instruction_.at.ptx_line), kind);
+    if (operand.negated) fail("a negated operand is not known here");
+    return destination(operand, kind);
+  }
+
+  const ptx::Instruction& instruction_;
+  RegisterMap& registers_;
+};
+
+}  // namespace
+
+Operation decode_arithmetic(const ptx::Instruction& instruction, RegisterMap& registers) {
+  return Decoder(instruction, registers).run();
+}
+
+}  // namespace cudal1::vgpu

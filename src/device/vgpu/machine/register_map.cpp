@@ -1,0 +1,83 @@
+#include "device/vgpu/machine/register_map.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "device/vgpu/ptx/lexer.hpp"
+
+namespace cudal1::vgpu {
+namespace {
+
+std::size_t bytes_of(Kind kind) {
+  switch (kind) {
+    case Kind::predicate:
+      return sizeof(Mask);
+    case Kind::bits64:
+    case Kind::real64:
+      return warp_size * sizeof(std::uint64_t);
+    default:
+      return warp_size * sizeof(std::uint32_t);
+  }
+}
+
+}  // namespace
+
+Kind kind_of_register(const std::string& type, int ptx_line) {
+  if (type == "pred") return Kind::predicate;
+  if (type == "f32") return Kind::real32;
+  if (type == "f64") return Kind::real64;
+  switch (ptx::bytes_of_type(type)) {
+    case 2:
+      return Kind::bits16;
+    case 4:
+      return Kind::bits32;
+    case 8:
+      return Kind::bits64;
+    default:
+      throw ptx::PtxError(ptx_line, fmt::format("no register can have the type '.{}'", type));
+  }
+}
+
+RegisterMap::RegisterMap(const ptx::Function& function) {
+  for (const ptx::RegisterFamily& family : function.registers) {
+    const Kind kind = kind_of_register(family.type, 0);
+    if (family.count == 0) registers_[family.name] = {reserve(kind), kind};
+    for (std::uint32_t i = 0; i < family.count; ++i)
+      registers_[family.name + std::to_string(i)] = {reserve(kind), kind};
+  }
+}
+
+std::optional<RegisterMap::Register> RegisterMap::find(const std::string& name) const {
+  const auto found = registers_.find(name);
+  if (found == registers_.end()) return std::nullopt;
+  return found->second;
+}
+
+Slot RegisterMap::constant(std::uint64_t bits, Kind kind) {
+  Slot& slot = constants_[{bits, kind}];
+  if (slot == 0) slot = reserve(kind);
+  return slot;
+}
+
+void RegisterMap::fill_constants(Registers& registers) const {
+  for (const auto& [constant, slot] : constants_) {
+    if (constant.kind == Kind::predicate)
+      registers.predicate(slot) = constant.bits != 0 ? full_mask : 0;
+    else if (bytes_of(constant.kind) == warp_size * sizeof(std::uint64_t))
+      std::fill_n(registers.words<std::uint64_t>(slot), warp_size, constant.bits);
+    else
+      std::fill_n(registers.words<std::uint32_t>(slot), warp_size, static_cast<std::uint32_t>(constant.bits));
+  }
+}
+
+//! A register that the vector unit reads begins with a cache line.
+Slot RegisterMap::reserve(Kind kind) {
+  constexpr std::size_t line = 64;
+  if (kind != Kind::predicate) bytes_ = (bytes_ + line - 1) / line * line;
+  const std::size_t slot = bytes_;
+  bytes_ += bytes_of(kind);
+  return static_cast<Slot>(slot);
+}
+
+}  // namespace cudal1::vgpu

@@ -1,0 +1,47 @@
+// Which slot a register of a function has.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "device/vgpu/machine/operation.hpp"
+#include "device/vgpu/ptx/syntax.hpp"
+
+namespace cudal1::vgpu {
+
+//! Registers, constants and special registers of one function, each with a slot of its own.
+class RegisterMap {
+ public:
+  //! Throws PtxError for types that no register can have.
+  explicit RegisterMap(const ptx::Function& function);
+
+  struct Register {
+    Slot slot;
+    Kind kind;
+  };
+  std::optional<Register> find(const std::string& name) const;
+
+  //! The slot of a constant: the same one for the same bits.
+  Slot constant(std::uint64_t bits, Kind kind);
+
+  std::size_t bytes() const { return bytes_; }
+  //! Puts the constants in place; once a warp.
+  void fill_constants(Registers& registers) const;
+
+ private:
+  Slot reserve(Kind kind);
+  struct Constant {
+    std::uint64_t bits;
+    Kind kind;
+    auto operator<=>(const Constant&) const = default;
+  };
+  std::map<std::string, Register> registers_;
+  std::map<Constant, Slot> constants_;
+  std::size_t bytes_ = 64;  // slot 0 means none
+};
+
+//! Predicates and 16-bit registers included.
+Kind kind_of_register(const std::string& type, int ptx_line);
+
+}  // namespace cudal1::vgpu
