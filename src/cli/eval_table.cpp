@@ -13,16 +13,33 @@ std::string place(const Failure& failure) {
   return fmt::format("line {}, column {}: ", failure.at.line, failure.at.column);
 }
 
+//! Whose time is what the host takes to enqueue it, which is counted and not measured.
+std::string launch_bound(const TimingSummary& timing) {
+  const bool reference = timing.reference_is_launch_bound(), candidate = timing.candidate_is_launch_bound();
+  if (reference && candidate) return "  both launch-bound";
+  return reference ? "  reference launch-bound" : candidate ? "  launch-bound" : "";
+}
+
 std::string outcome(const Evaluation& e) {
   if (!e.timing) return e.status == Status::ok ? "correct; not timed" : place(e.failure) + e.failure.message;
   const TimingSummary& t = *e.timing;
   std::string text = fmt::format("{:.2f}x  [{:.3f}, {:.3f}]  {:.4f} ms -> {:.4f} ms", t.speedup, t.low, t.high,
                                  t.reference_ms, t.candidate_ms);
   if (t.tie) text += "  tie";
-  if (t.launch_bound()) text += "  launch-bound";
+  text += launch_bound(t);
   if (e.deterministic && !*e.deterministic) text += "  not bit-equal between runs";
   if (!e.failure.message.empty()) text += "  " + e.failure.message;
   return text;
+}
+
+void print_clocks(const TimingSummary& timing) {
+  fmt::print("    on the device {:.4f} ms -> {:.4f} ms", timing.reference_device_ms, timing.candidate_device_ms);
+  if (timing.device_held)
+    fmt::print(", to enqueue (counted) {:.4f} ms -> {:.4f} ms", timing.reference_enqueue_ms,
+               timing.candidate_enqueue_ms);
+  else
+    fmt::print(" with the host's part");
+  fmt::print(", {} pairs, {} processes\n", timing.pairs, timing.processes);
 }
 
 void print_details(const Evaluation& e) {
@@ -32,10 +49,7 @@ void print_details(const Evaluation& e) {
                error.rms_budget);
   fmt::print("    {} launches, {} op steps, compiled in {:.2f} s{}, judged in {:.2f} s, seed {}\n", e.launches,
              e.op_steps, e.compile_seconds, e.compiled_from_cache ? " (cached)" : "", e.seconds, e.seed);
-  if (e.timing)
-    fmt::print("    on the device {:.4f} ms -> {:.4f} ms, to enqueue {:.4f} ms -> {:.4f} ms, {} pairs, {} processes\n",
-               e.timing->reference_device_ms, e.timing->candidate_device_ms, e.timing->reference_enqueue_ms,
-               e.timing->candidate_enqueue_ms, e.timing->pairs, e.timing->processes);
+  if (e.timing) print_clocks(*e.timing);
   if (!e.failure.details.empty()) fmt::print("{}\n", e.failure.details);
 }
 

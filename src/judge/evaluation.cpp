@@ -64,10 +64,12 @@ json details_json(const Evaluation& e) {
   if (e.timing) {
     details["pairs"] = e.timing->pairs;
     details["dropped_pairs"] = e.timing->dropped_pairs;
+    details["device_held"] = e.timing->device_held;
     details["reference_device_ms"] = e.timing->reference_device_ms;
     details["candidate_device_ms"] = e.timing->candidate_device_ms;
-    details["reference_enqueue_ms"] = e.timing->reference_enqueue_ms;
-    details["candidate_enqueue_ms"] = e.timing->candidate_enqueue_ms;
+    details["device_speedup"] = e.timing->reference_device_ms / e.timing->candidate_device_ms;
+    details["reference_enqueue_ms"] = e.timing->device_held ? json(e.timing->reference_enqueue_ms) : json(nullptr);
+    details["candidate_enqueue_ms"] = e.timing->device_held ? json(e.timing->candidate_enqueue_ms) : json(nullptr);
     details["processes"] = e.timing->processes;
     details["buckets"] = e.timing->bucket_values;
     details["bucket_variance"] = e.timing->bucket_variance;

@@ -34,14 +34,17 @@ struct TimingSummary {
   bool stable = false;
   bool tie = false;       //!< the interval overlaps [0.99, 1.01]
   int pairs = 0;          //!< that count
-  int dropped_pairs = 0;  //!< in which the device did not wait until the call was enqueued
+  int dropped_pairs = 0;  //!< in which the device began before the call was enqueued, though held back
   int processes = 1;      //!< candidate processes that were timed
 
-  //! What a time is made of (judge/nominal_host.hpp): the device's as measured, medians; the host's as counted.
+  //! What a time is made of (judge/nominal_host.hpp): the device's as measured, medians; the host's as counted. Where
+  //! the device was not held back, its times hold the host's, and nothing is counted.
+  bool device_held = false;
   double reference_device_ms = 0.0, candidate_device_ms = 0.0;
   double reference_enqueue_ms = 0.0, candidate_enqueue_ms = 0.0;
   //! The host needs longer to enqueue a call than the device to run it.
-  bool launch_bound() const { return candidate_enqueue_ms > candidate_device_ms; }
+  bool reference_is_launch_bound() const { return reference_enqueue_ms > reference_device_ms; }
+  bool candidate_is_launch_bound() const { return candidate_enqueue_ms > candidate_device_ms; }
 };
 
 struct Evaluation {

@@ -40,7 +40,10 @@ class Campaign {
         options_(options),
         timer_(context, candidate, verified, options, random),
         reference_enqueue_ms_(nominal_enqueue_ms(context.empty_plan())),
-        candidate_enqueue_ms_(nominal_enqueue_ms(candidate.plan())) {}
+        candidate_enqueue_ms_(nominal_enqueue_ms(candidate.plan())),
+        holding_(options.protocol == TimingProtocol::standard) {  // the published protocol has events and nothing else
+    timer_.hold_device(holding_);
+  }
 
   Measurement run() {
     const auto failure = options_.protocol == TimingProtocol::paper ? collect_for_the_window() : collect();
@@ -75,7 +78,8 @@ class Campaign {
   }
 
   std::optional<Failure> collect_block(int bucket) {
-    if (candidate_.processes() > 1 || samples_.empty())
+    const bool several_processes = candidate_.processes() > 1 || context_.reference().processes() > 1;
+    if (several_processes || samples_.empty())
       if (auto failure = enter(bucket)) return failure;
     const std::size_t before = samples_.size(), enough = before + static_cast<std::size_t>(pairs_a_block());
     for (int tries = 0; samples_.size() < enough && tries < most_tries * pairs_a_block(); ++tries) {
@@ -105,12 +109,24 @@ class Campaign {
   std::optional<Failure> add_pair(int bucket) {
     Sample sample{{}, bucket};
     if (auto failure = timer_.time_pair(sample.times)) return failure;
+    if (holding_ && (sample.times.reference.gate == Gate::unused || sample.times.candidate.gate == Gate::unused)) {
+      stop_holding();
+      return std::nullopt;
+    }
     if (sample.times.reference.gate == Gate::expired || sample.times.candidate.gate == Gate::expired) {
       ++dropped_pairs_;
       return std::nullopt;
     }
     samples_.push_back(sample);
     return std::nullopt;
+  }
+
+  //! One of the two cannot be held back. A time with the host in it and one without must not be compared, so from now
+  //! on both are timed with it, and what was measured so far does not count.
+  void stop_holding() {
+    timer_.hold_device(false);
+    holding_ = false;
+    samples_.clear();
   }
 
   int pairs_a_block() const { return std::max(1, options_.pairs_a_round / bucket_count); }
@@ -156,10 +172,11 @@ class Campaign {
   //! More pairs narrow what differs from pair to pair, not what differs from process to process.
   bool enough() const {
     if (static_cast<int>(samples_.size()) >= options_.most_pairs || seconds() >= options_.longest_seconds) return true;
-    if (samples_.empty()) return false;
     std::vector<double> ratios;
-    for (const auto& bucket : costed_buckets())
+    for (const auto& bucket : costed_buckets()) {
+      if (bucket.empty()) return false;
       for (const TimedPair& pair : bucket) ratios.push_back(pair.ratio());
+    }
     return median_interval(ratios).relative_half_width() <= options_.wanted_half_width;
   }
 
@@ -173,8 +190,9 @@ class Campaign {
     }
     summary.reference_device_ms = median(reference);
     summary.candidate_device_ms = median(candidate);
-    summary.reference_enqueue_ms = reference_enqueue_ms_;
-    summary.candidate_enqueue_ms = candidate_enqueue_ms_;
+    summary.device_held = holding_;
+    summary.reference_enqueue_ms = holding_ ? reference_enqueue_ms_ : 0.0;
+    summary.candidate_enqueue_ms = holding_ ? candidate_enqueue_ms_ : 0.0;
     return summary;
   }
 
@@ -202,6 +220,7 @@ class Campaign {
   const MeasurementOptions& options_;
   PairTimer timer_;
   double reference_enqueue_ms_, candidate_enqueue_ms_;
+  bool holding_;  // the device, until a call is enqueued
   std::vector<Sample> samples_;
   int dropped_pairs_ = 0;
   Clock::time_point begin_;

@@ -22,7 +22,11 @@ std::size_t copies_around_graph(const Plan& plan) {
 }  // namespace
 
 double nominal_enqueue_ms(const Plan& plan, const NominalHost& host) {
-  if (plan.cuda_graph) return host.graph_ms + host.launch_ms * static_cast<double>(copies_around_graph(plan));
+  if (plan.cuda_graph) {
+    const auto is_launch = [](const Step& step) { return std::holds_alternative<LaunchStep>(step); };
+    return host.graph_ms + host.patch_ms * static_cast<double>(std::ranges::count_if(plan.call, is_launch)) +
+           host.launch_ms * static_cast<double>(copies_around_graph(plan));
+  }
   double total = 0.0;
   for (const Step& step : plan.call) total += std::holds_alternative<OpStep>(step) ? host.op_ms : host.launch_ms;
   return total;

@@ -22,9 +22,9 @@ T must_run(Result<T> result, const Task& task) {
 
 PairTimer::PairTimer(TaskContext& context, PlanSession& candidate, const Verification& verified,
                      const MeasurementOptions& options, Random& random)
-    : context_(context), candidate_(candidate), verified_(verified), options_(options), random_(random) {
-  // The published protocol has events around the call and nothing else.
-  const bool hold = options.protocol == TimingProtocol::standard;
+    : context_(context), candidate_(candidate), verified_(verified), options_(options), random_(random) {}
+
+void PairTimer::hold_device(bool hold) {
   context_.reference().hold_device(hold);
   candidate_.hold_device(hold);
 }

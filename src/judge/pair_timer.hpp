@@ -20,6 +20,9 @@ class PairTimer {
   //! Takes these processes of reference and candidate, and puts weights in place.
   std::optional<Failure> use_processes(int reference, int candidate);
 
+  //! Of both, until a call is enqueued.
+  void hold_device(bool hold);
+
   std::optional<Failure> time_pair(PairTimes& times);
 
   //! Of the timed call whose results did not match, if there was one.

@@ -55,13 +55,16 @@ std::vector<Gap> place_buffers(const Plan& plan, const ArenaPlan& arena, bool mo
   offsets.resize(plan.buffers.size(), no_offset);
   std::vector<Gap> gaps;
   std::uint64_t end_of_last = zone.offset, roamed = 0;
-  const auto ways = stations(plan.buffers.size(), arena.roaming, random);
+  const auto is_here = [&](const Buffer& b) { return has_place(b) && moves_with_every_call(b.role) == moving; };
+  // As many as there are buffers in this zone: with more, the first would stay near the front.
+  const auto count = static_cast<std::size_t>(std::ranges::count_if(plan.buffers, is_here));
+  const auto ways = stations(count, arena.roaming, random);
   for (std::size_t i = 0; i < plan.buffers.size(); ++i) {
     const Buffer& buffer = plan.buffers[i];
-    if (!has_place(buffer) || moves_with_every_call(buffer.role) != moving) continue;
+    if (!is_here(buffer)) continue;
     const std::uint64_t jitter = random.below(longest_random_gap / alignment) * alignment;
-    const std::uint64_t start = aligned(end_of_last) + red_zone_bytes + jitter + (ways[i] - roamed);
-    roamed = ways[i];
+    const std::uint64_t start = aligned(end_of_last) + red_zone_bytes + jitter + (ways[gaps.size()] - roamed);
+    roamed = ways[gaps.size()];
     gaps.push_back({end_of_last, start - end_of_last});
     offsets[i] = start;
     end_of_last = start + static_cast<std::uint64_t>(buffer.meta.span_bytes());

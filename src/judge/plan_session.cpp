@@ -21,7 +21,7 @@ std::uint64_t library_bytes(const Backend& backend, const Plan& plan) {
   std::uint64_t values = 0;
   for (const TensorRef& ref : plan.values)
     if (ref.buffer >= 0) values += static_cast<std::uint64_t>(ref.meta.span_bytes());
-  return std::max(smallest_library_bytes, 4 * values + (std::uint64_t{64} << 20)) + roaming_bytes;
+  return std::max(smallest_library_bytes, 4 * values + (std::uint64_t{64} << 20)) + 2 * roaming_bytes;
 }
 
 std::int64_t repeated(std::uint8_t byte) { return static_cast<std::int64_t>(byte * std::uint64_t{0x0101010101010101}); }

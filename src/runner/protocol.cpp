@@ -37,6 +37,14 @@ Failure failure_from_json(const nlohmann::json& answer) try {
   return {Status::crashed, "the runner's answer cannot be read"};
 }
 
+Gate gate_from_json(const nlohmann::json& answer) {
+  const auto found = answer.find("gate");
+  if (found == answer.end() || !found->is_number_integer()) return Gate::expired;
+  const auto gate = found->get<std::int64_t>();
+  const bool known = gate == static_cast<int>(Gate::unused) || gate == static_cast<int>(Gate::held);
+  return known ? static_cast<Gate>(gate) : Gate::expired;
+}
+
 nlohmann::json offsets_to_json(const BufferOffsets& offsets) { return offsets; }
 
 BufferOffsets offsets_from_json(const nlohmann::json& json) { return json.get<BufferOffsets>(); }

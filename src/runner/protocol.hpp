@@ -26,6 +26,9 @@ nlohmann::json failure_to_json(const Failure& failure, bool fatal);
 //! Reads a failure that an untrusted process wrote: bounded, with a valid status whatever was sent.
 Failure failure_from_json(const nlohmann::json& answer);
 
+//! How the device was held in a call; what cannot be read makes its times useless.
+Gate gate_from_json(const nlohmann::json& answer);
+
 nlohmann::json offsets_to_json(const BufferOffsets& offsets);
 BufferOffsets offsets_from_json(const nlohmann::json& json);
 

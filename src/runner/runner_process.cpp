@@ -222,18 +222,6 @@ void RunnerProcess::get_ready() {
   channel_.send(request.dump(), {}, set_up_limit_);
 }
 
-namespace {
-
-//! What cannot be read is of no use.
-Gate gate_of(const json& answer) {
-  const auto found = answer.find("gate");
-  const int gate = found != answer.end() && found->is_number_integer() ? found->get<int>() : -1;
-  return gate == static_cast<int>(Gate::unused) || gate == static_cast<int>(Gate::held) ? static_cast<Gate>(gate)
-                                                                                        : Gate::expired;
-}
-
-}  // namespace
-
 Result<CallTimes> RunnerProcess::call(const BufferOffsets& offsets, std::chrono::milliseconds limit, bool hold_device) {
   const auto answer = ask({{protocol::request_key, protocol::call},
                            {"offsets", protocol::offsets_to_json(offsets)},
@@ -244,7 +232,8 @@ Result<CallTimes> RunnerProcess::call(const BufferOffsets& offsets, std::chrono:
     const auto found = answer.value().find(name);
     return found != answer.value().end() && found->is_number() ? found->get<double>() : std::nan("");
   };
-  const CallTimes times{number("device_ms"), number("host_ms"), number("enqueue_ms"), gate_of(answer.value())};
+  const CallTimes times{number("device_ms"), number("host_ms"), number("enqueue_ms"),
+                        protocol::gate_from_json(answer.value())};
   const bool possible = std::isfinite(times.device_ms) && std::isfinite(times.host_ms) &&
                         std::isfinite(times.enqueue_ms) && times.device_ms > 0.0 && times.enqueue_ms >= 0.0;
   if (!possible) return Failure{Status::crashed, "the runner gave no possible times"};

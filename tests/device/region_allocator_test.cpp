@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
 #include <vector>
 
 namespace cudal1 {
@@ -19,6 +21,31 @@ TEST(RegionAllocator, GivesAlignedPiecesThatDoNotOverlapAndTakesThemBack) {
   for (void* piece : pieces) allocator.free(piece);
   EXPECT_EQ(allocator.in_use(), 0u);
   EXPECT_NE(allocator.allocate(memory.size()), nullptr) << "freed neighbours must merge";
+}
+
+TEST(RegionAllocator, PiecesRoamAlsoAroundOneThatStays) {
+  constexpr std::size_t unit = RegionAllocator::alignment;
+  std::vector<std::byte> memory(512 * unit);
+  RegionAllocator allocator;
+  allocator.reset(memory.data(), memory.size());
+  allocator.vary(17, 64 * unit);
+  ASSERT_NE(allocator.allocate(33 * unit), nullptr);  // a workspace that the library keeps
+  std::map<void*, int> places;
+  constexpr int calls = 2000;
+  for (std::uint64_t call = 0; call < calls; ++call) {
+    allocator.vary(call * 0x9e3779b97f4a7c15u, 64 * unit);
+    void* first = allocator.allocate(16 * unit);
+    void* second = allocator.allocate(4 * unit);
+    ASSERT_TRUE(first && second);
+    ++places[first];
+    allocator.free(first);
+    allocator.free(second);
+  }
+  int commonest = 0;
+  for (const auto& [place, times] : places) commonest = std::max(commonest, times);
+  EXPECT_GT(places.size(), 50u);
+  EXPECT_LT(commonest, calls / 20);
+  EXPECT_EQ(allocator.in_use(), 33 * unit);
 }
 
 TEST(RegionAllocator, RefusesWhatDoesNotFitAndIgnoresForeignAddresses) {

@@ -66,6 +66,28 @@ TEST(Placement, BuffersRoamThroughTheWholeZone) {
   EXPECT_GT(farthest, roaming * 8 / 10);
 }
 
+//! How far into the roaming room the input lies on average, with so many buffers of the other zone beside it.
+double mean_place_of_input(int others) {
+  constexpr std::uint64_t roaming = std::uint64_t{8} << 20;
+  Plan plan = plan_with_buffers();
+  for (int i = 0; i < others; ++i) plan.buffers.push_back(buffer("s", BufferRole::scratch, 64));
+  const ArenaPlan arena = plan_arena(plan, 0, roaming);
+  Random random(4);
+  double sum = 0.0;
+  constexpr int draws = 2000;
+  for (int draw = 0; draw < draws; ++draw) {
+    BufferOffsets offsets;
+    place_buffers(plan, arena, true, random, offsets);
+    sum += static_cast<double>(offsets[0] - arena.moving.offset) / static_cast<double>(roaming);
+  }
+  return sum / draws;
+}
+
+TEST(Placement, WhereABufferRoamsDoesNotDependOnBuffersElsewhere) {
+  EXPECT_NEAR(mean_place_of_input(0), 1.0 / 3.0, 0.03);
+  EXPECT_NEAR(mean_place_of_input(50), 1.0 / 3.0, 0.03);
+}
+
 TEST(Placement, MovesInputsAndOutputsAndLeavesTheRestWhereItIs) {
   const Plan plan = plan_with_buffers();
   const ArenaPlan arena = plan_arena(plan, 0);

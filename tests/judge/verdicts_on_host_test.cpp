@@ -167,13 +167,28 @@ TEST_P(SlowHost, DoesNotShowInTheSpeedUp) {
 
 INSTANTIATE_TEST_SUITE_P(WhereTheDeviceWaitsAndNot, SlowHost, ::testing::Bool());
 
+//! Held back, the candidate alone would look twice as fast as it is.
+TEST_F(VerdictOnHost, WhereOneCannotBeHeldBackNeitherIs) {
+  backend_.set_quirks({.kernels_ms = 0.5, .library_ms = 1.0, .cannot_be_held = true});
+  const Evaluation evaluation = evaluate(honest_program);
+  expect_status(evaluation, "ok");
+  ASSERT_TRUE(evaluation.timing);
+  EXPECT_FALSE(evaluation.timing->device_held);
+  EXPECT_DOUBLE_EQ(evaluation.timing->reference_ms, 2.0);
+  EXPECT_DOUBLE_EQ(evaluation.timing->low, 2.0);
+  EXPECT_DOUBLE_EQ(evaluation.timing->high, 2.0);
+  EXPECT_GE(evaluation.timing->pairs, 21);
+}
+
 TEST_F(VerdictOnHost, ALaunchBoundCallCostsWhatTheNominalHostTakes) {
   const NominalHost host;
   backend_.set_quirks({.kernels_ms = 0.001, .library_ms = 0.001});
   const Evaluation evaluation = evaluate(honest_program);
   expect_status(evaluation, "ok");
   ASSERT_TRUE(evaluation.timing);
-  EXPECT_TRUE(evaluation.timing->launch_bound());
+  EXPECT_TRUE(evaluation.timing->reference_is_launch_bound());
+  EXPECT_TRUE(evaluation.timing->candidate_is_launch_bound());
+  EXPECT_TRUE(evaluation.timing->device_held);
   EXPECT_DOUBLE_EQ(evaluation.timing->reference_ms, host.op_ms);
   EXPECT_DOUBLE_EQ(evaluation.timing->candidate_ms, host.launch_ms);
   EXPECT_DOUBLE_EQ(evaluation.timing->speedup, host.op_ms / host.launch_ms);

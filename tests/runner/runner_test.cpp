@@ -115,6 +115,16 @@ TEST(Runner, TakesTheNextPlanAfterUnloading) {
   EXPECT_TRUE(runner.call(f.offsets, 5000ms).ok());
 }
 
+TEST(Protocol, AGateThatCannotBeReadMakesTheTimesUseless) {
+  EXPECT_EQ(protocol::gate_from_json({{"gate", static_cast<int>(Gate::held)}}), Gate::held);
+  EXPECT_EQ(protocol::gate_from_json({{"gate", static_cast<int>(Gate::unused)}}), Gate::unused);
+  EXPECT_EQ(protocol::gate_from_json({{"gate", static_cast<int>(Gate::expired)}}), Gate::expired);
+  EXPECT_EQ(protocol::gate_from_json({{"gate", 4294967297}}), Gate::expired);
+  EXPECT_EQ(protocol::gate_from_json({{"gate", -1}}), Gate::expired);
+  EXPECT_EQ(protocol::gate_from_json({{"gate", "held"}}), Gate::expired);
+  EXPECT_EQ(protocol::gate_from_json(nlohmann::json::object()), Gate::expired);
+}
+
 TEST(Protocol, BelievesNoFailureThatCallsItselfASuccess) {
   EXPECT_EQ(protocol::failure_from_json({{"status", "ok"}, {"message", "all is well"}}).status, Status::crashed);
   EXPECT_EQ(protocol::failure_from_json({{"status", 7}}).status, Status::crashed);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "device/cuda/cuda_device.hpp"
+#include "device/cuda/gate_limit.hpp"
 #include "device/cuda/start_gate.hpp"
 #include "device/op_runtime.hpp"
 

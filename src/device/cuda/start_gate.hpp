@@ -23,24 +23,11 @@ class StartGate {
  private:
   using Clock = std::chrono::steady_clock;
   CUfunction kernel_;
-  unsigned* word_ = nullptr;  // on the host, read by the device; a program that found and wrote it would start early
-                              // and pay for the host's time
+  //! Lies on the host, in a page of its own that is cleared for every call; the device reads it. A program that found
+  //! and wrote it would start early and pay for the host's time.
+  unsigned* word_ = nullptr;
   unsigned ticket_ = 0;
   Clock::time_point opens_itself_;
-};
-
-//! How long the gate may stay closed, learned from one plan's calls.
-class GateLimit {
- public:
-  //! False for a plan that never enqueues its whole call while the device waits.
-  bool useful() const { return expired_in_a_row_ < most_expirations; }
-  std::chrono::nanoseconds longest_wait() const { return longest_wait_; }
-  void learn(std::chrono::nanoseconds enqueueing, bool held);
-
- private:
-  static constexpr int most_expirations = 3;
-  std::chrono::nanoseconds longest_wait_ = std::chrono::milliseconds(1);
-  int expired_in_a_row_ = 0;
 };
 
 }  // namespace cudal1::cuda

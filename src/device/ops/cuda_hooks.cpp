@@ -45,6 +45,11 @@ void route_library_to(const OpRuntimeOptions& options) {
   c10::cuda::setCurrentCUDAStream(c10::cuda::getStreamFromExternal(static_cast<cudaStream_t>(options.stream), 0));
 }
 
+void vary_region(std::uint64_t seed) {
+  const std::lock_guard lock(mutex);
+  region().vary(seed, roaming_bytes);
+}
+
 void* allocate_in_region(std::size_t bytes) {
   const std::lock_guard lock(mutex);
   return region().allocate(bytes);

@@ -8,6 +8,9 @@ namespace cudal1 {
 //! CUDA.
 void route_library_to(const OpRuntimeOptions& options);
 
+//! What is allocated from now on lies elsewhere in the region; see RegionAllocator::vary.
+void vary_region(std::uint64_t seed);
+
 //! Memory of the region that the library does not know about.
 void* allocate_in_region(std::size_t bytes);
 void free_in_region(void* address);

@@ -39,9 +39,7 @@ class AtenOpRuntime : public OpRuntime {
 
   void begin(const std::vector<void*>& addresses, std::uint64_t variation) override {
     end();
-    // What the library allocates in this call lies somewhere else than in the last: how fast memory is depends a little
-    // on where it lies, and neither reference nor candidate may have the better place for good.
-    if (options_.cuda) spacer_ = allocate_in_region(1 + variation % roaming_bytes);
+    if (options_.cuda) vary_region(variation);
     // A caller of PyTorch has its tensors already.
     for (const std::size_t id : windows_) tensors_[id] = window(plan_.values[id], addresses);
   }
@@ -80,8 +78,6 @@ class AtenOpRuntime : public OpRuntime {
   void end() override {
     for (at::Tensor& tensor : tensors_) tensor.reset();
     for (at::Tensor& tensor : made_) tensor.reset();
-    if (spacer_) free_in_region(spacer_);
-    spacer_ = nullptr;
   }
 
  private:
@@ -172,7 +168,6 @@ class AtenOpRuntime : public OpRuntime {
   std::vector<std::size_t> windows_;            // values that lie outside what op steps allocate
   std::vector<at::Tensor> tensors_;             // by value
   std::vector<at::Tensor> made_;                // by buffer: what op steps returned
-  void* spacer_ = nullptr;
   std::vector<void*> reserved_;
 };
 

@@ -11,16 +11,39 @@ void RegionAllocator::reset(std::byte* base, std::size_t bytes) {
   in_use_ = 0;
 }
 
+void RegionAllocator::vary(std::uint64_t seed, std::size_t roaming) {
+  variation_ = seed;
+  roaming_ = roaming;
+}
+
+//! Places where `wanted` bytes fit are counted through all free pieces; one of the first is taken.
+std::byte* RegionAllocator::choose_place(std::size_t wanted) {
+  std::size_t places = 0;
+  for (const auto& [address, bytes] : free_)
+    if (bytes >= wanted) places += (bytes - wanted) / alignment + 1;
+  if (places == 0) return nullptr;
+  variation_ = variation_ * 6364136223846793005u + 1442695040888963407u;  // a linear congruential generator
+  std::size_t place = (variation_ >> 33) % std::min(places, roaming_ / alignment + 1);
+  for (const auto& [address, bytes] : free_) {
+    if (bytes < wanted) continue;
+    const std::size_t here = (bytes - wanted) / alignment + 1;
+    if (place < here) return address + place * alignment;
+    place -= here;
+  }
+  return nullptr;
+}
+
 void* RegionAllocator::allocate(std::size_t bytes) {
   const std::size_t wanted = std::max<std::size_t>(1, (bytes + alignment - 1) / alignment) * alignment;
-  auto best = free_.end();
-  for (auto piece = free_.begin(); piece != free_.end(); ++piece)
-    if (piece->second >= wanted && (best == free_.end() || piece->second < best->second)) best = piece;
-  if (best == free_.end()) return nullptr;
-  std::byte* address = best->first;
-  const std::size_t left = best->second - wanted;
-  free_.erase(best);
-  if (left > 0) free_.emplace(address + wanted, left);
+  std::byte* address = choose_place(wanted);
+  if (!address) return nullptr;
+  const auto piece = std::prev(free_.upper_bound(address));
+  const std::size_t before = static_cast<std::size_t>(address - piece->first), after = piece->second - before - wanted;
+  if (before > 0)
+    piece->second = before;
+  else
+    free_.erase(piece);
+  if (after > 0) free_.emplace(address + wanted, after);
   used_.emplace(address, wanted);
   in_use_ += wanted;
   return address;

@@ -27,7 +27,10 @@ class QuirkyPlan : public LoadedPlan {
  private:
   CallTimes call_library(const BufferOffsets& offsets, const CallOptions& options) {
     if (quirks_.last_library_call > 0 && calls_ > quirks_.last_library_call) ::_exit(exit_code);
-    return with_slow_host(said_to_take(quirks_.library_ms, loaded_->call(offsets, options)), options);
+    CallTimes times = said_to_take(quirks_.library_ms, loaded_->call(offsets, options));
+    if (!quirks_.cannot_be_held) return with_slow_host(times, options);
+    times.device_ms = times.host_ms = 2.0 * times.device_ms;
+    return times;
   }
 
   CallTimes call_kernels(const BufferOffsets& offsets, const CallOptions& options) {
@@ -51,6 +54,8 @@ class QuirkyPlan : public LoadedPlan {
   CallTimes with_slow_host(CallTimes times, const CallOptions& options) const {
     const bool late = calls_ % 3 == 0 && quirks_.slow_host_factor != 1.0;
     times.gate = !options.hold_device ? Gate::unused : late && quirks_.gate_expires ? Gate::expired : Gate::held;
+    // A kernel that is not held back waits for the host too.
+    if (quirks_.cannot_be_held && times.gate == Gate::unused) times.device_ms = times.host_ms = 2.0 * times.device_ms;
     if (late && times.gate != Gate::held) {
       times.device_ms *= quirks_.slow_host_factor;
       times.host_ms *= quirks_.slow_host_factor;
@@ -91,7 +96,7 @@ class QuirkyPlan : public LoadedPlan {
 }  // namespace
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HostQuirks, kernels_ms, library_ms, unseen_ms, calls_per_phase, last_right_call,
-                                   last_library_call, slow_host_factor, gate_expires, unusual_factor)
+                                   last_library_call, slow_host_factor, gate_expires, cannot_be_held, unusual_factor)
 
 void pass_quirks_to_runners(const HostQuirks& quirks) { ::setenv(variable, nlohmann::json(quirks).dump().c_str(), 1); }
 

@@ -21,6 +21,7 @@ struct HostQuirks {
   double slow_host_factor = 1.0;  //!< in one call of three the host is late, and a device that does not wait until the
                                   //!< call is enqueued takes so many times longer
   bool gate_expires = false;      //!< and one that does has waited in vain
+  bool cannot_be_held = false;    //!< library: the device never waits, and every call takes twice as long for it
   double unusual_factor = 1.0;    //!< kernels: so many times longer on inputs that do not look like a normal draw
 };
 
