@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes docs/figures.md from bench/results/*.json: every figure with its bar and the command that makes it."""
+"""Writes docs/figures.md, and the tables of docs/evaluator.md, from bench/results/*.json: every figure with its bar and
+the command that makes it."""
 import json
 import pathlib
 
@@ -23,10 +24,19 @@ def table(path: pathlib.Path) -> str:
     return "\n".join(lines) + "\n"
 
 
+def replace_between(text: str, name: str, content: str) -> str:
+    begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
+    before, rest = text.split(begin)
+    return before + begin + content + end + rest.split(end)[1]
+
+
 def main() -> None:
-    files = sorted((ROOT / "bench" / "results").glob("*.json"))
-    text = "# Figures\n\nMade by `scripts/figures.py` from `bench/results`; do not edit.\n\n"
-    (ROOT / "docs" / "figures.md").write_text(text + "\n".join(table(path) for path in files))
+    tables = [table(path) for path in sorted((ROOT / "bench" / "results").glob("*.json"))]
+    head = "# Figures\n\nMade by `scripts/figures.py` from `bench/results`; do not edit.\n\n"
+    (ROOT / "docs" / "figures.md").write_text(head + "\n".join(tables))
+    manual = ROOT / "docs" / "evaluator.md"
+    shown = "\n".join(tables).replace("\n## ", "\n### ").replace("## evaluator", "### evaluator", 1)
+    manual.write_text(replace_between(manual.read_text(), "figures", shown))
 
 
 if __name__ == "__main__":

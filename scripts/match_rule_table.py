@@ -7,8 +7,9 @@ import json
 import math
 import pathlib
 
-RESULTS = pathlib.Path(__file__).resolve().parent.parent / "bench" / "results" / "match_rule.json"
-README = pathlib.Path(__file__).resolve().parent.parent / "tests" / "match_rule" / "README.md"
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "bench" / "results" / "match_rule.json"
+README = ROOT / "tests" / "match_rule" / "README.md"
 KINDS = {"honest": "honest", "lowprecision": "low precision", "undecided": "undecided"}
 
 
@@ -19,7 +20,9 @@ def read(path):
         program, distribution, _, mismatches, margin = line.split("\t")[:5]
         task, file = program.split("/")
         kind, name = file.removesuffix(".cu").split("-", 1)
-        value = math.inf if int(mismatches) > 0 else float(margin)
+        value = float(margin)
+        if int(mismatches) > 0 or math.isnan(value):
+            value = math.inf
         programs.setdefault((kind, task, name), []).append((value, distribution))
     return programs
 
@@ -57,6 +60,12 @@ def row(what, value, unit, bar, holds, **more):
     return {"what": what, "value": value, "unit": unit, "bar": bar, "holds": holds, **more}
 
 
+def missing(programs):
+    """Programs of the collection that the record knows nothing of: they failed before they could be judged."""
+    there = {(p.parent.name, p.name) for p in (ROOT / "tests" / "match_rule").glob("*/*.cu")}
+    return sorted(there - {(task, f"{kind}-{name}.cu") for kind, task, name in programs})
+
+
 def rows(programs):
     """A program is rejected when one of its sets is over budget."""
     worst = {kind: [max(s)[0] for (k, _, _), s in programs.items() if k == kind] for kind in KINDS}
@@ -87,6 +96,8 @@ def main():
     parser.add_argument("--commit", required=True)
     arguments = parser.parse_args()
     programs = read(arguments.record)
+    if missing(programs):
+        raise SystemExit(f"not in the record, so nothing is written: {missing(programs)}")
     RESULTS.write_text(json.dumps(result(programs, arguments), indent=1) + "\n")
     text = replace(README.read_text(), "summary", summary(programs))
     for kind, name in KINDS.items():

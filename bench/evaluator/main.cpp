@@ -52,7 +52,8 @@ int main(int argc, char** argv) try {
   std::vector<std::string> only;
   app.add_option("--output", output, "Where the rows go");
   app.add_option("--commit", commit, "What is being measured");
-  app.add_option("--only", only, "compile start throughput self repeat noise hang");
+  app.add_option("--only", only, "These rows alone")
+      ->check(CLI::IsMember({"compile", "start", "throughput", "self", "repeat", "noise", "host", "hang"}));
   CLI11_PARSE(app, argc, argv);
 
   const TemporaryFolder scratch;
@@ -66,6 +67,7 @@ int main(int argc, char** argv) try {
       {"self", [&] { bench::self_row(*backend, setting, rows); }},
       {"repeat", [&] { bench::repeat_row(*backend, setting, rows); }},
       {"noise", [&] { bench::noise_row(*backend, setting, rows); }},
+      {"host", [&] { bench::host_row(*backend, setting, rows); }},
       {"hang", [&] { bench::hang_row(*backend, setting, rows); }}};
   for (const auto& [name, measure] : measurements) {
     if (!only.empty() && std::find(only.begin(), only.end(), name) == only.end()) continue;

@@ -53,7 +53,7 @@ struct Trace {
 
 // One program for each of several tasks, spread over the examples; those with kernels under 10 us do not count.
 void repeat_row(Backend& backend, const Setting& setting, nlohmann::json& rows) {
-  int within = 0, total = 0;
+  int fewest = repeats, total = 0;
   double worst = 0.0;
   nlohmann::json details = nlohmann::json::array();
   const auto programs = correct_programs(setting, "naive");
@@ -81,7 +81,7 @@ void repeat_row(Backend& backend, const Setting& setting, nlohmann::json& rows) 
       close += distance <= 0.01 ? 1 : 0;
       farthest = std::max(farthest, distance);
     }
-    within += close;
+    fewest = std::min(fewest, close);
     total += repeats;
     worst = std::max(worst, farthest);
     details.push_back({{"task", program.task.filename().string()},
@@ -93,10 +93,12 @@ void repeat_row(Backend& backend, const Setting& setting, nlohmann::json& rows) 
                        {"farthest", farthest},
                        {"unstable", unstable}});
   }
-  const double share = 100.0 * within / std::max(1, total);
-  rows.push_back(row("the same program evaluated 20 times (kernels of 10 us and more), share within 1% of the median",
-                     share, "%", "95% within 1% of the median", share >= 95.0,
-                     {{"evaluations", total}, {"farthest", worst}, {"programs", details}}));
+  const double share = 100.0 * fewest / repeats;
+  rows.push_back(
+      row("the same program evaluated 20 times (kernels of 10 us and more), share within 1% of the median, of "
+          "the program that repeats worst",
+          share, "%", "95% within 1% of the median", total > 0 && share >= 95.0,
+          {{"evaluations", total}, {"farthest", worst}, {"programs", details}}));
 }
 
 // The empty program against the reference, which is the empty program.

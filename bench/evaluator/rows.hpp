@@ -35,6 +35,7 @@ void repeat_row(Backend& backend, const Setting& setting, nlohmann::json& rows);
 void self_row(Backend& backend, const Setting& setting, nlohmann::json& rows);
 void start_row(Backend& backend, nlohmann::json& rows);
 void noise_row(Backend& backend, const Setting& setting, nlohmann::json& rows);
+void host_row(Backend& backend, const Setting& setting, nlohmann::json& rows);
 void hang_row(Backend& backend, const Setting& setting, nlohmann::json& rows);
 
 }  // namespace cudal1::bench
