@@ -26,6 +26,7 @@ enum class Kind : std::uint8_t { predicate, bits16, bits32, bits64, real32, real
 //! An instruction that computes results from operands, lane by lane, and does nothing else.
 struct ArithmeticOpcode {
   Handler run = nullptr;
+  Handler plain = nullptr;  //!< the same for processors without wide vectors
   Kind result = Kind::bits32;
   std::vector<Kind> operands;
   bool second_result = false;  //!< the complement of a predicate: setp's p|q
