@@ -1,5 +1,6 @@
 #include "scalar_oracle.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -27,7 +28,7 @@ class Lane {
   Lane(const std::string& name, const std::vector<Bits>& operands) : name_(name), operands_(operands) {
     parts_ = parts_of(name);
     type_ = parts_.back();
-    width_ = type_ == "pred" ? 1 : std::stoi(type_.substr(1));
+    width_ = type_ == "pred" ? 1 : std::stoi(type_.substr(type_.find_first_of("0123456789")));
   }
 
   Bits run() const {
@@ -35,6 +36,7 @@ class Lane {
     if (op == "mov") return operands_[0];
     if (op == "selp") return operands_[2] != 0 ? operands_[0] : operands_[1];
     if (op == "setp") return compare();
+    if (op == "cvt") return convert();
     if (type_ == "pred" || type_[0] == 'b') return logic(op);
     return type_[0] == 'f' ? real(op) : integer(op);
   }
@@ -154,6 +156,14 @@ class Lane {
     if (op == "mul") return bits_of(static_cast<T>(a * b));
     if (op == "div") return bits_of(static_cast<T>(a / b));
     if (op == "fma") return bits_of(static_cast<T>(std::fma(a, b, real_of<T>(operands_[2]))));
+    if (op == "sqrt") return bits_of(static_cast<T>(std::sqrt(a)));
+    if (op == "rcp") return bits_of(static_cast<T>(1 / a));
+    if (op == "rsqrt") return bits_of(static_cast<T>(1 / std::sqrt(static_cast<long double>(a))));
+    if (op == "ex2") return bits_of(static_cast<T>(std::exp2(static_cast<long double>(a))));
+    if (op == "lg2") return bits_of(static_cast<T>(std::log2(static_cast<long double>(a))));
+    if (op == "sin") return bits_of(static_cast<T>(std::sin(static_cast<long double>(a))));
+    if (op == "cos") return bits_of(static_cast<T>(std::cos(static_cast<long double>(a))));
+    if (op == "tanh") return bits_of(static_cast<T>(std::tanh(static_cast<long double>(a))));
     if (op == "min" || op == "max") return bits_of(extreme(a, b, op == "min"));
     unknown();
   }
@@ -164,6 +174,85 @@ class Lane {
     if (std::isnan(b)) return a;
     if (a == 0 && b == 0) return std::signbit(a) == smaller ? a : b;
     return (a < b) == smaller ? a : b;
+  }
+
+  static bool is_real(const std::string& type) { return type[0] == 'f' || type[0] == 'b'; }
+
+  //! The operand of a conversion: every type but the 64-bit integers fits a long double, and those do on the host.
+  long double operand_value() const {
+    if (type_ == "f32") return real_of<float>(operands_[0]);
+    if (type_ == "f64") return real_of<double>(operands_[0]);
+    if (type_ == "f16") return small_real(operands_[0], 5, 10);
+    if (type_ == "bf16") return small_real(operands_[0], 8, 7);
+    return static_cast<long double>(number(0));
+  }
+
+  //! By the definition of the format.
+  static long double small_real(Bits bits, int exponent_bits, int fraction_bits) {
+    const Bits fraction = bits & ((Bits{1} << fraction_bits) - 1);
+    const int exponent = static_cast<int>(bits >> fraction_bits & ((Bits{1} << exponent_bits) - 1));
+    const int bias = (1 << (exponent_bits - 1)) - 1;
+    const long double sign = (bits >> (exponent_bits + fraction_bits) & 1) != 0 ? -1.0L : 1.0L;
+    if (exponent == (1 << exponent_bits) - 1)
+      return fraction != 0 ? std::numeric_limits<long double>::quiet_NaN()
+                           : sign * std::numeric_limits<long double>::infinity();
+    const long double significand =
+        static_cast<long double>(fraction) / static_cast<long double>(Bits{1} << fraction_bits);
+    return exponent == 0 ? sign * std::ldexp(significand, 1 - bias)
+                         : sign * std::ldexp(1.0L + significand, exponent - bias);
+  }
+
+  //! Of all numbers of the format the nearest, and of two equally near ones the even one.
+  static Bits nearest_small_real(long double value, int exponent_bits, int fraction_bits) {
+    if (std::isnan(value)) return 0x7fff;
+    const Bits sign = std::signbit(value) ? 0x8000 : 0, infinity = ((Bits{1} << exponent_bits) - 1) << fraction_bits;
+    const long double magnitude = std::fabs(value);
+    Bits low = 0, high = infinity;  // bits of positive numbers grow with them
+    while (high - low > 1) {
+      const Bits middle = (low + high) / 2;
+      (small_real(middle, exponent_bits, fraction_bits) <= magnitude ? low : high) = middle;
+    }
+    const long double below = small_real(low, exponent_bits, fraction_bits);
+    const long double step = below - small_real(low - (low > 0 ? 1 : 0), exponent_bits, fraction_bits);
+    const long double above =
+        high == infinity ? below + step : small_real(high, exponent_bits, fraction_bits);  // where it would go on
+    const bool up = magnitude - below > above - magnitude || (magnitude - below == above - magnitude && (low & 1) != 0);
+    return sign | (magnitude == std::numeric_limits<long double>::infinity() || up ? high : low);
+  }
+
+  Bits convert() const {
+    const std::string rounding = parts_.size() == 4 ? parts_[1] : "", to = parts_[parts_.size() - 2];
+    if (to == "f16") return nearest_small_real(operand_value(), 5, 10);
+    if (to == "bf16") return nearest_small_real(operand_value(), 8, 7);
+    long double value = operand_value();
+    if (rounding == "rni") value = std::nearbyint(value);
+    if (rounding == "rzi") value = std::trunc(value);
+    if (rounding == "rmi") value = std::floor(value);
+    if (rounding == "rpi") value = std::ceil(value);
+    if (to == "f32") return bits_of(static_cast<float>(value));
+    if (to == "f64") return bits_of(static_cast<double>(value));
+    return integer_result(value, to);
+  }
+
+  Bits integer_result(long double value, const std::string& to) const {
+    const int width = std::stoi(to.substr(1)), held = std::max(width, 16);
+    const Exact largest = (Exact(1) << (to[0] == 's' ? width - 1 : width)) - 1;
+    const Exact smallest = to[0] == 's' ? -largest - 1 : Exact(0);
+    Exact exact = number_for(value);
+    if (is_real(type_))
+      exact = std::isnan(value)                            ? 0
+              : value > static_cast<long double>(largest)  ? largest
+              : value < static_cast<long double>(smallest) ? smallest
+                                                           : exact;
+    // Integers are cut off, and what is left is extended to the register.
+    Bits bits = low_bits_of(exact, width);
+    if (to[0] == 's' && (bits >> (width - 1) & 1) != 0) bits = low_bits_of(Exact(bits) - (Exact(1) << width), held);
+    return bits;
+  }
+
+  Exact number_for(long double value) const {
+    if (!is_real(type_)) return number(0);
+    return std::isfinite(value) && std::fabs(value) < 0x1p100L ? static_cast<Exact>(value) : Exact(0);
   }
 
   Bits compare() const {

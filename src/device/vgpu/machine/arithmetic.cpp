@@ -9,6 +9,7 @@ ArithmeticTable make_table() {
   add_integer_arithmetic(table);
   add_real_arithmetic(table);
   add_comparisons_and_selections(table);
+  add_conversions(table);
   return table;
 }
 

@@ -26,6 +26,7 @@ using ArithmeticTable = std::map<std::string, ArithmeticOpcode>;
 void add_integer_arithmetic(ArithmeticTable& table);
 void add_real_arithmetic(ArithmeticTable& table);
 void add_comparisons_and_selections(ArithmeticTable& table);
+void add_conversions(ArithmeticTable& table);
 
 using i16 = std::int16_t;
 using i32 = std::int32_t;
@@ -240,6 +241,19 @@ struct Maximum {
       return std::signbit(a) ? b : a;
     else
       return a > b || b != b ? a : b;
+  }
+};
+
+//! The device has one NaN for results in fp32; the host keeps the operand's.
+template <class F>
+struct OneNan {
+  template <class... T>
+  auto operator()(T... operands) const {
+    const auto result = F{}(operands...);
+    if constexpr (std::is_same_v<decltype(F{}(operands...)), float>)
+      return result == result ? result : std::bit_cast<float>(0x7fffffffu);
+    else
+      return result;
   }
 };
 

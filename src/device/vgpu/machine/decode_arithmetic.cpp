@@ -64,11 +64,17 @@ class Decoder {
  private:
   [[noreturn]] void fail(const std::string& message) const { throw PtxError(instruction_.at.ptx_line, message); }
 
+  //! A conversion may read a part of its operand and fill a wider register; both are words of the same size here.
+  bool fits(Kind given, Kind wanted) const {
+    if (width_of(given) == width_of(wanted)) return true;
+    return instruction_.opcode == "cvt" && width_of(given) <= 32 && width_of(wanted) <= width_of(given);
+  }
+
   //! Registers of the same size fit each other, whatever they hold.
   Slot slot_of(const Operand& operand, Kind kind) const {
     const auto found = registers_.find(operand.name);
     if (!found) fail(fmt::format("'{}' is no register", operand.name));
-    if (width_of(found->kind) != width_of(kind))
+    if (!fits(found->kind, kind))
       fail(fmt::format("the register '{}' has {} bits where '{}' needs {}", operand.name, width_of(found->kind),
                        instruction_.full_opcode(), width_of(kind)));
     return found->slot;

@@ -4,23 +4,41 @@
 namespace cudal1::vgpu {
 namespace {
 
+struct SquareRoot {
+  template <class T>
+  T operator()(T a) const {
+    return std::sqrt(a);
+  }
+};
+struct Reciprocal {
+  template <class T>
+  T operator()(T a) const {
+    return T{1} / a;
+  }
+};
+// The device's approximations are off by up to 2 ulp; these are as good as fp64 rounded once.
+struct ReciprocalSquareRoot {
+  float operator()(float a) const { return static_cast<float>(1.0 / std::sqrt(static_cast<double>(a))); }
+};
+struct PowerOfTwo {
+  float operator()(float a) const { return static_cast<float>(std::exp2(static_cast<double>(a))); }
+};
+struct LogarithmToTwo {
+  float operator()(float a) const { return static_cast<float>(std::log2(static_cast<double>(a))); }
+};
+struct Sine {
+  float operator()(float a) const { return static_cast<float>(std::sin(static_cast<double>(a))); }
+};
+struct Cosine {
+  float operator()(float a) const { return static_cast<float>(std::cos(static_cast<double>(a))); }
+};
+struct HyperbolicTangent {
+  float operator()(float a) const { return static_cast<float>(std::tanh(static_cast<double>(a))); }
+};
 struct FusedMultiplyAdd {
   template <class T>
   T operator()(T a, T b, T c) const {
     return std::fma(a, b, c);
-  }
-};
-
-//! The device has one NaN for results in fp32; the host keeps the operand's.
-template <class F>
-struct OneNan {
-  template <class... T>
-  auto operator()(T... operands) const {
-    const auto result = F{}(operands...);
-    if constexpr (std::is_same_v<decltype(F{}(operands...)), float>)
-      return result == result ? result : std::bit_cast<float>(0x7fffffffu);
-    else
-      return result;
   }
 };
 
@@ -34,15 +52,32 @@ void add_real(ArithmeticTable& table, const std::string& type) {
   }
   table["fma.rn." + type] = value<OneNan<FusedMultiplyAdd>, T, T, T, T>();
   table["div.rn." + type] = value<OneNan<Divide>, T, T, T>();
+  table["sqrt.rn." + type] = value<OneNan<SquareRoot>, T, T>();
+  table["rcp.rn." + type] = value<OneNan<Reciprocal>, T, T>();
   table["min." + type] = value<OneNan<Minimum>, T, T, T>();
   table["max." + type] = value<OneNan<Maximum>, T, T, T>();
   table["neg." + type] = value<Negate, T, T>();
   table["abs." + type] = value<Absolute, T, T>();
 }
 
+template <class F>
+void add_approximation(ArithmeticTable& table, const std::string& name) {
+  table[name + ".approx.f32"] = value<OneNan<F>, float, float>();
+}
+
 }  // namespace
 
 void add_real_arithmetic(ArithmeticTable& table) {
+  add_approximation<Reciprocal>(table, "rcp");
+  add_approximation<SquareRoot>(table, "sqrt");
+  add_approximation<ReciprocalSquareRoot>(table, "rsqrt");
+  add_approximation<PowerOfTwo>(table, "ex2");
+  add_approximation<LogarithmToTwo>(table, "lg2");
+  add_approximation<Sine>(table, "sin");
+  add_approximation<Cosine>(table, "cos");
+  add_approximation<HyperbolicTangent>(table, "tanh");
+  for (const char* rounding : {"approx", "full"})
+    table[std::string("div.") + rounding + ".f32"] = value<OneNan<Divide>, float, float, float>();
   add_real<float>(table, "f32");
   add_real<double>(table, "f64");
 }
