@@ -1,4 +1,6 @@
 // cvt between all types that registers hold.
+#include <fmt/format.h>
+
 #include <cmath>
 #include <limits>
 
@@ -86,7 +88,7 @@ struct FloatToBfloat {
 
 template <class T>
 std::string integer_name() {
-  return (std::is_signed_v<T> ? "s" : "u") + std::to_string(8 * sizeof(T));
+  return fmt::format("{}{}", std::is_signed_v<T> ? "s" : "u", 8 * sizeof(T));
 }
 
 template <class R, class T>
