@@ -85,8 +85,20 @@ class Lane {
     if (op == "div") return low_bits_of(number(1) == 0 ? Exact(-1) : number(0) / number(1), width_);
     if (op == "rem") return low_bits_of(number(1) == 0 ? number(0) : number(0) % number(1), width_);
     if (op == "shr") return shift_right();
+    if (op == "bfe") return extract();
     if (op == "mul" || op == "mad") return product(op == "mad" ? operands_[2] : 0);
     unknown();
+  }
+
+  //! Bit by bit, as the manual of PTX puts it.
+  Bits extract() const {
+    const int position = static_cast<int>(operands_[1] & 255), length = static_cast<int>(operands_[2] & 255);
+    const int top = std::min(position + length - 1, width_ - 1);
+    const Bits filler = type_[0] == 's' && length > 0 ? operands_[0] >> top & 1 : 0;
+    Bits result = 0;
+    for (int i = 0; i < width_; ++i)
+      result |= (i < length && position + i < width_ ? operands_[0] >> (position + i) & 1 : filler) << i;
+    return result;
   }
 
   Bits product(Bits added) const {
@@ -143,7 +155,18 @@ class Lane {
       return std::bit_cast<Bits>(value);
   }
 
-  Bits real(const std::string& op) const { return width_ == 32 ? real_as<float>(op) : real_as<double>(op); }
+  Bits half(const std::string& op) const {
+    const long double a = small_real(operands_[0], 5, 10), b = small_real(operands_[1], 5, 10);
+    if (op == "add") return nearest_small_real(a + b, 5, 10);
+    if (op == "sub") return nearest_small_real(a - b, 5, 10);
+    if (op == "mul") return nearest_small_real(a * b, 5, 10);
+    unknown();
+  }
+
+  Bits real(const std::string& op) const {
+    if (width_ == 16) return half(op);
+    return width_ == 32 ? real_as<float>(op) : real_as<double>(op);
+  }
 
   template <class T>
   Bits real_as(const std::string& op) const {
@@ -164,6 +187,7 @@ class Lane {
     if (op == "sin") return bits_of(static_cast<T>(std::sin(static_cast<long double>(a))));
     if (op == "cos") return bits_of(static_cast<T>(std::cos(static_cast<long double>(a))));
     if (op == "tanh") return bits_of(static_cast<T>(std::tanh(static_cast<long double>(a))));
+    if (parts_[1] == "NaN" && (std::isnan(a) || std::isnan(b))) return bits_of(std::numeric_limits<T>::quiet_NaN());
     if (op == "min" || op == "max") return bits_of(extreme(a, b, op == "min"));
     unknown();
   }

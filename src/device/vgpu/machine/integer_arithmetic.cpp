@@ -124,6 +124,21 @@ struct ReverseBits {
 // --- the table
 using Table = std::map<std::string, ArithmeticOpcode>;
 
+//! So many bits from this position on; beyond the top, zero or the sign.
+struct ExtractBits {
+  template <class T>
+  T operator()(T value, u32 position, u32 length) const {
+    const u32 width = 8 * sizeof(T), from = position & 255u, count = length & 255u;
+    if (count == 0) return 0;
+    const u32 top = std::min(from + count - 1, width - 1);
+    const bool negative = std::is_signed_v<T> && (Wide<T>(value) >> top & 1) != 0;
+    const Wide<T> bits = from < width ? Wide<T>(value) >> from : 0;
+    const u32 kept = from < width ? std::min(count, width - from) : 0;
+    const Wide<T> mask = kept >= width ? ~Wide<T>{0} : (Wide<T>{1} << kept) - 1;
+    return static_cast<T>((bits & mask) | (negative ? ~mask : Wide<T>{0}));
+  }
+};
+
 template <class T>
 void add_integer(ArithmeticTable& table, const std::string& type) {
   table["add." + type] = value<Add, T, T, T>();
@@ -167,6 +182,10 @@ void add_bits(ArithmeticTable& table, const std::string& type) {
 }  // namespace
 
 void add_integer_arithmetic(ArithmeticTable& table) {
+  table["bfe.u32"] = value<ExtractBits, u32, u32, u32, u32>();
+  table["bfe.s32"] = value<ExtractBits, i32, i32, u32, u32>();
+  table["bfe.u64"] = value<ExtractBits, u64, u64, u32, u32>();
+  table["bfe.s64"] = value<ExtractBits, i64, i64, u32, u32>();
   add_integer<i16>(table, "s16");
   add_integer<u16>(table, "u16");
   add_integer<i32>(table, "s32");

@@ -1,5 +1,6 @@
 // Floating-point numbers in 32 and 64 bits.
 #include "device/vgpu/machine/arithmetic_lanes.hpp"
+#include "device/vgpu/machine/half.hpp"
 
 namespace cudal1::vgpu {
 namespace {
@@ -60,6 +61,21 @@ void add_real(ArithmeticTable& table, const std::string& type) {
   table["abs." + type] = value<Absolute, T, T>();
 }
 
+//! NaN beats every number.
+template <class F>
+struct NanWins {
+  template <class T>
+  T operator()(T a, T b) const {
+    return a != a ? a : b != b ? b : F{}(a, b);
+  }
+};
+
+// With 24 bits in between, rounding twice gives what rounding once to 11 does.
+template <class F>
+struct InHalf {
+  u16 operator()(u16 a, u16 b) const { return half_of_float(F{}(float_of_half(a), float_of_half(b))); }
+};
+
 template <class F>
 void add_approximation(ArithmeticTable& table, const std::string& name) {
   table[name + ".approx.f32"] = value<OneNan<F>, float, float>();
@@ -78,6 +94,13 @@ void add_real_arithmetic(ArithmeticTable& table) {
   add_approximation<HyperbolicTangent>(table, "tanh");
   for (const char* rounding : {"approx", "full"})
     table[std::string("div.") + rounding + ".f32"] = value<OneNan<Divide>, float, float, float>();
+  table["min.NaN.f32"] = value<OneNan<NanWins<Minimum>>, float, float, float>();
+  table["max.NaN.f32"] = value<OneNan<NanWins<Maximum>>, float, float, float>();
+  for (const std::string rounding : {"", "rn."}) {
+    table["add." + rounding + "f16"] = value<InHalf<Add>, u16, u16, u16>();
+    table["sub." + rounding + "f16"] = value<InHalf<Subtract>, u16, u16, u16>();
+    table["mul." + rounding + "f16"] = value<InHalf<Multiply>, u16, u16, u16>();
+  }
   add_real<float>(table, "f32");
   add_real<double>(table, "f64");
 }

@@ -22,6 +22,8 @@ class RegisterMap {
   };
   std::optional<Register> find(const std::string& name) const;
 
+  //! A slot that somebody else fills.
+  Slot reserve(Kind kind);
   //! The slot of a constant: the same one for the same bits.
   Slot constant(std::uint64_t bits, Kind kind);
 
@@ -30,7 +32,6 @@ class RegisterMap {
   void fill_constants(Registers& registers) const;
 
  private:
-  Slot reserve(Kind kind);
   struct Constant {
     std::uint64_t bits;
     Kind kind;

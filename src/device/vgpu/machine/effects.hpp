@@ -1,0 +1,33 @@
+// Instructions that touch memory or other lanes: what they do, found by how they are written.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "device/vgpu/machine/step.hpp"
+
+namespace cudal1::vgpu {
+
+enum class AddressSpace : std::uint8_t { generic, global, shared, local, constant };
+
+struct Access {
+  AddressSpace space = AddressSpace::generic;
+  std::string type;                //!< of an element: "f32", "u8"
+  int vector = 1;                  //!< elements: 1, 2 or 4
+  std::size_t register_bits = 32;  //!< of the registers that are loaded or stored
+};
+
+//! Null where the type is not known.
+Effect find_load(const Access& access);
+Effect find_store(const Access& access);
+
+//! Of "add", "f32" and the like; the old value goes to operation.result, or nowhere where that is 0.
+Effect find_atomic(AddressSpace space, const std::string& operation, const std::string& type);
+
+//! "up", "down", "bfly" or "idx".
+Effect find_shuffle(const std::string& mode);
+
+//! "any", "all", "uni" or "ballot".
+Effect find_vote(const std::string& mode);
+
+}  // namespace cudal1::vgpu
