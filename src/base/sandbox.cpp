@@ -88,9 +88,9 @@ constexpr const char* denied_calls[] = {
     // network
     "socket", "connect", "bind", "listen", "accept", "accept4",
     // other programs and processes
-    "execveat", "fork", "vfork", "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise",
-    "pidfd_open", "pidfd_getfd", "pidfd_send_signal", "kcmp", "setns", "unshare", "tkill", "rt_sigqueueinfo",
-    "rt_tgsigqueueinfo", "setpgid", "setsid", "setpriority", "sched_setscheduler", "sched_setattr", "ioprio_set",
+    "execveat", "fork", "vfork", "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "pidfd_open",
+    "pidfd_getfd", "pidfd_send_signal", "kcmp", "setns", "unshare", "tkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo",
+    "setpgid", "setsid", "setpriority", "sched_setscheduler", "sched_setattr", "ioprio_set",
     // the file system
     "creat", "truncate", "unlink", "unlinkat", "rename", "renameat", "renameat2", "link", "linkat", "symlink",
     "symlinkat", "mkdir", "mkdirat", "rmdir", "mknod", "mknodat", "chmod", "fchmod", "fchmodat", "fchmodat2", "chown",

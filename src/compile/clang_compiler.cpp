@@ -50,7 +50,8 @@ void write_headers(const fs::path& folder, const std::map<std::string, std::stri
 
 ClangCompiler::ClangCompiler(ClangCompilerOptions options) : options_(std::move(options)) {
   if (!options_.clang) options_.clang = find_clang();
-  if (!options_.clang) throw Error("clang, which compiles for the virtual GPU, is missing: " + clang_search_description());
+  if (!options_.clang)
+    throw Error("clang, which compiles for the virtual GPU, is missing: " + clang_search_description());
   if (options_.launcher.empty()) options_.launcher = executable_directory() / "cudal1-clang";
   headers_ = read_vgpu_headers();
   write_headers(header_folder_.path(), headers_);
@@ -99,8 +100,10 @@ std::vector<std::string> ClangCompiler::arguments_for(const CompileRequest& requ
           fmt::format("--cuda-gpu-arch=sm_{}", target), "-Xclang", "-target-feature", "-Xclang",
           fmt::format("+ptx{}", clang.ptx_version),
           // the same rounding on every device: what is not written as fma is not fused
-          "-ffp-contract=off", "-gline-tables-only", "-fdebug-compilation-dir=/",
-          "-fno-crash-diagnostics", "-fno-color-diagnostics", "-Wno-unknown-cuda-version",
+          "-ffp-contract=off", "-gline-tables-only", "-fdebug-compilation-dir=/", "-fno-crash-diagnostics",
+          "-fno-color-diagnostics", "-fno-spell-checking", "-Wno-unknown-cuda-version",
+          // a call that programs may not make must not be optimised away unseen
+          "-fno-builtin-malloc", "-fno-builtin-free", "-fno-builtin-printf",
           // asserts of honest programs are checks for their author, not part of the work
           "-DNDEBUG", "-include", prelude_header_name, "-o", "-", "-"};
 }
@@ -115,7 +118,8 @@ std::string ClangCompiler::key_for(const CompileRequest& request, const std::vec
 
 Result<CompiledModule> ClangCompiler::compile_in_process(const CompileRequest& request,
                                                          const std::vector<std::string>& arguments) try {
-  ClangRun run{options_.launcher, {header_folder_.path()}, arguments, clang_source(request.source, request.kernels),
+  ClangRun run{options_.launcher,   {header_folder_.path()},
+               arguments,           clang_source(request.source, request.kernels),
                options_.time_limit, options_.memory_limit_bytes};
   run.arguments.insert(run.arguments.end() - 1, "-I" + header_folder_.path().string());  // not part of the cache's key
   Result<ClangOutput> answer = run_clang(run);
@@ -128,7 +132,8 @@ Result<CompiledModule> ClangCompiler::compile_in_process(const CompileRequest& r
   auto symbols = take_kernel_symbols(output.ptx, request.kernels);
   for (const auto& kernel : request.kernels)
     if (!symbols.contains(kernel))
-      return failure(Status::compile_error, fmt::format("kernel {} is not a __global__ function", kernel), {}, output.log);
+      return failure(Status::compile_error, fmt::format("kernel {} is not a __global__ function", kernel), {},
+                     output.log);
   if (auto reason = forbidden_ptx(output.ptx)) return failure(Status::forbidden, std::move(*reason), {}, output.log);
   return CompiledModule{std::move(output.ptx), std::move(symbols), std::move(output.log), 0.0, false};
 } catch (const Error& error) {

@@ -28,9 +28,9 @@ struct ClangCompilerOptions {
   std::size_t source_limit_bytes = std::size_t{4} << 20;
 };
 
-//! CUDA source -> PTX text for the virtual GPU, each in a process of its own that is killed at its limits. A target that
-//! this clang does not know ("sm_90" for clang 14) becomes the newest that it does. Failures besides those of Compiler:
-//! unsupported, for headers that only NVIDIA's compiler has.
+//! CUDA source -> PTX text for the virtual GPU, each in a process of its own that is killed at its limits. A target
+//! that this clang does not know ("sm_90" for clang 14) becomes the newest that it does. Failures besides those of
+//! Compiler: unsupported, for headers that only NVIDIA's compiler has.
 class ClangCompiler : public Compiler {
  public:
   explicit ClangCompiler(ClangCompilerOptions options = {});  //!< throws Error when clang is not on this machine

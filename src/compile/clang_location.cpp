@@ -56,9 +56,10 @@ std::optional<ClangLocation> find_clang() {
 }
 
 std::string clang_search_description() {
-  return fmt::format("looked at $CUDAL1_CLANG and for clang-{} to clang-{} in /usr/bin and /usr/local/bin; install the "
-                     "package clang",
-                     oldest_version, newest_version);
+  return fmt::format(
+      "looked at $CUDAL1_CLANG and for clang-{} to clang-{} in /usr/bin and /usr/local/bin; install the "
+      "package clang",
+      oldest_version, newest_version);
 }
 
 }  // namespace cudal1

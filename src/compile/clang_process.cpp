@@ -78,7 +78,8 @@ std::vector<std::string> readable_paths(const ClangRun& run) {
   std::vector<std::string> paths = {"/usr/lib", "/usr/lib64", "/lib", "/lib64", "/etc/ld.so.cache", "/dev/null"};
   std::error_code error;
   const fs::path clang = fs::canonical(run.arguments.at(0), error);
-  if (!error) paths.push_back(clang.parent_path() == "/usr/bin" ? clang.string() : clang.parent_path().parent_path().string());
+  if (!error)
+    paths.push_back(clang.parent_path() == "/usr/bin" ? clang.string() : clang.parent_path().parent_path().string());
   for (const auto& path : run.readable) paths.push_back(path.string());
   return paths;
 }
@@ -106,10 +107,12 @@ bool ran_out_of_memory(std::string_view log) {
 
 std::optional<Failure> failure_of(const ClangRun& run, const ChildExit& end, const ClangOutput& output) {
   if (end.exited && end.code == clang_cannot_start)
-    return failure(Status::judge_error, "clang cannot work: " + output.log.substr(0, output.log.find('\n')), output.log);
+    return failure(Status::judge_error, "clang cannot work: " + output.log.substr(0, output.log.find('\n')),
+                   output.log);
   if (ran_out_of_memory(output.log) && !(end.exited && end.code == 0))
     return failure(Status::compile_timeout,
-                   fmt::format("the compiler ran out of its {} of memory", megabytes(run.memory_limit_bytes)), output.log);
+                   fmt::format("the compiler ran out of its {} of memory", megabytes(run.memory_limit_bytes)),
+                   output.log);
   if (end.exited && (end.code == 0 || end.code == 1)) return std::nullopt;
   return failure(Status::compile_timeout,
                  fmt::format("the compiler {}, with memory limited to {}; simplify the source", how_it_ended(end),

@@ -16,10 +16,10 @@ namespace cudal1 {
 constexpr int clang_cannot_start = 120;
 
 struct ClangRun {
-  std::filesystem::path launcher;                  //!< cudal1-clang
-  std::vector<std::filesystem::path> readable;     //!< besides clang itself and its libraries
-  std::vector<std::string> arguments;              //!< arguments[0] is clang
-  std::string source;                              //!< clang's standard input
+  std::filesystem::path launcher;               //!< cudal1-clang
+  std::vector<std::filesystem::path> readable;  //!< besides clang itself and its libraries
+  std::vector<std::string> arguments;           //!< arguments[0] is clang
+  std::string source;                           //!< clang's standard input
   std::chrono::milliseconds time_limit{20'000};
   std::uint64_t memory_limit_bytes = std::uint64_t{4} << 30;
 };

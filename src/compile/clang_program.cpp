@@ -64,13 +64,14 @@ std::vector<LogLine> parse_log(std::string_view log) {
   return lines;
 }
 
-//! Where in the program an error in another file comes from: the include above it, else the first note below it.
+//! Where in the program an error in another file comes from: the first note below it (a template that was
+//! instantiated), else the include above it.
 SourcePosition place_in_program(const std::vector<LogLine>& lines, std::size_t error) {
   if (lines[error].file == program_file_name) return lines[error].at;
+  for (std::size_t i = error + 1; i < lines.size() && !lines[i].is_error; ++i)
+    if (!lines[i].is_include && lines[i].file == program_file_name) return lines[i].at;
   for (std::size_t i = error; i > 0 && lines[i - 1].is_include; --i)
     if (lines[i - 1].file == program_file_name) return lines[i - 1].at;
-  for (std::size_t i = error + 1; i < lines.size() && !lines[i].is_error; ++i)
-    if (lines[i].file == program_file_name) return lines[i].at;
   return {};
 }
 

@@ -224,7 +224,10 @@ class ModuleAnalysis {
     for (std::size_t i = 0; i + 2 < tokens_.size(); ++i) {
       if (tokens_[i] != ".extern" || tokens_[i + 1] != ".func") continue;
       std::size_t name = i + 2;
-      if (tokens_[name] == "(") name = static_cast<std::size_t>(std::find(tokens_.begin() + static_cast<long>(name), tokens_.end(), ")") - tokens_.begin()) + 1;
+      if (tokens_[name] == "(")
+        name = static_cast<std::size_t>(std::find(tokens_.begin() + static_cast<long>(name), tokens_.end(), ")") -
+                                        tokens_.begin()) +
+               1;
       if (name < tokens_.size()) found.emplace_back(tokens_[name]);
     }
     return found;

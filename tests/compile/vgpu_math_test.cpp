@@ -42,12 +42,16 @@ double worst(Function function, Exact exact, double low, double high) {
   return largest;
 }
 
-#define EXPECT_ULPS_F(name, bound, low, high) \
-  EXPECT_LE(worst<float>([](float x) { return vgpu::name##_f(x); }, [](long double x) { return name##l(x); }, low, high), \
-            bound) << #name "f"
-#define EXPECT_ULPS_D(name, bound, low, high) \
-  EXPECT_LE(worst<double>([](double x) { return vgpu::name##_d(x); }, [](long double x) { return name##l(x); }, low, high), \
-            bound) << #name
+#define EXPECT_ULPS_F(name, bound, low, high)                                                                       \
+  EXPECT_LE(                                                                                                        \
+      worst<float>([](float x) { return vgpu::name##_f(x); }, [](long double x) { return name##l(x); }, low, high), \
+      bound)                                                                                                        \
+      << #name "f"
+#define EXPECT_ULPS_D(name, bound, low, high)                                                                         \
+  EXPECT_LE(                                                                                                          \
+      worst<double>([](double x) { return vgpu::name##_d(x); }, [](long double x) { return name##l(x); }, low, high), \
+      bound)                                                                                                          \
+      << #name
 
 TEST(VgpuMath, ExponentialsAndLogarithmsOfFloat) {
   EXPECT_ULPS_F(exp, 2.0, -105, 89);
@@ -73,10 +77,10 @@ TEST(VgpuMath, HyperbolicAndErrorFunctionsOfFloat) {
   EXPECT_ULPS_F(atanh, 3.0, -0.9999, 0.9999);
   EXPECT_ULPS_F(erf, 2.0, -5, 5);
   EXPECT_ULPS_F(erfc, 4.0, -4, 10);
-  EXPECT_LE(worst<float>([](float x) { return vgpu::normcdf_f(x); },
-                         [](long double x) { return 0.5L * erfcl(-x * 0.707106781186547524400844362104849039L); }, -14,
-                         14),
-            5.0);
+  EXPECT_LE(
+      worst<float>([](float x) { return vgpu::normcdf_f(x); },
+                   [](long double x) { return 0.5L * erfcl(-x * 0.707106781186547524400844362104849039L); }, -14, 14),
+      5.0);
 }
 
 TEST(VgpuMath, AnglesOfFloat) {
@@ -118,9 +122,15 @@ TEST(VgpuMath, FunctionsOfDouble) {
 // The C library's long double loses digits of such angles, so its double, which is right to 1 ulp, is the measure.
 TEST(VgpuMath, AnglesOfDouble) {
   for (const double range : {3.0, 1e4, 1e9, 1e20, 1e300}) {
-    EXPECT_LE(worst<double>([](double x) { return vgpu::sin_d(x); }, [](long double x) { return std::sin(static_cast<double>(x)); }, -range, range), 2.0);
-    EXPECT_LE(worst<double>([](double x) { return vgpu::cos_d(x); }, [](long double x) { return std::cos(static_cast<double>(x)); }, -range, range), 2.0);
-    EXPECT_LE(worst<double>([](double x) { return vgpu::tan_d(x); }, [](long double x) { return std::tan(static_cast<double>(x)); }, -range, range), 4.0);
+    EXPECT_LE(worst<double>([](double x) { return vgpu::sin_d(x); },
+                            [](long double x) { return std::sin(static_cast<double>(x)); }, -range, range),
+              2.0);
+    EXPECT_LE(worst<double>([](double x) { return vgpu::cos_d(x); },
+                            [](long double x) { return std::cos(static_cast<double>(x)); }, -range, range),
+              2.0);
+    EXPECT_LE(worst<double>([](double x) { return vgpu::tan_d(x); },
+                            [](long double x) { return std::tan(static_cast<double>(x)); }, -range, range),
+              4.0);
   }
 }
 
@@ -140,20 +150,36 @@ TEST(VgpuMath, Powers) {
 
 template <class T>
 void expect_same(T ours, T theirs, const char* what) {
-  EXPECT_TRUE((std::isnan(ours) && std::isnan(theirs)) || (ours == theirs && std::signbit(ours) == std::signbit(theirs)))
+  EXPECT_TRUE((std::isnan(ours) && std::isnan(theirs)) ||
+              (ours == theirs && std::signbit(ours) == std::signbit(theirs)))
       << what << ": " << ours << " instead of " << theirs;
 }
 
 // Zeros, infinities, NaN and what lies beyond the range have the C library's results, signs included.
 TEST(VgpuMath, SpecialValues) {
   const float infinity = HUGE_VALF;
-  for (const float x : {0.0f, -0.0f, infinity, -infinity, NAN, 1.0f, -1.0f, 1e-40f, -1e-40f, 200.0f, -200.0f, 3e38f, -3e38f, 2.0f, -2.5f}) {
-#define EXPECT_SAME(name) expect_same(vgpu::name##_f(x), static_cast<float>(std::name(static_cast<double>(x))), #name "f"); \
-    expect_same(static_cast<float>(vgpu::name##_d(x)), static_cast<float>(std::name(static_cast<double>(x))), #name)
+  for (const float x : {0.0f, -0.0f, infinity, -infinity, NAN, 1.0f, -1.0f, 1e-40f, -1e-40f, 200.0f, -200.0f, 3e38f,
+                        -3e38f, 2.0f, -2.5f}) {
+#define EXPECT_SAME(name)                                                                           \
+  expect_same(vgpu::name##_f(x), static_cast<float>(std::name(static_cast<double>(x))), #name "f"); \
+  expect_same(static_cast<float>(vgpu::name##_d(x)), static_cast<float>(std::name(static_cast<double>(x))), #name)
     if (std::fabs(x) != 200.0f && std::fabs(x) != 2.5f && x != 2.0f && std::fabs(x) != 1.0f && std::fabs(x) != 3e38f) {
-      EXPECT_SAME(sin); EXPECT_SAME(cos); EXPECT_SAME(tan); EXPECT_SAME(tanh); EXPECT_SAME(erf); EXPECT_SAME(atan);
-      EXPECT_SAME(asinh); EXPECT_SAME(atanh); EXPECT_SAME(asin); EXPECT_SAME(log1p); EXPECT_SAME(expm1);
-      EXPECT_SAME(sinh); EXPECT_SAME(cosh); EXPECT_SAME(cbrt); EXPECT_SAME(exp); EXPECT_SAME(erfc);
+      EXPECT_SAME(sin);
+      EXPECT_SAME(cos);
+      EXPECT_SAME(tan);
+      EXPECT_SAME(tanh);
+      EXPECT_SAME(erf);
+      EXPECT_SAME(atan);
+      EXPECT_SAME(asinh);
+      EXPECT_SAME(atanh);
+      EXPECT_SAME(asin);
+      EXPECT_SAME(log1p);
+      EXPECT_SAME(expm1);
+      EXPECT_SAME(sinh);
+      EXPECT_SAME(cosh);
+      EXPECT_SAME(cbrt);
+      EXPECT_SAME(exp);
+      EXPECT_SAME(erfc);
     }
 #undef EXPECT_SAME
     if (!(std::fabs(x) <= 3.0f && std::fabs(x) >= 1.0f)) {
@@ -165,7 +191,8 @@ TEST(VgpuMath, SpecialValues) {
       expect_same(vgpu::log10_d(x), std::log10(static_cast<double>(x)), "log10");
     }
     for (const float y : {0.0f, -0.0f, infinity, -infinity, NAN, 1.0f, -1.0f, 2.0f, -2.0f, 3.0f, -3.0f, 0.5f, 1e30f}) {
-      expect_same(vgpu::pow_f(x, y), static_cast<float>(std::pow(static_cast<double>(x), static_cast<double>(y))), "powf");
+      expect_same(vgpu::pow_f(x, y), static_cast<float>(std::pow(static_cast<double>(x), static_cast<double>(y))),
+                  "powf");
       expect_same(vgpu::fmod_f(x, y), std::fmod(x, y), "fmodf");
       expect_same(vgpu::remainder_f(x, y), std::remainder(x, y), "remainderf");
       expect_same(vgpu::fmod_d(x, y), std::fmod(static_cast<double>(x), static_cast<double>(y)), "fmod");

@@ -127,7 +127,7 @@ CUDAL1_MATH bool is_odd(double y) { return is_integer(y) && __builtin_fabs(y) < 
 CUDAL1_MATH double positive_power(double x, double y) {
   const Pair log_x = log_pair_of(__builtin_fabs(x));
   const double high = y * log_x.high;
-  if (is_infinite(high)) return high > 0.0 ? infinity_d() : 0.0;
+  if (__builtin_fabs(high) > 760.0) return high > 0.0 ? infinity_d() : 0.0;
   return exp_d(high, fused(y, log_x.high, -high) + y * log_x.low);
 }
 
@@ -416,16 +416,19 @@ CUDAL1_MATH double fmod_d(double x, double y) {
   double rest = __builtin_fabs(x);
   const double b = __builtin_fabs(y);
   if (is_nan(x) || is_nan(y) || is_infinite(x) || b == 0.0) return nan_d();
-  if (!(rest >= b)) return x;
+  const bool tiny = b < 2.2250738585072014e-308;
+  const double normal = tiny ? b * 18014398509481984.0 : b;
+  const int exponent = static_cast<int>(bits_of(normal) >> 52);
+  // Take away the largest b * 2^n that fits: at least half of what is there, so that the difference is exact.
   while (rest >= b) {
-    double multiple = b;
-    const int steps = static_cast<int>(bits_of(rest) >> 52) - static_cast<int>(bits_of(b) >> 52);
-    if (steps > 1 && (bits_of(b) >> 52) != 0) multiple = double_of(bits_of(b) + (static_cast<unsigned long long>(steps) << 52));
-    if (multiple > rest) multiple *= 0.5;
+    const int steps = static_cast<int>(bits_of(rest) >> 52) - exponent;
+    double multiple = scale(normal, steps);
+    while (multiple > rest) multiple *= 0.5;
     rest -= multiple;
   }
   return __builtin_copysign(rest, x);
 }
+
 CUDAL1_MATH double remainder_d(double x, double y) {
   const double b = __builtin_fabs(y);
   if (is_nan(x) || is_nan(y) || is_infinite(x) || b == 0.0) return nan_d();

@@ -373,7 +373,7 @@ CUDAL1_MATH float atan2_f(float y, float x) {  // 3 ulp
 //! asin(s) for |s| <= 1/2.
 CUDAL1_MATH float small_asin(float s) {
   const float z = s * s;
-  return fused(s * z, polynomial(z, 1.666667243e-01f, 7.498852962e-02f, 4.500189409e-02f, 2.655066296e-02f, 3.809396215e-02f), s);
+  return fused(s * z, polynomial(z, 1.666666634e-01f, 7.500094761e-02f, 4.459931916e-02f, 3.110172783e-02f, 1.714371682e-02f, 3.370072632e-02f), s);
 }
 CUDAL1_MATH float asin_f(float x) {  // 2 ulp
   const float a = __builtin_fabsf(x);
@@ -394,13 +394,14 @@ CUDAL1_MATH float fmod_f(float x, float y) {
   float rest = __builtin_fabsf(x);
   const float b = __builtin_fabsf(y);
   if (is_nan(x) || is_nan(y) || is_infinite(x) || b == 0.0f) return nan_f();
-  if (!(rest >= b)) return x;
-  // Subtract the largest b * 2^n that fits; each difference is exact.
+  const bool tiny = b < 1.17549435e-38f;
+  const float normal = tiny ? b * 16777216.0f : b;
+  const int exponent = static_cast<int>(bits_of(normal) >> 23);
+  // Take away the largest b * 2^n that fits: at least half of what is there, so that the difference is exact.
   while (rest >= b) {
-    float multiple = b;
-    const int steps = static_cast<int>(bits_of(rest) >> 23) - static_cast<int>(bits_of(b) >> 23);
-    if (steps > 1 && (bits_of(b) >> 23) != 0) multiple = float_of(bits_of(b) + (static_cast<unsigned>(steps) << 23));
-    if (multiple > rest) multiple *= 0.5f;
+    const int steps = static_cast<int>(bits_of(rest) >> 23) - exponent;
+    float multiple = scale(normal, steps);
+    while (multiple > rest) multiple *= 0.5f;
     rest -= multiple;
   }
   return __builtin_copysignf(rest, x);
