@@ -1,8 +1,8 @@
 // The groups inside a block: the block itself, tiles of a warp, and the active threads of a warp.
 #pragma once
 
-#include "cudal1_vgpu/warp.h"
 #include "cudal1_vgpu/integer.h"
+#include "cudal1_vgpu/warp.h"
 
 namespace cooperative_groups {
 

@@ -46,43 +46,43 @@ typedef __nv_bfloat162 nv_bfloat162;
 
 namespace cudal1_vgpu {
 
-#define CUDAL1_BF16_INSTRUCTION_1(name, instruction)                                    \
-  CUDAL1_DEVICE __nv_bfloat16 name(__nv_bfloat16 a) {                                   \
-    unsigned short r;                                                                   \
-    asm(instruction ".bf16 %0, %1;" : "=h"(r) : "h"(a.__x));                            \
-    return __nv_bfloat16_raw{r};                                                        \
-  }                                                                                     \
-  CUDAL1_DEVICE __nv_bfloat162 name(__nv_bfloat162 a) {                                 \
-    unsigned r;                                                                         \
+#define CUDAL1_BF16_INSTRUCTION_1(name, instruction)                                     \
+  CUDAL1_DEVICE __nv_bfloat16 name(__nv_bfloat16 a) {                                    \
+    unsigned short r;                                                                    \
+    asm(instruction ".bf16 %0, %1;" : "=h"(r) : "h"(a.__x));                             \
+    return __nv_bfloat16_raw{r};                                                         \
+  }                                                                                      \
+  CUDAL1_DEVICE __nv_bfloat162 name(__nv_bfloat162 a) {                                  \
+    unsigned r;                                                                          \
     asm(instruction ".bf16x2 %0, %1;" : "=r"(r) : "r"(__builtin_bit_cast(unsigned, a))); \
-    return __builtin_bit_cast(__nv_bfloat162, r);                                       \
+    return __builtin_bit_cast(__nv_bfloat162, r);                                        \
   }
-#define CUDAL1_BF16_INSTRUCTION_2(name, instruction)                                                    \
-  CUDAL1_DEVICE __nv_bfloat16 name(__nv_bfloat16 a, __nv_bfloat16 b) {                                  \
-    unsigned short r;                                                                                   \
-    asm(instruction ".bf16 %0, %1, %2;" : "=h"(r) : "h"(a.__x), "h"(b.__x));                            \
-    return __nv_bfloat16_raw{r};                                                                        \
-  }                                                                                                     \
-  CUDAL1_DEVICE __nv_bfloat162 name(__nv_bfloat162 a, __nv_bfloat162 b) {                               \
-    unsigned r;                                                                                         \
-    asm(instruction ".bf16x2 %0, %1, %2;"                                                               \
-        : "=r"(r)                                                                                       \
-        : "r"(__builtin_bit_cast(unsigned, a)), "r"(__builtin_bit_cast(unsigned, b)));                  \
-    return __builtin_bit_cast(__nv_bfloat162, r);                                                       \
+#define CUDAL1_BF16_INSTRUCTION_2(name, instruction)                                   \
+  CUDAL1_DEVICE __nv_bfloat16 name(__nv_bfloat16 a, __nv_bfloat16 b) {                 \
+    unsigned short r;                                                                  \
+    asm(instruction ".bf16 %0, %1, %2;" : "=h"(r) : "h"(a.__x), "h"(b.__x));           \
+    return __nv_bfloat16_raw{r};                                                       \
+  }                                                                                    \
+  CUDAL1_DEVICE __nv_bfloat162 name(__nv_bfloat162 a, __nv_bfloat162 b) {              \
+    unsigned r;                                                                        \
+    asm(instruction ".bf16x2 %0, %1, %2;"                                              \
+        : "=r"(r)                                                                      \
+        : "r"(__builtin_bit_cast(unsigned, a)), "r"(__builtin_bit_cast(unsigned, b))); \
+    return __builtin_bit_cast(__nv_bfloat162, r);                                      \
   }
-#define CUDAL1_BF16_INSTRUCTION_3(name, instruction)                                                    \
-  CUDAL1_DEVICE __nv_bfloat16 name(__nv_bfloat16 a, __nv_bfloat16 b, __nv_bfloat16 c) {                 \
-    unsigned short r;                                                                                   \
-    asm(instruction ".bf16 %0, %1, %2, %3;" : "=h"(r) : "h"(a.__x), "h"(b.__x), "h"(c.__x));            \
-    return __nv_bfloat16_raw{r};                                                                        \
-  }                                                                                                     \
-  CUDAL1_DEVICE __nv_bfloat162 name(__nv_bfloat162 a, __nv_bfloat162 b, __nv_bfloat162 c) {             \
-    unsigned r;                                                                                         \
-    asm(instruction ".bf16x2 %0, %1, %2, %3;"                                                           \
-        : "=r"(r)                                                                                       \
-        : "r"(__builtin_bit_cast(unsigned, a)), "r"(__builtin_bit_cast(unsigned, b)),                   \
-          "r"(__builtin_bit_cast(unsigned, c)));                                                        \
-    return __builtin_bit_cast(__nv_bfloat162, r);                                                       \
+#define CUDAL1_BF16_INSTRUCTION_3(name, instruction)                                         \
+  CUDAL1_DEVICE __nv_bfloat16 name(__nv_bfloat16 a, __nv_bfloat16 b, __nv_bfloat16 c) {      \
+    unsigned short r;                                                                        \
+    asm(instruction ".bf16 %0, %1, %2, %3;" : "=h"(r) : "h"(a.__x), "h"(b.__x), "h"(c.__x)); \
+    return __nv_bfloat16_raw{r};                                                             \
+  }                                                                                          \
+  CUDAL1_DEVICE __nv_bfloat162 name(__nv_bfloat162 a, __nv_bfloat162 b, __nv_bfloat162 c) {  \
+    unsigned r;                                                                              \
+    asm(instruction ".bf16x2 %0, %1, %2, %3;"                                                \
+        : "=r"(r)                                                                            \
+        : "r"(__builtin_bit_cast(unsigned, a)), "r"(__builtin_bit_cast(unsigned, b)),        \
+          "r"(__builtin_bit_cast(unsigned, c)));                                             \
+    return __builtin_bit_cast(__nv_bfloat162, r);                                            \
   }
 CUDAL1_BF16_INSTRUCTION_1(h_neg, "neg")
 CUDAL1_BF16_INSTRUCTION_1(h_abs, "abs")
@@ -117,7 +117,8 @@ CUDAL1_HALF_MEMORY(__nv_bfloat16, __nv_bfloat162)
 CUDAL1_DEVICE __nv_bfloat16 __hmin_nan(__nv_bfloat16 a, __nv_bfloat16 b) { return cudal1_vgpu::h_min_nan(a, b); }
 CUDAL1_DEVICE __nv_bfloat16 __hmax_nan(__nv_bfloat16 a, __nv_bfloat16 b) { return cudal1_vgpu::h_max_nan(a, b); }
 
-// --- conversions -------------------------------------------------------------------------------------------------------
+// --- conversions
+// -------------------------------------------------------------------------------------------------------
 
 CUDAL1_DEVICE float __bfloat162float(__nv_bfloat16 a) { return a; }
 CUDAL1_DEVICE __nv_bfloat16 __float2bfloat16(float a) { return __nv_bfloat16(a); }
@@ -154,7 +155,8 @@ CUDAL1_DEVICE __nv_bfloat16 __int2bfloat16_rn(int a) { return __nv_bfloat16(a); 
 CUDAL1_DEVICE int __bfloat162int_rn(__nv_bfloat16 a) { return __float2int_rn(a); }
 CUDAL1_DEVICE int __bfloat162int_rz(__nv_bfloat16 a) { return __float2int_rz(a); }
 
-// --- atomics: compare and swap, the instruction needs sm_90 --------------------------------------------------------------
+// --- atomics: compare and swap, the instruction needs sm_90
+// --------------------------------------------------------------
 
 CUDAL1_DEVICE __nv_bfloat162 atomicAdd(__nv_bfloat162* address, __nv_bfloat162 value) {
   unsigned* word = reinterpret_cast<unsigned*>(address);

@@ -46,43 +46,43 @@ typedef __half2 nv_half2;
 
 namespace cudal1_vgpu {
 
-#define CUDAL1_HALF_INSTRUCTION_1(name, instruction)                                   \
-  CUDAL1_DEVICE __half name(__half a) {                                                \
+#define CUDAL1_HALF_INSTRUCTION_1(name, instruction)                                    \
+  CUDAL1_DEVICE __half name(__half a) {                                                 \
+    unsigned short r;                                                                   \
+    asm(instruction ".f16 %0, %1;" : "=h"(r) : "h"(a.__x));                             \
+    return __half_raw{r};                                                               \
+  }                                                                                     \
+  CUDAL1_DEVICE __half2 name(__half2 a) {                                               \
+    unsigned r;                                                                         \
+    asm(instruction ".f16x2 %0, %1;" : "=r"(r) : "r"(__builtin_bit_cast(unsigned, a))); \
+    return __builtin_bit_cast(__half2, r);                                              \
+  }
+#define CUDAL1_HALF_INSTRUCTION_2(name, instruction)                                   \
+  CUDAL1_DEVICE __half name(__half a, __half b) {                                      \
     unsigned short r;                                                                  \
-    asm(instruction ".f16 %0, %1;" : "=h"(r) : "h"(a.__x));                            \
+    asm(instruction ".f16 %0, %1, %2;" : "=h"(r) : "h"(a.__x), "h"(b.__x));            \
     return __half_raw{r};                                                              \
   }                                                                                    \
-  CUDAL1_DEVICE __half2 name(__half2 a) {                                              \
+  CUDAL1_DEVICE __half2 name(__half2 a, __half2 b) {                                   \
     unsigned r;                                                                        \
-    asm(instruction ".f16x2 %0, %1;" : "=r"(r) : "r"(__builtin_bit_cast(unsigned, a))); \
+    asm(instruction ".f16x2 %0, %1, %2;"                                               \
+        : "=r"(r)                                                                      \
+        : "r"(__builtin_bit_cast(unsigned, a)), "r"(__builtin_bit_cast(unsigned, b))); \
     return __builtin_bit_cast(__half2, r);                                             \
   }
-#define CUDAL1_HALF_INSTRUCTION_2(name, instruction)                                                    \
-  CUDAL1_DEVICE __half name(__half a, __half b) {                                                       \
-    unsigned short r;                                                                                   \
-    asm(instruction ".f16 %0, %1, %2;" : "=h"(r) : "h"(a.__x), "h"(b.__x));                             \
-    return __half_raw{r};                                                                               \
-  }                                                                                                     \
-  CUDAL1_DEVICE __half2 name(__half2 a, __half2 b) {                                                    \
-    unsigned r;                                                                                         \
-    asm(instruction ".f16x2 %0, %1, %2;"                                                                \
-        : "=r"(r)                                                                                       \
-        : "r"(__builtin_bit_cast(unsigned, a)), "r"(__builtin_bit_cast(unsigned, b)));                  \
-    return __builtin_bit_cast(__half2, r);                                                              \
-  }
-#define CUDAL1_HALF_INSTRUCTION_3(name, instruction)                                                    \
-  CUDAL1_DEVICE __half name(__half a, __half b, __half c) {                                             \
-    unsigned short r;                                                                                   \
-    asm(instruction ".f16 %0, %1, %2, %3;" : "=h"(r) : "h"(a.__x), "h"(b.__x), "h"(c.__x));             \
-    return __half_raw{r};                                                                               \
-  }                                                                                                     \
-  CUDAL1_DEVICE __half2 name(__half2 a, __half2 b, __half2 c) {                                         \
-    unsigned r;                                                                                         \
-    asm(instruction ".f16x2 %0, %1, %2, %3;"                                                            \
-        : "=r"(r)                                                                                       \
-        : "r"(__builtin_bit_cast(unsigned, a)), "r"(__builtin_bit_cast(unsigned, b)),                   \
-          "r"(__builtin_bit_cast(unsigned, c)));                                                        \
-    return __builtin_bit_cast(__half2, r);                                                              \
+#define CUDAL1_HALF_INSTRUCTION_3(name, instruction)                                        \
+  CUDAL1_DEVICE __half name(__half a, __half b, __half c) {                                 \
+    unsigned short r;                                                                       \
+    asm(instruction ".f16 %0, %1, %2, %3;" : "=h"(r) : "h"(a.__x), "h"(b.__x), "h"(c.__x)); \
+    return __half_raw{r};                                                                   \
+  }                                                                                         \
+  CUDAL1_DEVICE __half2 name(__half2 a, __half2 b, __half2 c) {                             \
+    unsigned r;                                                                             \
+    asm(instruction ".f16x2 %0, %1, %2, %3;"                                                \
+        : "=r"(r)                                                                           \
+        : "r"(__builtin_bit_cast(unsigned, a)), "r"(__builtin_bit_cast(unsigned, b)),       \
+          "r"(__builtin_bit_cast(unsigned, c)));                                            \
+    return __builtin_bit_cast(__half2, r);                                                  \
   }
 CUDAL1_HALF_INSTRUCTION_1(h_neg, "neg")
 CUDAL1_HALF_INSTRUCTION_1(h_abs, "abs")
@@ -121,17 +121,18 @@ CUDAL1_DEVICE __half __hfma_sat(__half a, __half b, __half c) { return cudal1_vg
 CUDAL1_DEVICE __half __hfma_relu(__half a, __half b, __half c) { return cudal1_vgpu::h_fma_relu(a, b, c); }
 CUDAL1_DEVICE __half2 __hfma2_relu(__half2 a, __half2 b, __half2 c) { return cudal1_vgpu::h_fma_relu(a, b, c); }
 
-// --- conversions -------------------------------------------------------------------------------------------------------
+// --- conversions
+// -------------------------------------------------------------------------------------------------------
 
 CUDAL1_DEVICE float __half2float(__half a) { return a; }
 CUDAL1_DEVICE __half __float2half(float a) { return __half(a); }
 CUDAL1_DEVICE __half __float2half_rn(float a) { return __half(a); }
 CUDAL1_DEVICE __half __double2half(double a) { return __half(a); }
-#define CUDAL1_CONVERT_HALF(name, instruction)                      \
-  CUDAL1_DEVICE __half name(float a) {                              \
-    unsigned short r;                                               \
-    asm("cvt." instruction ".f16.f32 %0, %1;" : "=h"(r) : "f"(a));  \
-    return __half_raw{r};                                           \
+#define CUDAL1_CONVERT_HALF(name, instruction)                     \
+  CUDAL1_DEVICE __half name(float a) {                             \
+    unsigned short r;                                              \
+    asm("cvt." instruction ".f16.f32 %0, %1;" : "=h"(r) : "f"(a)); \
+    return __half_raw{r};                                          \
   }
 CUDAL1_CONVERT_HALF(__float2half_rz, "rz")
 #undef CUDAL1_CONVERT_HALF
@@ -164,7 +165,8 @@ CUDAL1_DEVICE int __half2int_ru(__half a) { return __float2int_ru(a); }
 CUDAL1_DEVICE unsigned int __half2uint_rn(__half a) { return __float2uint_rn(a); }
 CUDAL1_DEVICE unsigned int __half2uint_rz(__half a) { return __float2uint_rz(a); }
 
-// --- atomics -------------------------------------------------------------------------------------------------------------
+// --- atomics
+// -------------------------------------------------------------------------------------------------------------
 
 CUDAL1_DEVICE __half2 atomicAdd(__half2* address, __half2 value) {
   unsigned old;

@@ -126,11 +126,13 @@ struct Map<matrix_a, M, N, T> : choose<transposed<M>, Transpose<Right<T, 8>>, Le
   using Element = typename Operand<T>::Element;
 };
 template <int M, int N, class T>
-struct Map<matrix_b, M, N, T> : choose<transposed<M>, Transpose<Left<T, N < 16 ? 16 : N>>, Right<T, N>> {
+    struct Map<matrix_b, M, N, T> : choose < transposed<M>,
+    Transpose<Left<T, N<16 ? 16 : N>>, Right<T, N>> {
   using Element = typename Operand<T>::Element;
 };
 template <int M, int N, class T>
-struct Map<accumulator, M, N, T> : choose<transposed<M>, Transpose<Sums<N < 16 ? 16 : N, 8>>, Sums<M == 8 ? 16 : M, N>> {
+    struct Map<accumulator, M, N, T> : choose < transposed<M>,
+    Transpose<Sums<N<16 ? 16 : N, 8>>, Sums<M == 8 ? 16 : M, N>> {
   using Element = T;
 };
 
@@ -139,17 +141,19 @@ CUDAL1_DEVICE unsigned word(const float* x) { return __float_as_uint(*x); }
 CUDAL1_DEVICE unsigned word(const __half* x) { return x[0].__x | static_cast<unsigned>(x[1].__x) << 16; }
 CUDAL1_DEVICE unsigned word(const __nv_bfloat16* x) { return x[0].__x | static_cast<unsigned>(x[1].__x) << 16; }
 CUDAL1_DEVICE unsigned word(const unsigned char* x) {
-  return x[0] | static_cast<unsigned>(x[1]) << 8 | static_cast<unsigned>(x[2]) << 16 | static_cast<unsigned>(x[3]) << 24;
+  return x[0] | static_cast<unsigned>(x[1]) << 8 | static_cast<unsigned>(x[2]) << 16 |
+         static_cast<unsigned>(x[3]) << 24;
 }
 CUDAL1_DEVICE unsigned word(const signed char* x) { return word(reinterpret_cast<const unsigned char*>(x)); }
 
-#define CUDAL1_MMA_FLOAT_SUMS(shape, types, T)                                                                        \
-  CUDAL1_DEVICE void multiply(float* d, const T* a, const T* b, const float* c, T) {                                  \
-    asm volatile("mma.sync.aligned." shape ".row.col." types " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "        \
-                 "{%10, %11, %12, %13};"                                                                              \
-                 : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])                                                     \
+#define CUDAL1_MMA_FLOAT_SUMS(shape, types, T)                                                                         \
+  CUDAL1_DEVICE void multiply(float* d, const T* a, const T* b, const float* c, T) {                                   \
+    asm volatile("mma.sync.aligned." shape ".row.col." types                                                           \
+                 " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "                                                     \
+                 "{%10, %11, %12, %13};"                                                                               \
+                 : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])                                                      \
                  : "r"(word(a)), "r"(word(a + 2)), "r"(word(a + 4)), "r"(word(a + 6)), "r"(word(b)), "r"(word(b + 2)), \
-                   "f"(c[0]), "f"(c[1]), "f"(c[2]), "f"(c[3]));                                                       \
+                   "f"(c[0]), "f"(c[1]), "f"(c[2]), "f"(c[3]));                                                        \
   }
 CUDAL1_MMA_FLOAT_SUMS("m16n8k16", "f32.f16.f16.f32", __half)
 CUDAL1_MMA_FLOAT_SUMS("m16n8k16", "f32.bf16.bf16.f32", __nv_bfloat16)
@@ -176,11 +180,11 @@ CUDAL1_DEVICE void multiply(__half* d, const __half* a, const __half* b, const _
   d[3] = __half_raw{static_cast<unsigned short>(high >> 16)};
 }
 
-#define CUDAL1_MMA_INTEGER_SUMS(types, T)                                                                       \
-  CUDAL1_DEVICE void multiply(int* d, const T* a, const T* b, const int* c, T) {                                \
+#define CUDAL1_MMA_INTEGER_SUMS(types, T)                                                                           \
+  CUDAL1_DEVICE void multiply(int* d, const T* a, const T* b, const int* c, T) {                                    \
     asm volatile("mma.sync.aligned.m16n8k16.row.col." types " {%0, %1, %2, %3}, {%4, %5}, {%6}, {%7, %8, %9, %10};" \
-                 : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])                                               \
-                 : "r"(word(a)), "r"(word(a + 4)), "r"(word(b)), "r"(c[0]), "r"(c[1]), "r"(c[2]), "r"(c[3]));   \
+                 : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])                                                   \
+                 : "r"(word(a)), "r"(word(a + 4)), "r"(word(b)), "r"(c[0]), "r"(c[1]), "r"(c[2]), "r"(c[3]));       \
   }
 CUDAL1_MMA_INTEGER_SUMS("s32.s8.s8.s32", signed char)
 CUDAL1_MMA_INTEGER_SUMS("s32.u8.u8.s32", unsigned char)

@@ -5,15 +5,15 @@
 
 namespace cooperative_groups {
 
-#define CUDAL1_OPERATION(name, expression)                                                   \
-  template <class T>                                                                         \
-  struct name {                                                                              \
+#define CUDAL1_OPERATION(name, expression)                                                          \
+  template <class T>                                                                                \
+  struct name {                                                                                     \
     CUDAL1_MEMBER T operator()(const T& a, const T& b) const { return static_cast<T>(expression); } \
   };
 CUDAL1_OPERATION(plus, a + b)
 CUDAL1_OPERATION(less, b < a ? b : a)
 CUDAL1_OPERATION(greater, a < b ? b : a)
-CUDAL1_OPERATION(bit_and, a & b)
+CUDAL1_OPERATION(bit_and, a& b)
 CUDAL1_OPERATION(bit_or, a | b)
 CUDAL1_OPERATION(bit_xor, a ^ b)
 #undef CUDAL1_OPERATION

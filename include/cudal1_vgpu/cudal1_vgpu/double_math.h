@@ -12,10 +12,10 @@ constexpr double ln2_low = 1.90821492927058770002e-10;
 // --- exponentials and logarithms ---------------------------------------------------------------------------------
 
 CUDAL1_MATH double small_expm1(double r) {
-  const double p = polynomial(r, 5.00000000000000111e-01, 1.66666666666666685e-01, 4.16666666666241289e-02,
-                              8.33333333333006153e-03, 1.38888889172137167e-03, 1.98412698630536177e-04,
-                              2.48015212959543761e-05, 2.75572684599970641e-06, 2.76200884454097462e-07,
-                              2.51003854955103203e-08);
+  const double p =
+      polynomial(r, 5.00000000000000111e-01, 1.66666666666666685e-01, 4.16666666666241289e-02, 8.33333333333006153e-03,
+                 1.38888889172137167e-03, 1.98412698630536177e-04, 2.48015212959543761e-05, 2.75572684599970641e-06,
+                 2.76200884454097462e-07, 2.51003854955103203e-08);
   return fused(r * r, p, r);
 }
 
@@ -61,9 +61,9 @@ CUDAL1_MATH Pair log_pair(double f, double f_low, double exponent) {
   const double s = f / divisor;
   const double s_low = (fused(-s, divisor, f) + fused(-s, divisor_low, f_low)) / divisor;
   const double z = s * s;
-  const double p = polynomial(z, 6.66666666666666630e-01, 4.00000000000008793e-01, 2.85714285708032922e-01,
-                              2.22222223917858008e-01, 1.81817956324521635e-01, 1.53862401205670213e-01,
-                              1.32687619513300215e-01, 1.30867431391190725e-01);
+  const double p =
+      polynomial(z, 6.66666666666666630e-01, 4.00000000000008793e-01, 2.85714285708032922e-01, 2.22222223917858008e-01,
+                 1.81817956324521635e-01, 1.53862401205670213e-01, 1.32687619513300215e-01, 1.30867431391190725e-01);
   const double tail = fused(z * s, p, 2.0 * s_low);
   const double head = exponent * ln2_high;
   const double sum = head + 2.0 * s;
@@ -121,7 +121,9 @@ CUDAL1_MATH double log1p_d(double x) {
 // --- powers --------------------------------------------------------------------------------------------------------
 
 CUDAL1_MATH bool is_integer(double y) { return __builtin_floor(y) == y; }
-CUDAL1_MATH bool is_odd(double y) { return is_integer(y) && __builtin_fabs(y) < 9007199254740992.0 && !is_integer(0.5 * y); }
+CUDAL1_MATH bool is_odd(double y) {
+  return is_integer(y) && __builtin_fabs(y) < 9007199254740992.0 && !is_integer(0.5 * y);
+}
 
 //! |x|^y for x neither 0, 1, infinite nor NaN.
 CUDAL1_MATH double positive_power(double x, double y) {
@@ -182,10 +184,14 @@ CUDAL1_MATH double tanh_d(double x) {
   const double a = __builtin_fabs(x);
   if (a < 0.55) {
     const double z = x * x;
-    return __builtin_copysign(fused(x * z, polynomial(z, -3.33333333333333315e-01, 1.33333333333327086e-01, -5.39682539674271114e-02,
-                                   2.18694884933519663e-02, -8.86323439055277176e-03, 3.59211028298274827e-03,
-                                   -1.45566106535034733e-03, 5.88932283696086390e-04, -2.34623556404587924e-04,
-                                   8.50948108274928843e-05, -2.05900370347676114e-05), x), x);
+    return __builtin_copysign(
+        fused(x * z,
+              polynomial(z, -3.33333333333333315e-01, 1.33333333333327086e-01, -5.39682539674271114e-02,
+                         2.18694884933519663e-02, -8.86323439055277176e-03, 3.59211028298274827e-03,
+                         -1.45566106535034733e-03, 5.88932283696086390e-04, -2.34623556404587924e-04,
+                         8.50948108274928843e-05, -2.05900370347676114e-05),
+              x),
+        x);
   }
   return __builtin_copysign(1.0 - 2.0 / (exp_d(2.0 * a) + 1.0), x);
 }
@@ -205,7 +211,8 @@ CUDAL1_MATH double cosh_d(double x) {
 }
 CUDAL1_MATH double asinh_d(double x) {  // 3 ulp
   const double a = __builtin_fabs(x);
-  const double y = a > 1e150 ? log_d(a) + 6.93147180559945286e-01 : log1p_d(a + a * a / (1.0 + __builtin_sqrt(fused(a, a, 1.0))));
+  const double y =
+      a > 1e150 ? log_d(a) + 6.93147180559945286e-01 : log1p_d(a + a * a / (1.0 + __builtin_sqrt(fused(a, a, 1.0))));
   return __builtin_copysign(y, x);
 }
 CUDAL1_MATH double acosh_d(double x) {  // 3 ulp
@@ -223,13 +230,13 @@ CUDAL1_MATH double atanh_d(double x) {  // 3 ulp
 //! erfc(a) / e^(-a^2) for 0 <= a <= 27.3.
 CUDAL1_MATH double scaled_erfc(double a) {
   const double t = (a - 4.0) / (a + 4.0);
-  const double p = polynomial(
-      t, 1.23299511862555256e+00, -1.39621116840562526e-01, 1.53796521026195836e-02, 6.80970542546935620e-02,
-      -1.01039066036296060e-01, 9.37328349983178877e-02, -6.63303658123791939e-02, 3.71675155379839542e-02,
-      -1.61977340562855857e-02, 5.03196997369817923e-03, -7.57773296029746828e-04, -1.99256672392259334e-04,
-      1.50621695306802592e-04, -2.43992875886113907e-05, -1.12220565675428611e-05, 5.70988261845246002e-06,
-      2.93832521860260867e-07, -8.25600306857749429e-07, 7.46078025700161276e-08, 1.10145381072391688e-07,
-      -1.78871249450713958e-08, -1.40989819677351389e-08, 1.82325026506834179e-09, 1.24950962235298858e-09);
+  const double p =
+      polynomial(t, 1.23299511862555256e+00, -1.39621116840562526e-01, 1.53796521026195836e-02, 6.80970542546935620e-02,
+                 -1.01039066036296060e-01, 9.37328349983178877e-02, -6.63303658123791939e-02, 3.71675155379839542e-02,
+                 -1.61977340562855857e-02, 5.03196997369817923e-03, -7.57773296029746828e-04, -1.99256672392259334e-04,
+                 1.50621695306802592e-04, -2.43992875886113907e-05, -1.12220565675428611e-05, 5.70988261845246002e-06,
+                 2.93832521860260867e-07, -8.25600306857749429e-07, 7.46078025700161276e-08, 1.10145381072391688e-07,
+                 -1.78871249450713958e-08, -1.40989819677351389e-08, 1.82325026506834179e-09, 1.24950962235298858e-09);
   return p / fused(2.0, a, 1.0);
 }
 CUDAL1_MATH double exp_of_minus_square(double a) {
@@ -277,11 +284,10 @@ struct ReducedAngleD {
 //! As for float: 2/pi as an integer, three words of it times the mantissa, modulo 4.
 CUDAL1_MATH ReducedAngleD reduce_large_angle(double x) {
   constexpr unsigned long long two_over_pi[21] = {
-      0x0000000000000000ull, 0xa2f9836e4e441529ull, 0xfc2757d1f534ddc0ull, 0xdb6295993c439041ull,
-      0xfe5163abdebbc561ull, 0xb7246e3a424dd2e0ull, 0x06492eea09d1921cull, 0xfe1deb1cb129a73eull,
-      0xe88235f52ebb4484ull, 0xe99c7026b45f7e41ull, 0x3991d639835339f4ull, 0x9c845f8bbdf9283bull,
-      0x1ff897ffde05980full, 0xef2f118b5a0a6d1full, 0x6d367ecf27cb09b7ull, 0x4f463f669e5fea2dull,
-      0x7527bac7ebe5f17bull, 0x3d0739f78a5292eaull, 0x6bfb5fb11f8d5d08ull, 0x56033046fc7b6babull,
+      0x0000000000000000ull, 0xa2f9836e4e441529ull, 0xfc2757d1f534ddc0ull, 0xdb6295993c439041ull, 0xfe5163abdebbc561ull,
+      0xb7246e3a424dd2e0ull, 0x06492eea09d1921cull, 0xfe1deb1cb129a73eull, 0xe88235f52ebb4484ull, 0xe99c7026b45f7e41ull,
+      0x3991d639835339f4ull, 0x9c845f8bbdf9283bull, 0x1ff897ffde05980full, 0xef2f118b5a0a6d1full, 0x6d367ecf27cb09b7ull,
+      0x4f463f669e5fea2dull, 0x7527bac7ebe5f17bull, 0x3d0739f78a5292eaull, 0x6bfb5fb11f8d5d08ull, 0x56033046fc7b6babull,
       0xf0cfbc209af4361dull};
   using Wide = unsigned __int128;
   const int exponent = static_cast<int>((bits_of(x) >> 52) & 2047u) - 1075;
@@ -316,15 +322,19 @@ CUDAL1_MATH ReducedAngleD reduce_angle(double x) {
 }
 CUDAL1_MATH double small_sin(double r) {
   const double z = r * r;
-  return fused(r * z, polynomial(z, -1.66666666666666657e-01, 8.33333333333333148e-03, -1.98412698412650409e-04,
-                                 2.75573192193205790e-06, -2.50521062259944013e-08, 1.60585305966459535e-10,
-                                 -7.58663688282515918e-13), r);
+  return fused(
+      r * z,
+      polynomial(z, -1.66666666666666657e-01, 8.33333333333333148e-03, -1.98412698412650409e-04,
+                 2.75573192193205790e-06, -2.50521062259944013e-08, 1.60585305966459535e-10, -7.58663688282515918e-13),
+      r);
 }
 CUDAL1_MATH double small_cos(double r) {
   const double z = r * r;
-  return fused(z * z, polynomial(z, 4.16666666666666644e-02, -1.38888888888888873e-03, 2.48015873015846317e-05,
-                                 -2.75573192213924587e-07, 2.08767557874841879e-09, -1.14704603181190966e-11,
-                                 4.74583835819590994e-14), fused(z, -0.5, 1.0));
+  return fused(
+      z * z,
+      polynomial(z, 4.16666666666666644e-02, -1.38888888888888873e-03, 2.48015873015846317e-05,
+                 -2.75573192213924587e-07, 2.08767557874841879e-09, -1.14704603181190966e-11, 4.74583835819590994e-14),
+      fused(z, -0.5, 1.0));
 }
 CUDAL1_MATH double sin_of(ReducedAngleD angle) {
   const double y = angle.quadrant & 1 ? small_cos(angle.rest) : small_sin(angle.rest);
@@ -356,11 +366,11 @@ CUDAL1_MATH double atan_of_quotient(double small, double large) {
   const bool upper = small > 4.14213562373095034e-01 * large;
   const double t = upper ? (small - large) / (small + large) : small / large;
   const double z = t * t;
-  const double p = polynomial(z, -3.33333333333333315e-01, 1.99999999999999928e-01, -1.42857142857115177e-01,
-                              1.11111111107547289e-01, -9.09090906700999041e-02, 7.69230673600017345e-02,
-                              -6.66664202005516626e-02, 5.88192525319286355e-02, -5.25804155429777931e-02,
-                              4.71939503002743316e-02, -4.10443626575508203e-02, 3.06357041129694981e-02,
-                              -1.39182292910244292e-02);
+  const double p =
+      polynomial(z, -3.33333333333333315e-01, 1.99999999999999928e-01, -1.42857142857115177e-01,
+                 1.11111111107547289e-01, -9.09090906700999041e-02, 7.69230673600017345e-02, -6.66664202005516626e-02,
+                 5.88192525319286355e-02, -5.25804155429777931e-02, 4.71939503002743316e-02, -4.10443626575508203e-02,
+                 3.06357041129694981e-02, -1.39182292910244292e-02);
   const double angle = fused(t * z, p, t);
   return upper ? 7.85398163397448279e-01 + (angle + 3.06161699786838302e-17) : angle;
 }
@@ -391,11 +401,13 @@ CUDAL1_MATH double atan2_d(double y, double x) {  // 3 ulp
 }
 CUDAL1_MATH double small_asin(double s) {
   const double z = s * s;
-  return fused(s * z, polynomial(z, 1.66666666666666685e-01, 7.49999999999842459e-02, 4.46428571463733798e-02,
-                                 3.03819441370852157e-02, 2.23721730020055957e-02, 1.73523912659092269e-02,
-                                 1.39712353011245387e-02, 1.14789526902573866e-02, 1.03243182887441127e-02,
-                                 5.45087818772055019e-03, 1.74193579648848559e-02, -1.48814093928180662e-02,
-                                 2.87784426125930401e-02), s);
+  return fused(
+      s * z,
+      polynomial(z, 1.66666666666666685e-01, 7.49999999999842459e-02, 4.46428571463733798e-02, 3.03819441370852157e-02,
+                 2.23721730020055957e-02, 1.73523912659092269e-02, 1.39712353011245387e-02, 1.14789526902573866e-02,
+                 1.03243182887441127e-02, 5.45087818772055019e-03, 1.74193579648848559e-02, -1.48814093928180662e-02,
+                 2.87784426125930401e-02),
+      s);
 }
 CUDAL1_MATH double asin_d(double x) {
   const double a = __builtin_fabs(x);
@@ -441,14 +453,15 @@ CUDAL1_MATH double remainder_d(double x, double y) {
   return is_negative(x) ? -rest : rest;
 }
 
-// --- gamma function: float only to 1 ulp, double to about 1e-14 ---------------------------------------------------------
+// --- gamma function: float only to 1 ulp, double to about 1e-14
+// ---------------------------------------------------------
 
 //! log of the gamma function for x >= 8, by Stirling's series.
 CUDAL1_MATH double stirling(double x) {
   const double z = 1.0 / (x * x);
-  const double series = polynomial(z, 8.33333333333333287e-02, -2.77777777777777788e-03, 7.93650793650793650e-04,
-                                   -5.95238095238095238e-04, 8.41750841750841751e-04, -1.91752691752691753e-03,
-                                   6.41025641025641026e-03);
+  const double series =
+      polynomial(z, 8.33333333333333287e-02, -2.77777777777777788e-03, 7.93650793650793650e-04,
+                 -5.95238095238095238e-04, 8.41750841750841751e-04, -1.91752691752691753e-03, 6.41025641025641026e-03);
   return (x - 0.5) * log_d(x) - x + 9.18938533204672781e-01 + series / x;
 }
 CUDAL1_MATH double positive_lgamma(double x) {

@@ -8,7 +8,7 @@ namespace cudal1_vgpu {
 // --- exponentials and logarithms ---------------------------------------------------------------------------------
 
 struct ReducedExponent {
-  float rest;   // x - power * ln 2
+  float rest;  // x - power * ln 2
   int power;
 };
 
@@ -23,7 +23,8 @@ CUDAL1_MATH ReducedExponent reduce_exponent(float x) {
 
 //! e^r - 1 for |r| < 0.35.
 CUDAL1_MATH float small_expm1(float r) {
-  const float p = polynomial(r, 5.000000000e-01f, 1.666657699e-01f, 4.166655462e-02f, 8.363179053e-03f, 1.392618359e-03f);
+  const float p =
+      polynomial(r, 5.000000000e-01f, 1.666657699e-01f, 4.166655462e-02f, 8.363179053e-03f, 1.392618359e-03f);
   return fused(r * r, p, r);
 }
 
@@ -143,7 +144,8 @@ CUDAL1_MATH float tanh_f(float x) {  // 2 ulp
   const float a = __builtin_fabsf(x);
   if (a < 0.55f) {
     const float z = x * x;
-    const float p = polynomial(z, -3.333333200e-01f, 1.333311291e-01f, -5.390926785e-02f, 2.130840129e-02f, -6.608371257e-03f);
+    const float p =
+        polynomial(z, -3.333333200e-01f, 1.333311291e-01f, -5.390926785e-02f, 2.130840129e-02f, -6.608371257e-03f);
     return __builtin_copysignf(fused(x * z, p, x), x);  // also for -0
   }
   return __builtin_copysignf(1.0f - 2.0f / (exp_f(2.0f * a) + 1.0f), x);
@@ -171,7 +173,8 @@ CUDAL1_MATH float cosh_f(float x) {  // 3 ulp
 
 CUDAL1_MATH float asinh_f(float x) {  // 3 ulp
   const float a = __builtin_fabsf(x);
-  const float y = a > 1e9f ? log_f(a) + 6.93147181e-01f : log1p_f(a + a * a / (1.0f + __builtin_sqrtf(fused(a, a, 1.0f))));
+  const float y =
+      a > 1e9f ? log_f(a) + 6.93147181e-01f : log1p_f(a + a * a / (1.0f + __builtin_sqrtf(fused(a, a, 1.0f))));
   return __builtin_copysignf(y, x);
 }
 
@@ -191,8 +194,10 @@ CUDAL1_MATH float atanh_f(float x) {  // 3 ulp
 CUDAL1_MATH float erf_f(float x) {  // 2 ulp
   const float a = __builtin_fabsf(x);
   if (a < 1.0f) {
-    return fused(x, polynomial(x * x, 1.283791666e-01f, -3.761262667e-01f, 1.128359472e-01f, -2.685421201e-02f,
-                          5.189087423e-03f, -8.016864287e-04f, 7.875875063e-05f), x);
+    return fused(x,
+                 polynomial(x * x, 1.283791666e-01f, -3.761262667e-01f, 1.128359472e-01f, -2.685421201e-02f,
+                            5.189087423e-03f, -8.016864287e-04f, 7.875875063e-05f),
+                 x);
   }
   const float t = a > 4.0f ? 4.0f : a;  // erf(4) rounds to 1
   const float minus_log_erfc =
@@ -270,7 +275,9 @@ CUDAL1_MATH float hypot_f(float x, float y) {  // 2 ulp
   if (large == 0.0f) return large + small;
   const float shrink = large > 1e18f ? 7.88860905e-31f : large < 1e-18f ? 1.26765060e30f : 1.0f;  // 2^-100, 2^100
   const float u = large * shrink, v = small * shrink;
-  return __builtin_sqrtf(fused(u, u, v * v)) * (large > 1e18f ? 1.26765060e30f : large < 1e-18f ? 7.88860905e-31f : 1.0f);
+  return __builtin_sqrtf(fused(u, u, v * v)) * (large > 1e18f    ? 1.26765060e30f
+                                                : large < 1e-18f ? 7.88860905e-31f
+                                                                 : 1.0f);
 }
 
 // --- trigonometric -------------------------------------------------------------------------------------------------
@@ -291,15 +298,15 @@ CUDAL1_MATH ReducedAngle reduce_large_angle(float x) {
   unsigned window[3];
   for (int i = 0; i < 3; ++i) {
     const int word = (first_bit >> 5) + i, shift = first_bit & 31;
-    const unsigned long long pair =
-        (static_cast<unsigned long long>(two_over_pi[word]) << 32) | two_over_pi[word + 1];
+    const unsigned long long pair = (static_cast<unsigned long long>(two_over_pi[word]) << 32) | two_over_pi[word + 1];
     window[i] = static_cast<unsigned>((pair << shift) >> 32);
   }
   const unsigned long long turns = (mantissa * window[0] << 32) + mantissa * window[1] + (mantissa * window[2] >> 32);
   const unsigned long long quadrant = (turns + (1ull << 61)) >> 62;
   const double rest = static_cast<double>(static_cast<long long>(turns - (quadrant << 62)));
   const float angle = static_cast<float>(rest * 3.40612158008655446e-19);  // pi/2 * 2^-62
-  return is_negative(x) ? ReducedAngle{-angle, -static_cast<int>(quadrant)} : ReducedAngle{angle, static_cast<int>(quadrant)};
+  return is_negative(x) ? ReducedAngle{-angle, -static_cast<int>(quadrant)}
+                        : ReducedAngle{angle, static_cast<int>(quadrant)};
 }
 
 CUDAL1_MATH ReducedAngle reduce_angle(float x) {
@@ -326,7 +333,7 @@ CUDAL1_MATH float sin_of(ReducedAngle angle) {
   return angle.quadrant & 2 ? -y : y;
 }
 CUDAL1_MATH float sin_f(float x) { return x == 0.0f ? x : sin_of(reduce_angle(x)); }  // 2 ulp
-CUDAL1_MATH float cos_f(float x) {                                                     // 2 ulp
+CUDAL1_MATH float cos_f(float x) {                                                    // 2 ulp
   ReducedAngle angle = reduce_angle(x);
   ++angle.quadrant;
   return sin_of(angle);
@@ -340,7 +347,8 @@ CUDAL1_MATH float tan_f(float x) {  // 4 ulp
 //! sin(pi x), cos(pi x): the reduction is exact.
 CUDAL1_MATH float sinpi_f(float x, int quarter_turns = 0) {  // 2 ulp
   if (is_infinite(x) || is_nan(x)) return nan_f();
-  if (__builtin_fabsf(x) >= 8388608.0f) x = __builtin_fabsf(x) >= 16777216.0f ? 0.0f : x - 2.0f * __builtin_floorf(0.5f * x);
+  if (__builtin_fabsf(x) >= 8388608.0f)
+    x = __builtin_fabsf(x) >= 16777216.0f ? 0.0f : x - 2.0f * __builtin_floorf(0.5f * x);
   const float half_turns = __builtin_rintf(2.0f * x);
   const float rest = fused(half_turns, -0.5f, x);
   const int quadrant = static_cast<int>(half_turns - 4.0f * __builtin_floorf(0.25f * half_turns)) + quarter_turns;
@@ -350,8 +358,9 @@ CUDAL1_MATH float cospi_f(float x) { return sinpi_f(x, 1); }
 
 CUDAL1_MATH float atan_of_quotient(float small, float large) {
   const float t = small / large, z = t * t;
-  const float p = polynomial(z, -3.333333173e-01f, 1.999973933e-01f, -1.427856875e-01f, 1.103376412e-01f,
-                             -8.656880430e-02f, 6.250169445e-02f, -3.587153898e-02f, 1.350777143e-02f, -2.386997317e-03f);
+  const float p =
+      polynomial(z, -3.333333173e-01f, 1.999973933e-01f, -1.427856875e-01f, 1.103376412e-01f, -8.656880430e-02f,
+                 6.250169445e-02f, -3.587153898e-02f, 1.350777143e-02f, -2.386997317e-03f);
   return fused(t * z, p, t);
 }
 CUDAL1_MATH float atan_f(float x) {  // 2 ulp
@@ -373,7 +382,10 @@ CUDAL1_MATH float atan2_f(float y, float x) {  // 3 ulp
 //! asin(s) for |s| <= 1/2.
 CUDAL1_MATH float small_asin(float s) {
   const float z = s * s;
-  return fused(s * z, polynomial(z, 1.666666634e-01f, 7.500094761e-02f, 4.459931916e-02f, 3.110172783e-02f, 1.714371682e-02f, 3.370072632e-02f), s);
+  return fused(s * z,
+               polynomial(z, 1.666666634e-01f, 7.500094761e-02f, 4.459931916e-02f, 3.110172783e-02f, 1.714371682e-02f,
+                          3.370072632e-02f),
+               s);
 }
 CUDAL1_MATH float asin_f(float x) {  // 2 ulp
   const float a = __builtin_fabsf(x);

@@ -9,11 +9,11 @@
 
 // --- one instruction, or a few --------------------------------------------------------------------------------------
 
-#define CUDAL1_BUILTIN_1(name) \
+#define CUDAL1_BUILTIN_1(name)                                            \
   CUDAL1_DEVICE float name##f(float x) { return __builtin_##name##f(x); } \
   CUDAL1_DEVICE double name(double x) { return __builtin_##name(x); }     \
   CUDAL1_DEVICE float name(float x) { return __builtin_##name##f(x); }
-#define CUDAL1_BUILTIN_2(name) \
+#define CUDAL1_BUILTIN_2(name)                                                        \
   CUDAL1_DEVICE float name##f(float x, float y) { return __builtin_##name##f(x, y); } \
   CUDAL1_DEVICE double name(double x, double y) { return __builtin_##name(x, y); }    \
   CUDAL1_DEVICE float name(float x, float y) { return __builtin_##name##f(x, y); }
@@ -56,15 +56,16 @@ CUDAL1_DEVICE float fdim(float x, float y) { return fdimf(x, y); }
 CUDAL1_DEVICE float fdividef(float x, float y) { return x / y; }
 CUDAL1_DEVICE float saturatef(float x) { return __builtin_fminf(__builtin_fmaxf(x, 0.0f), 1.0f); }
 
-// --- no instruction: float_math.h and double_math.h --------------------------------------------------------------------
+// --- no instruction: float_math.h and double_math.h
+// --------------------------------------------------------------------
 
-#define CUDAL1_LIBRARY_1(name)                                                 \
-  CUDAL1_DEVICE float name##f(float x) { return cudal1_vgpu::name##_f(x); }    \
-  CUDAL1_DEVICE float name(float x) { return cudal1_vgpu::name##_f(x); }       \
+#define CUDAL1_LIBRARY_1(name)                                              \
+  CUDAL1_DEVICE float name##f(float x) { return cudal1_vgpu::name##_f(x); } \
+  CUDAL1_DEVICE float name(float x) { return cudal1_vgpu::name##_f(x); }    \
   CUDAL1_DEVICE double name(double x) { return cudal1_vgpu::name##_d(x); }
-#define CUDAL1_LIBRARY_2(name)                                                                  \
-  CUDAL1_DEVICE float name##f(float x, float y) { return cudal1_vgpu::name##_f(x, y); }         \
-  CUDAL1_DEVICE float name(float x, float y) { return cudal1_vgpu::name##_f(x, y); }            \
+#define CUDAL1_LIBRARY_2(name)                                                          \
+  CUDAL1_DEVICE float name##f(float x, float y) { return cudal1_vgpu::name##_f(x, y); } \
+  CUDAL1_DEVICE float name(float x, float y) { return cudal1_vgpu::name##_f(x, y); }    \
   CUDAL1_DEVICE double name(double x, double y) { return cudal1_vgpu::name##_d(x, y); }
 CUDAL1_LIBRARY_1(exp)
 CUDAL1_LIBRARY_1(exp2)
@@ -125,7 +126,8 @@ CUDAL1_DEVICE void sincospif(float x, float* sine, float* cosine) {
   *cosine = cudal1_vgpu::cospi_f(x);
 }
 
-// --- the parts of a number ---------------------------------------------------------------------------------------------
+// --- the parts of a number
+// ---------------------------------------------------------------------------------------------
 
 CUDAL1_DEVICE bool isnan(float x) { return x != x; }
 CUDAL1_DEVICE bool isnan(double x) { return x != x; }
@@ -224,8 +226,8 @@ CUDAL1_DEVICE float nextafter(float x, float towards) { return nextafterf(x, tow
 
 // --- minima, maxima, magnitudes of integers ------------------------------------------------------------------------
 
-#define CUDAL1_EXTREMES(A, B, Result)                                                                      \
-  CUDAL1_BOTH Result min(A x, B y) { return static_cast<Result>(x) < static_cast<Result>(y) ? x : y; }     \
+#define CUDAL1_EXTREMES(A, B, Result)                                                                  \
+  CUDAL1_BOTH Result min(A x, B y) { return static_cast<Result>(x) < static_cast<Result>(y) ? x : y; } \
   CUDAL1_BOTH Result max(A x, B y) { return static_cast<Result>(x) > static_cast<Result>(y) ? x : y; }
 CUDAL1_EXTREMES(int, int, int)
 CUDAL1_EXTREMES(unsigned int, unsigned int, unsigned int)
@@ -279,7 +281,8 @@ CUDAL1_OF_INTEGER(rsqrt)
 CUDAL1_OF_INTEGER(fabs)
 #undef CUDAL1_OF_INTEGER
 
-// --- fast forms: the hardware's approximations ------------------------------------------------------------------------
+// --- fast forms: the hardware's approximations
+// ------------------------------------------------------------------------
 
 CUDAL1_DEVICE float __expf(float x) { return __nvvm_ex2_approx_f(x * 1.44269504f); }
 CUDAL1_DEVICE float __exp10f(float x) { return __nvvm_ex2_approx_f(x * 3.32192809f); }
@@ -303,22 +306,23 @@ CUDAL1_DEVICE float __tanhf(float x) {
   return y;
 }
 
-// --- arithmetic with a rounding of its own -------------------------------------------------------------------------------
+// --- arithmetic with a rounding of its own
+// -------------------------------------------------------------------------------
 
-#define CUDAL1_ROUNDED(mode, ptx_mode)                                                                            \
-  CUDAL1_DEVICE float __fadd_##mode(float x, float y) { return __nvvm_add_##ptx_mode##_f(x, y); }           \
-  CUDAL1_DEVICE float __fsub_##mode(float x, float y) { return __nvvm_add_##ptx_mode##_f(x, -y); }          \
-  CUDAL1_DEVICE float __fmul_##mode(float x, float y) { return __nvvm_mul_##ptx_mode##_f(x, y); }           \
-  CUDAL1_DEVICE float __fmaf_##mode(float x, float y, float z) { return __nvvm_fma_##ptx_mode##_f(x, y, z); } \
-  CUDAL1_DEVICE float __fdiv_##mode(float x, float y) { return __nvvm_div_##ptx_mode##_f(x, y); }           \
-  CUDAL1_DEVICE float __frcp_##mode(float x) { return __nvvm_rcp_##ptx_mode##_f(x); }                       \
-  CUDAL1_DEVICE float __fsqrt_##mode(float x) { return __nvvm_sqrt_##ptx_mode##_f(x); }                     \
-  CUDAL1_DEVICE double __dadd_##mode(double x, double y) { return __nvvm_add_##ptx_mode##_d(x, y); }        \
-  CUDAL1_DEVICE double __dsub_##mode(double x, double y) { return __nvvm_add_##ptx_mode##_d(x, -y); }       \
-  CUDAL1_DEVICE double __dmul_##mode(double x, double y) { return __nvvm_mul_##ptx_mode##_d(x, y); }        \
+#define CUDAL1_ROUNDED(mode, ptx_mode)                                                                           \
+  CUDAL1_DEVICE float __fadd_##mode(float x, float y) { return __nvvm_add_##ptx_mode##_f(x, y); }                \
+  CUDAL1_DEVICE float __fsub_##mode(float x, float y) { return __nvvm_add_##ptx_mode##_f(x, -y); }               \
+  CUDAL1_DEVICE float __fmul_##mode(float x, float y) { return __nvvm_mul_##ptx_mode##_f(x, y); }                \
+  CUDAL1_DEVICE float __fmaf_##mode(float x, float y, float z) { return __nvvm_fma_##ptx_mode##_f(x, y, z); }    \
+  CUDAL1_DEVICE float __fdiv_##mode(float x, float y) { return __nvvm_div_##ptx_mode##_f(x, y); }                \
+  CUDAL1_DEVICE float __frcp_##mode(float x) { return __nvvm_rcp_##ptx_mode##_f(x); }                            \
+  CUDAL1_DEVICE float __fsqrt_##mode(float x) { return __nvvm_sqrt_##ptx_mode##_f(x); }                          \
+  CUDAL1_DEVICE double __dadd_##mode(double x, double y) { return __nvvm_add_##ptx_mode##_d(x, y); }             \
+  CUDAL1_DEVICE double __dsub_##mode(double x, double y) { return __nvvm_add_##ptx_mode##_d(x, -y); }            \
+  CUDAL1_DEVICE double __dmul_##mode(double x, double y) { return __nvvm_mul_##ptx_mode##_d(x, y); }             \
   CUDAL1_DEVICE double __fma_##mode(double x, double y, double z) { return __nvvm_fma_##ptx_mode##_d(x, y, z); } \
-  CUDAL1_DEVICE double __ddiv_##mode(double x, double y) { return __nvvm_div_##ptx_mode##_d(x, y); }        \
-  CUDAL1_DEVICE double __drcp_##mode(double x) { return __nvvm_rcp_##ptx_mode##_d(x); }                     \
+  CUDAL1_DEVICE double __ddiv_##mode(double x, double y) { return __nvvm_div_##ptx_mode##_d(x, y); }             \
+  CUDAL1_DEVICE double __drcp_##mode(double x) { return __nvvm_rcp_##ptx_mode##_d(x); }                          \
   CUDAL1_DEVICE double __dsqrt_##mode(double x) { return __nvvm_sqrt_##ptx_mode##_d(x); }
 CUDAL1_ROUNDED(rn, rn)
 CUDAL1_ROUNDED(rz, rz)

@@ -4,22 +4,22 @@
 #include "vector_types.h"
 
 // Each member is read from its special register at the place of use; assigning to one does not compile.
-#define CUDAL1_SPECIAL_REGISTER(field, builtin)                               \
-  __declspec(property(get = cudal1_read_##field)) unsigned int field;         \
+#define CUDAL1_SPECIAL_REGISTER(field, builtin)                                                          \
+  __declspec(property(get = cudal1_read_##field)) unsigned int field;                                    \
   static __inline__ __attribute__((device, always_inline, nodebug)) unsigned int cudal1_read_##field() { \
-    return builtin();                                                         \
+    return builtin();                                                                                    \
   }
-#define CUDAL1_SPECIAL_TYPE(name, stem)                                            \
-  struct cudal1_##name##_type {                                                               \
-    CUDAL1_SPECIAL_REGISTER(x, stem##_x)                                                      \
-    CUDAL1_SPECIAL_REGISTER(y, stem##_y)                                                      \
-    CUDAL1_SPECIAL_REGISTER(z, stem##_z)                                                      \
+#define CUDAL1_SPECIAL_TYPE(name, stem)                                                             \
+  struct cudal1_##name##_type {                                                                     \
+    CUDAL1_SPECIAL_REGISTER(x, stem##_x)                                                            \
+    CUDAL1_SPECIAL_REGISTER(y, stem##_y)                                                            \
+    CUDAL1_SPECIAL_REGISTER(z, stem##_z)                                                            \
     CUDAL1_MEMBER operator uint3() const { return make_uint3(stem##_x(), stem##_y(), stem##_z()); } \
-    CUDAL1_MEMBER operator dim3() const { return dim3(stem##_x(), stem##_y(), stem##_z()); }   \
-    cudal1_##name##_type() = default;                                                         \
-    cudal1_##name##_type(const cudal1_##name##_type&) = delete;                               \
-    void operator=(const cudal1_##name##_type&) const = delete;                               \
-  };                                                                                          \
+    CUDAL1_MEMBER operator dim3() const { return dim3(stem##_x(), stem##_y(), stem##_z()); }        \
+    cudal1_##name##_type() = default;                                                               \
+    cudal1_##name##_type(const cudal1_##name##_type&) = delete;                                     \
+    void operator=(const cudal1_##name##_type&) const = delete;                                     \
+  };                                                                                                \
   extern const __device__ __attribute__((weak)) cudal1_##name##_type name;
 
 CUDAL1_SPECIAL_TYPE(threadIdx, __nvvm_read_ptx_sreg_tid)

@@ -3,23 +3,23 @@
 
 #include "attributes.h"
 
-#define CUDAL1_VECTOR_TYPES(T, name, align2, align4)                                                      \
-  struct name##1 {                                                                                        \
-    T x;                                                                                                  \
-  };                                                                                                      \
-  struct alignas(align2) name##2 {                                                                        \
-    T x, y;                                                                                               \
-  };                                                                                                      \
-  struct name##3 {                                                                                        \
-    T x, y, z;                                                                                            \
-  };                                                                                                      \
-  struct alignas(align4) name##4 {                                                                        \
-    T x, y, z, w;                                                                                         \
-  };                                                                                                      \
-  CUDAL1_BOTH name##1 make_##name##1(T x) { return name##1{x}; }                                          \
-  CUDAL1_BOTH name##2 make_##name##2(T x, T y) { return name##2{x, y}; }                                  \
-  CUDAL1_BOTH name##3 make_##name##3(T x, T y, T z) { return name##3{x, y, z}; }                          \
-  CUDAL1_BOTH name##4 make_##name##4(T x, T y, T z, T w) { return name##4{x, y, z, w}; }
+#define CUDAL1_VECTOR_TYPES(T, name, align2, align4)                              \
+  struct name##1 {                                                                \
+    T x;                                                                          \
+  };                                                                              \
+  struct alignas(align2) name##2 {                                                \
+    T x, y;                                                                       \
+  };                                                                              \
+  struct name##3 {                                                                \
+    T x, y, z;                                                                    \
+  };                                                                              \
+  struct alignas(align4) name##4 {                                                \
+    T x, y, z, w;                                                                 \
+  };                                                                              \
+  CUDAL1_BOTH name##1 make_##name##1(T x) { return name##1 {x}; }                 \
+  CUDAL1_BOTH name##2 make_##name##2(T x, T y) { return name##2 {x, y}; }         \
+  CUDAL1_BOTH name##3 make_##name##3(T x, T y, T z) { return name##3 {x, y, z}; } \
+  CUDAL1_BOTH name##4 make_##name##4(T x, T y, T z, T w) { return name##4 {x, y, z, w}; }
 
 CUDAL1_VECTOR_TYPES(signed char, char, 2, 4)
 CUDAL1_VECTOR_TYPES(unsigned char, uchar, 2, 4)

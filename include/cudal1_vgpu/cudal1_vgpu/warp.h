@@ -39,22 +39,22 @@ CUDAL1_DEVICE T shuffle_bits(T value, Shuffle shuffle) {
 
 }  // namespace cudal1_vgpu
 
-#define CUDAL1_SHUFFLES(T)                                                                                     \
-  CUDAL1_DEVICE T __shfl_sync(unsigned int mask, T value, int lane, int width = 32) {                          \
-    return cudal1_vgpu::shuffle_bits(                                                                          \
+#define CUDAL1_SHUFFLES(T)                                                                                        \
+  CUDAL1_DEVICE T __shfl_sync(unsigned int mask, T value, int lane, int width = 32) {                             \
+    return cudal1_vgpu::shuffle_bits(                                                                             \
         value, [=](int v) __attribute__((nodebug)) { return cudal1_vgpu::shuffle_index(mask, v, lane, width); }); \
-  }                                                                                                            \
-  CUDAL1_DEVICE T __shfl_up_sync(unsigned int mask, T value, unsigned int delta, int width = 32) {             \
-    return cudal1_vgpu::shuffle_bits(                                                                          \
-        value, [=](int v) __attribute__((nodebug)) { return cudal1_vgpu::shuffle_up(mask, v, delta, width); });  \
-  }                                                                                                            \
-  CUDAL1_DEVICE T __shfl_down_sync(unsigned int mask, T value, unsigned int delta, int width = 32) {           \
-    return cudal1_vgpu::shuffle_bits(                                                                          \
+  }                                                                                                               \
+  CUDAL1_DEVICE T __shfl_up_sync(unsigned int mask, T value, unsigned int delta, int width = 32) {                \
+    return cudal1_vgpu::shuffle_bits(                                                                             \
+        value, [=](int v) __attribute__((nodebug)) { return cudal1_vgpu::shuffle_up(mask, v, delta, width); });   \
+  }                                                                                                               \
+  CUDAL1_DEVICE T __shfl_down_sync(unsigned int mask, T value, unsigned int delta, int width = 32) {              \
+    return cudal1_vgpu::shuffle_bits(                                                                             \
         value, [=](int v) __attribute__((nodebug)) { return cudal1_vgpu::shuffle_down(mask, v, delta, width); }); \
-  }                                                                                                            \
-  CUDAL1_DEVICE T __shfl_xor_sync(unsigned int mask, T value, int lanes, int width = 32) {                     \
-    return cudal1_vgpu::shuffle_bits(                                                                          \
-        value, [=](int v) __attribute__((nodebug)) { return cudal1_vgpu::shuffle_xor(mask, v, lanes, width); }); \
+  }                                                                                                               \
+  CUDAL1_DEVICE T __shfl_xor_sync(unsigned int mask, T value, int lanes, int width = 32) {                        \
+    return cudal1_vgpu::shuffle_bits(                                                                             \
+        value, [=](int v) __attribute__((nodebug)) { return cudal1_vgpu::shuffle_xor(mask, v, lanes, width); });  \
   }
 CUDAL1_SHUFFLES(int)
 CUDAL1_SHUFFLES(unsigned int)
@@ -78,21 +78,21 @@ CUDAL1_DEVICE unsigned int __activemask() {
 }
 
 // match.sync compares 4 or 8 bytes.
-#define CUDAL1_MATCHES(T, Bits, suffix, constraint)                                                            \
-  CUDAL1_DEVICE unsigned int __match_any_sync(unsigned int mask, T value) {                                    \
-    unsigned int lanes;                                                                                        \
-    asm volatile("match.any.sync." suffix " %0, %1, %2;"                                                       \
-                 : "=r"(lanes)                                                                                 \
-                 : constraint(__builtin_bit_cast(Bits, value)), "r"(mask));                                    \
-    return lanes;                                                                                              \
-  }                                                                                                            \
-  CUDAL1_DEVICE unsigned int __match_all_sync(unsigned int mask, T value, int* all_equal) {                    \
-    unsigned int lanes, equal;                                                                                 \
-    asm volatile("{ .reg .pred p; match.all.sync." suffix " %0|p, %2, %3; selp.u32 %1, 1, 0, p; }"             \
-                 : "=r"(lanes), "=r"(equal)                                                                    \
-                 : constraint(__builtin_bit_cast(Bits, value)), "r"(mask));                                    \
-    *all_equal = static_cast<int>(equal);                                                                      \
-    return lanes;                                                                                              \
+#define CUDAL1_MATCHES(T, Bits, suffix, constraint)                                                \
+  CUDAL1_DEVICE unsigned int __match_any_sync(unsigned int mask, T value) {                        \
+    unsigned int lanes;                                                                            \
+    asm volatile("match.any.sync." suffix " %0, %1, %2;"                                           \
+                 : "=r"(lanes)                                                                     \
+                 : constraint(__builtin_bit_cast(Bits, value)), "r"(mask));                        \
+    return lanes;                                                                                  \
+  }                                                                                                \
+  CUDAL1_DEVICE unsigned int __match_all_sync(unsigned int mask, T value, int* all_equal) {        \
+    unsigned int lanes, equal;                                                                     \
+    asm volatile("{ .reg .pred p; match.all.sync." suffix " %0|p, %2, %3; selp.u32 %1, 1, 0, p; }" \
+                 : "=r"(lanes), "=r"(equal)                                                        \
+                 : constraint(__builtin_bit_cast(Bits, value)), "r"(mask));                        \
+    *all_equal = static_cast<int>(equal);                                                          \
+    return lanes;                                                                                  \
   }
 CUDAL1_MATCHES(int, unsigned int, "b32", "r")
 CUDAL1_MATCHES(unsigned int, unsigned int, "b32", "r")
@@ -104,11 +104,11 @@ CUDAL1_MATCHES(unsigned long long, unsigned long, "b64", "l")
 CUDAL1_MATCHES(double, unsigned long, "b64", "l")
 #undef CUDAL1_MATCHES
 
-#define CUDAL1_WARP_REDUCTION(name, T, operation)                                                      \
-  CUDAL1_DEVICE T name(unsigned int mask, T value) {                                                   \
-    T result;                                                                                          \
-    asm volatile("redux.sync." operation " %0, %1, %2;" : "=r"(result) : "r"(value), "r"(mask));       \
-    return result;                                                                                     \
+#define CUDAL1_WARP_REDUCTION(name, T, operation)                                                \
+  CUDAL1_DEVICE T name(unsigned int mask, T value) {                                             \
+    T result;                                                                                    \
+    asm volatile("redux.sync." operation " %0, %1, %2;" : "=r"(result) : "r"(value), "r"(mask)); \
+    return result;                                                                               \
   }
 CUDAL1_WARP_REDUCTION(__reduce_add_sync, unsigned int, "add.u32")
 CUDAL1_WARP_REDUCTION(__reduce_min_sync, unsigned int, "min.u32")
