@@ -122,6 +122,7 @@ Result<CompiledModule> ClangCompiler::compile_in_process(const CompileRequest& r
                arguments,           clang_source(request.source, request.kernels),
                options_.time_limit, options_.memory_limit_bytes};
   run.arguments.insert(run.arguments.end() - 1, "-I" + header_folder_.path().string());  // not part of the cache's key
+  use_precompiled_prelude(run.arguments);
   Result<ClangOutput> answer = run_clang(run);
   if (!answer) return answer.failure();
   ClangOutput output = std::move(answer).value();
@@ -138,6 +139,36 @@ Result<CompiledModule> ClangCompiler::compile_in_process(const CompileRequest& r
   return CompiledModule{std::move(output.ptx), std::move(symbols), std::move(output.log), 0.0, false};
 } catch (const Error& error) {
   return failure(Status::judge_error, fmt::format("cannot start the compiler: {}", error.what()));
+}
+
+void ClangCompiler::use_precompiled_prelude(std::vector<std::string>& arguments) {
+  const auto target = std::find_if(arguments.begin(), arguments.end(),
+                                   [](const std::string& text) { return text.starts_with("--cuda-gpu-arch="); });
+  const std::lock_guard lock(prelude_mutex_);
+  Prelude& prelude = preludes_[*target];
+  if (++prelude.uses == 2) prelude.file = precompile_prelude(arguments);
+  if (prelude.file.empty()) return;
+  const auto include = std::find(arguments.begin(), arguments.end(), "-include");
+  include[0] = "-include-pch";
+  include[1] = prelude.file;
+}
+
+//! The file, or nothing: programs compile without it, too.
+std::string ClangCompiler::precompile_prelude(std::vector<std::string> arguments) const {
+  const auto include = std::find(arguments.begin(), arguments.end(), "-include");
+  include[0] = "-Xclang";
+  include[1] = "-emit-pch";
+  arguments.back() = (header_folder_.path() / prelude_header_name).string();
+  const auto output = run_clang({options_.launcher,
+                                 {header_folder_.path()},
+                                 std::move(arguments),
+                                 "",
+                                 options_.time_limit,
+                                 options_.memory_limit_bytes});
+  if (!output || !output.value().succeeded) return {};
+  const fs::path file = header_folder_.path() / fmt::format("prelude-{}.pch", preludes_.size());
+  write_file_atomically(file, output.value().ptx);
+  return file.string();
 }
 
 }  // namespace cudal1

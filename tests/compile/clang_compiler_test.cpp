@@ -203,6 +203,24 @@ TEST_F(ClangCompilerTest, ProductsAndSumsAreNotFused) {
   EXPECT_EQ(module.value().binary.find("fma"), std::string::npos);
 }
 
+TEST_F(ClangCompilerTest, PrecompiledPreludeChangesNothing) {
+  ClangCompiler compiler(options_);
+  const std::string source =
+      "#include <cuda_fp16.h>\n#include <math.h>\nextern \"C\" __global__ void k(float* x) {\n"
+      "  x[0] = erff(x[1]) + __half2float(__float2half(x[2])) + INFINITY;\n}";
+  std::vector<std::string> texts;
+  for (int i = 0; i < 3; ++i) {
+    const auto module = compiler.compile({source, {"k"}, "sm_90"});
+    ASSERT_TRUE(module.ok()) << reason(module);
+    texts.push_back(module.value().binary);
+  }
+  EXPECT_EQ(texts[1], texts[0]);
+  EXPECT_EQ(texts[2], texts[0]);
+  const auto wrong = compiler.compile({"extern \"C\" __global__ void k(float* x) {\n  x[0] = foo;\n}", {"k"}, "sm_90"});
+  ASSERT_FALSE(wrong.ok());
+  EXPECT_EQ(wrong.failure().at, (SourcePosition{2, 10}));
+}
+
 // --- what programs may not do ----------------------------------------------------------------------------------------
 
 TEST_F(ClangCompilerTest, ExamplesThatMustFailFailAsTheirNameSays) {
