@@ -183,6 +183,7 @@ missing_packages() {
   type -P cmake >/dev/null || echo cmake
   type -P ninja >/dev/null || echo ninja-build
   type -P python3 >/dev/null || echo python3
+  [[ -n $(newest_of clang) ]] || echo clang  # compiles programs for the virtual GPU
   missing_header_packages
   if [[ ! -x $venv_dir/bin/pip ]] && { [[ -z $torch_dir ]] || ! cuda_is_complete; }; then
     python3 -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv

@@ -88,9 +88,9 @@ constexpr const char* denied_calls[] = {
     // network
     "socket", "connect", "bind", "listen", "accept", "accept4",
     // other programs and processes
-    "execve", "execveat", "fork", "vfork", "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise",
-    "pidfd_open", "pidfd_getfd", "pidfd_send_signal", "kcmp", "setns", "unshare", "tkill", "rt_sigqueueinfo",
-    "rt_tgsigqueueinfo", "setpgid", "setsid", "setpriority", "sched_setscheduler", "sched_setattr", "ioprio_set",
+    "execveat", "fork", "vfork", "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "pidfd_open",
+    "pidfd_getfd", "pidfd_send_signal", "kcmp", "setns", "unshare", "tkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo",
+    "setpgid", "setsid", "setpriority", "sched_setscheduler", "sched_setattr", "ioprio_set",
     // the file system
     "creat", "truncate", "unlink", "unlinkat", "rename", "renameat", "renameat2", "link", "linkat", "symlink",
     "symlinkat", "mkdir", "mkdirat", "rmdir", "mknod", "mknodat", "chmod", "fchmod", "fchmodat", "fchmodat2", "chown",
@@ -161,6 +161,7 @@ void deny_new_processes(SeccompFilter& filter, bool allow_threads) {
 void restrict_system_calls(const SandboxPolicy& policy) {
   SeccompFilter filter;
   for (const char* name : denied_calls) filter.deny(name, EPERM);
+  if (!policy.allow_exec) filter.deny("execve", EPERM);
   deny_opening(filter, !policy.writable.empty());
   deny_new_processes(filter, policy.allow_threads);
   // Signals only to ourselves (abort), limits only read: the parent runs under the same user.

@@ -11,6 +11,7 @@ struct SandboxPolicy {
   std::vector<std::filesystem::path> readable;  //!< files and folders; those that do not exist are left out
   std::vector<std::filesystem::path> writable;  //!< files and folders for reading, writing and ioctl; none are created
   bool allow_threads = true;
+  bool allow_exec = false;  //!< to become another program of `readable`, which then lives under the same restrictions
 };
 
 struct SandboxReport {

@@ -1,17 +1,14 @@
 #include "compile/cubin.hpp"
 
-#include <cxxabi.h>
 #include <elf.h>
-#include <fmt/format.h>
 
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <set>
 #include <vector>
 
 #include "compile/ptx_globals.hpp"
+#include "compile/refusals.hpp"
 
 namespace cudal1 {
 namespace {
@@ -75,44 +72,10 @@ class Elf {
   std::string_view names_;
 };
 
-//! What programs see of a mangled name.
-std::string readable(std::string_view symbol) {
-  const std::string name(symbol.substr(0, 200));
-  if (!name.starts_with("_Z")) return name;  // a variable "t" would read as "unsigned short"
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> plain(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status),
-                                                          &std::free);
-  return status == 0 && plain ? plain.get() : name;
-}
-
 bool holds_globals(std::string_view section) { return section == ".nv.global" || section.starts_with(".nv.global."); }
 
 //! Bank 3 holds `__constant__` variables; the other banks are the compiler's own and have no names.
 bool holds_constants(std::string_view section) { return section == ".nv.constant3"; }
-
-std::string refused_global(std::string_view symbol) {
-  return fmt::format(
-      "'{}' is a writable device global: a kernel could remember between calls; use __constant__ for tables or a "
-      "`buffer`",
-      readable(symbol));
-}
-
-std::string refused_constant(std::string_view symbol) {
-  return fmt::format(
-      "the address of '{}' in __constant__ memory is used for more than reading: a kernel could remember in it; read "
-      "it by name and index only",
-      readable(symbol));
-}
-
-std::string refused_call(std::string_view symbol) {
-  if (symbol == "malloc" || symbol == "free" || symbol == "__nv_aligned_device_malloc")
-    return fmt::format("calls '{}' on the device: its heap outlives the call; use a `buffer` or shared memory", symbol);
-  if (symbol == "vprintf") return "calls printf on the device; remove it";
-  if (symbol == "__assertfail") return "calls assert on the device; remove it";
-  if (symbol.starts_with("cuda") || symbol.starts_with("cnp"))
-    return fmt::format("calls '{}': kernels may not use the CUDA runtime; launch steps with directives", symbol);
-  return fmt::format("calls '{}', which is defined nowhere in the program", readable(symbol));
-}
 
 class Inspection {
  public:

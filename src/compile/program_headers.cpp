@@ -91,22 +91,42 @@ void add_folder(const fs::path& folder, const fs::path& root, std::map<std::stri
     headers[fs::relative(file, root, error).generic_string()] = read_file(file, max_header_bytes);
 }
 
-}  // namespace
-
-fs::path program_include_directory() {
+//! The include folder that has this folder in it; empty when there is none.
+fs::path include_directory_with(const char* name) {
   if (const char* given = std::getenv("CUDAL1_INCLUDE_DIR"); given && *given) return given;
   fs::path folder = executable_directory();
   std::error_code error;
   for (int level = 0; level < 4 && folder.has_relative_path(); ++level, folder = folder.parent_path())
-    if (fs::is_directory(folder / "include" / "cudal1", error)) return folder / "include";
-  if (fs::is_directory(fs::path(CUDAL1_INCLUDE_DIR_AT_BUILD) / "cudal1", error)) return CUDAL1_INCLUDE_DIR_AT_BUILD;
+    if (fs::is_directory(folder / "include" / name, error)) return folder / "include";
+  if (fs::is_directory(fs::path(CUDAL1_INCLUDE_DIR_AT_BUILD) / name, error)) return CUDAL1_INCLUDE_DIR_AT_BUILD;
   return {};
 }
+
+}  // namespace
+
+fs::path program_include_directory() { return include_directory_with("cudal1"); }
 
 std::map<std::string, std::string> read_program_headers(const fs::path& include_directory) {
   std::map<std::string, std::string> headers = host_headers();
   if (!include_directory.empty()) add_folder(include_directory / "cudal1", include_directory, headers);
   return headers;
+}
+
+std::map<std::string, std::string> read_vgpu_headers() {
+  std::map<std::string, std::string> headers = read_program_headers(program_include_directory());
+  const fs::path ours = include_directory_with("cudal1_vgpu") / "cudal1_vgpu";
+  add_folder(ours, ours, headers);
+  return headers;
+}
+
+std::optional<Failure> missing_on_vgpu(std::string_view source, const std::map<std::string, std::string>& headers) {
+  for (const auto& directive : scan_includes(source))
+    if (!headers.contains(directive.name))
+      return Failure{Status::unsupported,
+                     fmt::format("header <{}> is not there on the virtual GPU", printable(directive.name)),
+                     {directive.line, 1},
+                     {}};
+  return std::nullopt;
 }
 
 std::optional<Failure> refused_include(std::string_view source, const std::map<std::string, std::string>& in_memory) {

@@ -17,6 +17,12 @@ std::filesystem::path program_include_directory();
 //! Every header that lies in memory for a compile: ours for host includes, and include/cudal1.
 std::map<std::string, std::string> read_program_headers(const std::filesystem::path& include_directory);
 
+//! Every header of the virtual GPU: the same, and include/cudal1_vgpu in place of NVIDIA's.
+std::map<std::string, std::string> read_vgpu_headers();
+
+//! The first include of a header that NVIDIA's compiler has and the virtual GPU has not; nothing when all are there.
+std::optional<Failure> missing_on_vgpu(std::string_view source, const std::map<std::string, std::string>& headers);
+
 //! The first include that programs may not use, as a failure with its line; nothing when all are offered.
 std::optional<Failure> refused_include(std::string_view source, const std::map<std::string, std::string>& in_memory);
 

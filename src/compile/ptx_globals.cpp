@@ -199,13 +199,38 @@ class ModuleAnalysis {
  public:
   explicit ModuleAnalysis(std::string_view ptx) : tokens_(Lexer(ptx).run()) {}
 
-  std::set<std::string> run() {
+  void run() {
     for (at_ = 0; at_ < tokens_.size();) declare();
     for (at_ = 0; at_ < tokens_.size();) analyse();
+  }
+
+  std::set<std::string> read_only() const {
     std::set<std::string> read_only;
     for (const auto& name : variables_)
       if (!writable_.contains(name)) read_only.emplace(name);
     return read_only;
+  }
+
+  std::vector<WritableVariable> writable() const {
+    std::vector<WritableVariable> found;
+    for (const auto& name : variables_)
+      if (writable_.contains(name)) found.push_back({std::string(name), constants_.contains(name)});
+    for (const auto& name : scoped_) found.push_back({std::string(name), false});
+    return found;
+  }
+
+  std::vector<std::string> external_functions() const {
+    std::vector<std::string> found;
+    for (std::size_t i = 0; i + 2 < tokens_.size(); ++i) {
+      if (tokens_[i] != ".extern" || tokens_[i + 1] != ".func") continue;
+      std::size_t name = i + 2;
+      if (tokens_[name] == "(")
+        name = static_cast<std::size_t>(std::find(tokens_.begin() + static_cast<long>(name), tokens_.end(), ")") -
+                                        tokens_.begin()) +
+               1;
+      if (name < tokens_.size()) found.emplace_back(tokens_[name]);
+    }
+    return found;
   }
 
  private:
@@ -221,11 +246,13 @@ class ModuleAnalysis {
       ++at_;
       return;
     }
+    const bool constant = token == ".const";
     for (++at_; at_ < tokens_.size() && tokens_[at_] != ";"; ++at_) {
       if (tokens_[at_] == ".attribute") {
         while (at_ < tokens_.size() && tokens_[at_] != ")") ++at_;
       } else if (tokens_[at_][0] != '.' && !is_number(tokens_[at_])) {
         variables_.insert(tokens_[at_]);
+        if (constant) constants_.insert(tokens_[at_]);
         break;
       }
     }
@@ -258,6 +285,7 @@ class ModuleAnalysis {
     Tokens pending;
     const auto finish_instruction = [&] {
       if (!pending.empty()) function.add(pending);
+      note_scoped_variable(pending);
       pending.clear();
       grouping = 0;
     };
@@ -280,6 +308,14 @@ class ModuleAnalysis {
     function.run();
   }
 
+  //! Assembly in a function may declare variables that live as long as the module.
+  void note_scoped_variable(const Tokens& pending) {
+    const std::string operation = parse_instruction(pending).operation;
+    if (!operation.starts_with(".global") && !operation.starts_with(".const")) return;
+    for (const auto& token : pending)
+      if (std::isalpha(static_cast<unsigned char>(token[0])) || token[0] == '_') return void(scoped_.insert(token));
+  }
+
   //! Nothing but line information and labels so far.
   static bool only_positions(const Tokens& pending) {
     return pending.empty() || parse_instruction(pending).operation.empty();
@@ -289,11 +325,25 @@ class ModuleAnalysis {
   std::size_t at_ = 0;
   int depth_ = 0;
   Names variables_;
+  Names constants_;
+  Names scoped_;
   Names writable_;
 };
 
 }  // namespace
 
-std::set<std::string> read_only_globals(std::string_view ptx) { return ModuleAnalysis(ptx).run(); }
+std::set<std::string> read_only_globals(std::string_view ptx) {
+  ModuleAnalysis module(ptx);
+  module.run();
+  return module.read_only();
+}
+
+std::vector<WritableVariable> writable_variables(std::string_view ptx) {
+  ModuleAnalysis module(ptx);
+  module.run();
+  return module.writable();
+}
+
+std::vector<std::string> external_functions(std::string_view ptx) { return ModuleAnalysis(ptx).external_functions(); }
 
 }  // namespace cudal1

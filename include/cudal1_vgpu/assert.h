@@ -1,0 +1,2 @@
+// `assert` is defined before every program, and does nothing.
+#pragma once

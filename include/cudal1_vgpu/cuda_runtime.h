@@ -1,0 +1,2 @@
+// Programs include it by habit; all it declares is there already.
+#pragma once
