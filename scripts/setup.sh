@@ -4,7 +4,7 @@
 torch_pin='torch==2.13.0'       # exact: a looser one fetches gigabytes of newer CUDA packages
 cuda_packages=(nvidia-cuda-nvrtc nvidia-cuda-runtime nvidia-cuda-crt nvidia-cuda-cccl)
 cuda_headers=(cuda.h cuda_fp16.h cuda_bf16.h mma.h cooperative_groups.h crt/host_defines.h)
-comfort_packages=(ccache bubblewrap)  # installed along with others, never missed
+comfort_packages=(ccache bubblewrap clang)  # installed along with others, never missed
 
 # header -> Debian package; the build needs each of them
 header_packages=(
@@ -183,7 +183,6 @@ missing_packages() {
   type -P cmake >/dev/null || echo cmake
   type -P ninja >/dev/null || echo ninja-build
   type -P python3 >/dev/null || echo python3
-  [[ -n $(newest_of clang) ]] || echo clang  # compiles programs for the virtual GPU
   missing_header_packages
   if [[ ! -x $venv_dir/bin/pip ]] && { [[ -z $torch_dir ]] || ! cuda_is_complete; }; then
     python3 -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
