@@ -97,7 +97,7 @@ TEST_F(ClangCompilerTest, EveryProgramOfTheMatchRuleCompiles) {
 }
 
 TEST_F(ClangCompilerTest, KernelBecomesPtxWithItsEntryAndLines) {
-  const auto module = compile("\n" + std::string(scale_source));
+  const auto module = compile(std::string("\n").append(scale_source));
   ASSERT_TRUE(module.ok()) << reason(module);
   const std::string& ptx = module.value().binary;
   EXPECT_NE(ptx.find(".entry k("), std::string::npos);
