@@ -1,4 +1,5 @@
 // Is the device held back until a call is enqueued, and let go where that cannot be?
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "compile/nvrtc_compiler.hpp"
@@ -14,20 +15,23 @@ constexpr std::chrono::milliseconds call_limit{60000};
 
 //! x -> neg -> neg -> …
 Task chain_of(int nodes, int elements) {
-  std::string json = R"({"format": "cudal1.graph", "version": 1, "name": "chain", "inputs": [{"name": "x",
-    "dtype": "f32", "shape": [)" +
-                     std::to_string(elements) + R"(], "draw": {"kind": "normal", "mean": 0, "std": 1}}], "nodes": [)";
-  std::string previous = "x";
+  std::string list, previous = "x";
   for (int i = 1; i <= nodes; ++i) {
-    const std::string name = "neg_" + std::to_string(i);
-    json += (i > 1 ? "," : "") + std::string(R"({"name": ")") + name + R"(", "op": "aten::neg", "args": [")" +
-            previous + R"("]})";
+    const std::string name = fmt::format("neg_{}", i);
+    list += fmt::format(R"({}{{"name": "{}", "op": "aten::neg", "args": ["{}"]}})", i > 1 ? ", " : "", name, previous);
     previous = name;
   }
-  Task task = parse_task(json + R"(], "outputs": [")" + previous + R"("]})", {});
+  Task task =
+      parse_task(fmt::format(R"({{"format": "cudal1.graph", "version": 1, "name": "chain", "inputs": [{{"name": "x",
+        "dtype": "f32", "shape": [{}], "draw": {{"kind": "normal", "mean": 0, "std": 1}}}}],
+        "nodes": [{}], "outputs": ["{}"]}})",
+                             elements, list, previous),
+                 {});
   infer_metas(task);
   return task;
 }
+
+TEST(Chain, IsATask) { EXPECT_EQ(chain_of(3, 8).graph.nodes.size(), 3u); }
 
 class GateOnGpu : public ::testing::Test {
  protected:
