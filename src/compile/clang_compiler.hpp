@@ -1,49 +1,37 @@
 #pragma once
 
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
 #include <filesystem>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/files.hpp"
+#include "compile/cached_compiler.hpp"
 #include "compile/clang_location.hpp"
-#include "compile/compile_cache.hpp"
-#include "compile/compiler.hpp"
 
 namespace cudal1 {
 
-struct ClangCompilerOptions {
-  std::filesystem::path launcher;                     //!< cudal1-clang; empty: beside the running executable
-  std::optional<ClangLocation> clang;                 //!< empty: find_clang()
-  std::optional<std::filesystem::path> cache_folder;  //!< empty: cache_directory()/compile
-  bool use_cache = true;
-  std::uint64_t cache_limit_bytes = CompileCache::default_limit_bytes;
-  std::chrono::milliseconds time_limit{20'000};
-  std::uint64_t memory_limit_bytes = std::uint64_t{4} << 30;
-  std::size_t source_limit_bytes = std::size_t{4} << 20;
+struct ClangCompilerOptions : CompilerOptions {
+  std::filesystem::path launcher;      //!< cudal1-clang; empty: beside the running executable
+  std::optional<ClangLocation> clang;  //!< empty: find_clang()
 };
 
 //! CUDA source -> PTX text for the virtual GPU, each in a process of its own that is killed at its limits. A target
 //! that this clang does not know ("sm_90" for clang 14) becomes the newest that it does. Failures besides those of
 //! Compiler: unsupported, for headers that only NVIDIA's compiler has.
-class ClangCompiler : public Compiler {
+class ClangCompiler : public CachedCompiler {
  public:
   explicit ClangCompiler(ClangCompilerOptions options = {});  //!< throws Error when clang is not on this machine
-  Result<CompiledModule> compile(const CompileRequest& request) override;
 
   const ClangLocation& location() const { return *options_.clang; }
 
  private:
-  std::vector<std::string> arguments_for(const CompileRequest& request) const;
-  std::string key_for(const CompileRequest& request, const std::vector<std::string>& arguments) const;
-  std::optional<Failure> refused(const CompileRequest& request) const;
-  Result<CompiledModule> compile_in_process(const CompileRequest& request, const std::vector<std::string>& arguments);
+  std::optional<Failure> refused(const CompileRequest& request) const override;
+  std::vector<std::string> arguments_for(const CompileRequest& request) const override;
+  Result<CompiledModule> compile_in_process(const CompileRequest& request,
+                                            const std::vector<std::string>& arguments) override;
 
   void use_precompiled_prelude(std::vector<std::string>& arguments);
   std::string precompile_prelude(std::vector<std::string> arguments) const;
@@ -59,9 +47,7 @@ class ClangCompiler : public Compiler {
   std::mutex prelude_mutex_;
   std::map<std::string, Prelude> preludes_;  //!< by target
   std::map<std::string, std::string> headers_;
-  TemporaryFolder header_folder_;   //!< the headers as files: clang reads no others
-  std::string environment_digest_;  //!< of the headers and the compiler
-  std::unique_ptr<CompileCache> cache_;
+  TemporaryFolder header_folder_;  //!< the headers as files: clang reads no others
 };
 
 }  // namespace cudal1
