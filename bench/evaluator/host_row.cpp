@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/value_or_throw.hpp"
 #include "graph/executor.hpp"
 #include "judge/judge.hpp"
 #include "judge/nominal_host.hpp"
@@ -14,22 +15,17 @@ constexpr int calls = 150;
 constexpr double calmest_share = 0.05;  // of the calls; on a shared machine the others say more about the neighbours
 constexpr std::chrono::milliseconds call_limit{60000};
 
-template <class T>
-T must(Result<T> result, const ExampleProgram& program) {
-  if (!result) throw Error(program.file + ": " + result.failure().message);
-  return std::move(result).value();
-}
-
 double calmest_enqueue_ms(TaskContext& context, const CompiledProgram& compiled, const ExampleProgram& program,
                           Random& random) {
   PlanSession& session = context.candidate();
-  must(session.load(compiled.plan, compiled.module, context.flags()), program);
+  value_or_throw(session.load(compiled.plan, compiled.module, context.flags()), program.file);
   const TensorTable constants = context.draw_constants(random.next(), false);
-  must(session.set_constants(constants, call_limit), program);
+  value_or_throw(session.set_constants(constants, call_limit), program.file);
   std::vector<double> enqueue_ms;
   for (int i = 0; i < calls; ++i) {
     const TensorTable leaves = context.with_inputs(constants, Distribution::native, random.next());
-    enqueue_ms.push_back(must(session.call(leaves, Poison::not_a_number, call_limit, true), program).enqueue_ms);
+    enqueue_ms.push_back(
+        value_or_throw(session.call(leaves, Poison::not_a_number, call_limit, true), program.file).enqueue_ms);
   }
   std::sort(enqueue_ms.begin(), enqueue_ms.end());
   return enqueue_ms[static_cast<std::size_t>(calmest_share * calls)];

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/value_or_throw.hpp"
 #include "graph/executor.hpp"
 #include "judge/task_context.hpp"
 #include "rows.hpp"
@@ -44,12 +45,12 @@ Clocks reference_calls(TaskContext& context, bool hold, Random& random) {
   for (int i = 0; i < cold_calls + calls; ++i) {
     const TensorTable leaves = context.with_inputs(constants, Distribution::native, random.next());
     const auto begin = std::chrono::steady_clock::now();
-    const auto times = context.reference().call(leaves, Poison::not_a_number, call_limit, true);
-    if (!times) throw Error("the reference failed: " + times.failure().message);
-    if (i < cold_calls || times.value().gate == Gate::expired) continue;
+    const CallTimes times = value_or_throw(context.reference().call(leaves, Poison::not_a_number, call_limit, true),
+                                           "the reference failed");
+    if (i < cold_calls || times.gate == Gate::expired) continue;
     const auto end = std::chrono::steady_clock::now();
-    clocks.device_ms.push_back(times.value().device_ms);
-    clocks.enqueue_ms.push_back(times.value().enqueue_ms);
+    clocks.device_ms.push_back(times.device_ms);
+    clocks.enqueue_ms.push_back(times.enqueue_ms);
     clocks.wall_ms.push_back(std::chrono::duration<double, std::milli>(end - begin).count());
   }
   return clocks;

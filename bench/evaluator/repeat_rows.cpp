@@ -21,28 +21,22 @@ std::vector<ExampleProgram> correct_programs(const Setting& setting, const std::
   return programs;
 }
 
-//! What a row shows of every evaluation, so that its result can be traced to host or device.
+//! What a row shows of every evaluation, so that its result can be traced to one of the two.
 struct Trace {
   std::vector<double> speedups;
   nlohmann::json reference_device_us = nlohmann::json::array(), candidate_device_us = nlohmann::json::array();
-  nlohmann::json reference_enqueue_us = nlohmann::json::array(), candidate_enqueue_us = nlohmann::json::array();
 
   void add(const TimingSummary& timing) {
     speedups.push_back(timing.speedup);
     reference_device_us.push_back(rounded(1e3 * timing.reference_device_ms, 100.0));
     candidate_device_us.push_back(rounded(1e3 * timing.candidate_device_ms, 100.0));
-    reference_enqueue_us.push_back(rounded(1e3 * timing.reference_enqueue_ms, 100.0));
-    candidate_enqueue_us.push_back(rounded(1e3 * timing.candidate_enqueue_ms, 100.0));
   }
 
   nlohmann::json to_json() const {
     nlohmann::json list = nlohmann::json::array();
     for (const double speedup : speedups) list.push_back(rounded(speedup, 1e4));
-    return {{"speedups", list},
-            {"reference_device_us", reference_device_us},
-            {"candidate_device_us", candidate_device_us},
-            {"reference_enqueue_us", reference_enqueue_us},
-            {"candidate_enqueue_us", candidate_enqueue_us}};
+    return {
+        {"speedups", list}, {"reference_device_us", reference_device_us}, {"candidate_device_us", candidate_device_us}};
   }
 
  private:

@@ -1,6 +1,6 @@
 #include "judge/pair_timer.hpp"
 
-#include <fmt/format.h>
+#include "base/value_or_throw.hpp"
 
 namespace cudal1 {
 namespace {
@@ -11,12 +11,6 @@ constexpr std::uint64_t derived_share = 4;
 // One call in so many is looked at more closely.
 constexpr std::uint64_t memory_looks = 4, oracle_looks = 16;
 constexpr std::chrono::milliseconds reference_limit{60000};
-
-template <class T>
-T must_run(Result<T> result, const Task& task) {
-  if (!result) throw Error(fmt::format("{}: the reference failed: {}", task.name, result.failure().message));
-  return std::move(result).value();
-}
 
 }  // namespace
 
@@ -57,7 +51,8 @@ Distribution PairTimer::choose_distribution() {
 }
 
 CallTimes PairTimer::time_reference(const TensorTable& leaves) {
-  return must_run(context_.reference().call(leaves, Poison::not_a_number, reference_limit, true), context_.task());
+  return value_or_throw(context_.reference().call(leaves, Poison::not_a_number, reference_limit, true),
+                        context_.task().name + ": the reference failed");
 }
 
 //! A sufficient test: the reference has just computed the same inputs in its own process.

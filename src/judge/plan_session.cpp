@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "graph/aten_call.hpp"
+#include "graph/tensor_at.hpp"
 
 namespace cudal1 {
 namespace {
@@ -25,13 +25,6 @@ std::uint64_t library_bytes(const Backend& backend, const Plan& plan) {
 }
 
 std::int64_t repeated(std::uint8_t byte) { return static_cast<std::int64_t>(byte * std::uint64_t{0x0101010101010101}); }
-
-at::Tensor numbers_at(std::byte* address, std::uint64_t count, at::ScalarType type, at::Device device) {
-  return at::for_blob(address, {static_cast<std::int64_t>(count)})
-      .options(at::TensorOptions(device).dtype(type))
-      .target_device(device)
-      .make_tensor();
-}
 
 bool any_of(const std::vector<at::Tensor>& flags) { return !flags.empty() && at::stack(flags).any().item<bool>(); }
 
@@ -60,19 +53,15 @@ PlanSession::~PlanSession() = default;
 
 at::Tensor PlanSession::window(const TensorRef& ref) const {
   std::byte* address = arena_->base() + offsets_[static_cast<std::size_t>(ref.buffer)] + ref.byte_offset;
-  return at::for_blob(address, ref.meta.sizes)
-      .strides(ref.meta.strides)
-      .options(at::TensorOptions(tensor_device_).dtype(to_scalar_type(ref.meta.dtype)))
-      .target_device(tensor_device_)  // else the driver is asked whose address this is
-      .make_tensor();
+  return tensor_at(address, ref.meta, tensor_device_);
 }
 
 at::Tensor PlanSession::bytes_at(std::uint64_t offset, std::uint64_t bytes) const {
-  return numbers_at(arena_->base() + offset, bytes, at::kByte, tensor_device_);
+  return tensor_at(arena_->base() + offset, {DType::u8, {static_cast<std::int64_t>(bytes)}, {1}}, tensor_device_);
 }
 
 at::Tensor PlanSession::words_at(std::uint64_t offset, std::uint64_t bytes) const {
-  return numbers_at(arena_->base() + offset, bytes / 8, at::kLong, tensor_device_);
+  return tensor_at(arena_->base() + offset, {DType::i64, {static_cast<std::int64_t>(bytes / 8)}, {1}}, tensor_device_);
 }
 
 void PlanSession::discard_runner() {

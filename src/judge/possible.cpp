@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/value_or_throw.hpp"
+
 namespace cudal1 {
 namespace {
 
@@ -25,8 +27,7 @@ extern "C" __global__ void negate(const float* x, float* y) { y[threadIdx.x] = -
 
 template <class T>
 T must(Result<T> result) {
-  if (!result) throw Error("cannot measure an empty launch: " + result.failure().message);
-  return std::move(result).value();
+  return value_or_throw(std::move(result), "cannot measure an empty launch");
 }
 
 //! The same tensor with one random element taken from another draw: a valid value, whatever the input means.

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/value_or_throw.hpp"
+
 namespace cudal1 {
 namespace {
 
@@ -20,11 +22,7 @@ Plan plan_of_empty_program(const Task& task) {
   return std::move(plan).value();
 }
 
-template <class T>
-T value_or_throw(Result<T> result, const Task& task) {
-  if (!result) throw Error(fmt::format("{}: the reference does not run: {}", task.name, result.failure().message));
-  return std::move(result).value();
-}
+std::string reference_of(const Task& task) { return task.name + ": the reference does not run"; }
 
 }  // namespace
 
@@ -63,9 +61,9 @@ TensorTable TaskContext::with_inputs(const TensorTable& constants, Distribution 
 }
 
 void TaskContext::set_reference_constants(const TensorTable& constants, int process) {
-  if (!reference_.has_runner()) value_or_throw(reference_.load(empty_plan_, {}, flags()), task_);
+  if (!reference_.has_runner()) value_or_throw(reference_.load(empty_plan_, {}, flags()), reference_of(task_));
   reference_.use_process(process);
-  value_or_throw(reference_.set_constants(constants, reference_limit), task_);
+  value_or_throw(reference_.set_constants(constants, reference_limit), reference_of(task_));
 }
 
 bool TaskContext::output_never_changes(Random& random) const {
@@ -95,7 +93,8 @@ void TaskContext::time_reference(Random& random) {
   for (int i = 0; i < reference_calls; ++i) {
     if (i >= fewest_calls && std::chrono::steady_clock::now() - begin > longest_look) break;
     const TensorTable leaves = with_inputs(constants, Distribution::native, random.next());
-    const auto times = value_or_throw(reference_.call(leaves, Poison::not_a_number, reference_limit, true), task_);
+    const auto times =
+        value_or_throw(reference_.call(leaves, Poison::not_a_number, reference_limit, true), reference_of(task_));
     reference_ms_ = std::min(reference_ms_, times.device_ms);
   }
 }

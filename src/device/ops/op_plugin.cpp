@@ -10,6 +10,7 @@
 #include "device/op_runtime.hpp"
 #include "device/ops/cuda_hooks.hpp"
 #include "graph/aten_call.hpp"
+#include "graph/tensor_at.hpp"
 
 namespace cudal1 {
 namespace {
@@ -89,11 +90,7 @@ class AtenOpRuntime : public OpRuntime {
 
   at::Tensor window(const TensorRef& ref, const std::vector<void*>& addresses) const {
     auto* base = static_cast<std::byte*>(addresses[static_cast<std::size_t>(ref.buffer)]);
-    return at::for_blob(base + ref.byte_offset, ref.meta.sizes)
-        .strides(ref.meta.strides)
-        .options(at::TensorOptions(device_).dtype(to_scalar_type(ref.meta.dtype)))
-        .target_device(device_)  // else the driver is asked whose address this is
-        .make_tensor();
+    return tensor_at(base + ref.byte_offset, ref.meta, device_);
   }
 
   // A value outside op steps is a window on the arena; one inside is what the op returned, or a view of it.

@@ -242,9 +242,7 @@ class Decoder {
     for (std::size_t i = 0; i < all.size(); ++i) {
       const auto found = register_of(all[i]);
       step.data[i] = found.slot;
-      access.register_bits = found.kind == Kind::bits16                                 ? 16
-                             : found.kind == Kind::bits64 || found.kind == Kind::real64 ? 64
-                                                                                        : 32;
+      access.register_bits = bits_of(found.kind);
     }
   }
 

@@ -10,23 +10,9 @@ namespace {
 using ptx::Operand;
 using ptx::PtxError;
 
-std::size_t width_of(Kind kind) {
-  switch (kind) {
-    case Kind::predicate:
-      return 1;
-    case Kind::bits16:
-      return 16;
-    case Kind::bits32:
-    case Kind::real32:
-      return 32;
-    default:
-      return 64;
-  }
-}
-
 //! An immediate operand as the bits that a register of this kind would hold.
-std::uint64_t bits_of(const Operand& operand, Kind kind, int ptx_line) {
-  const std::size_t width = width_of(kind);
+std::uint64_t immediate_bits(const Operand& operand, Kind kind, int ptx_line) {
+  const std::uint32_t width = bits_of(kind);
   if (operand.kind == Operand::Kind::integer) {
     if (kind == Kind::real32 || kind == Kind::real64)
       throw PtxError(ptx_line, "an integer where a floating-point number is expected");
@@ -66,8 +52,8 @@ class Decoder {
 
   //! A conversion may read a part of its operand and fill a wider register; both are words of the same size here.
   bool fits(Kind given, Kind wanted) const {
-    if (width_of(given) == width_of(wanted)) return true;
-    return instruction_.opcode == "cvt" && width_of(given) <= 32 && width_of(wanted) <= width_of(given);
+    if (bits_of(given) == bits_of(wanted)) return true;
+    return instruction_.opcode == "cvt" && bits_of(given) <= 32 && bits_of(wanted) <= bits_of(given);
   }
 
   //! Registers of the same size fit each other, whatever they hold.
@@ -75,8 +61,8 @@ class Decoder {
     const auto found = registers_.find(operand.name);
     if (!found) fail(fmt::format("'{}' is no register", operand.name));
     if (!fits(found->kind, kind))
-      fail(fmt::format("the register '{}' has {} bits where '{}' needs {}", operand.name, width_of(found->kind),
-                       instruction_.full_opcode(), width_of(kind)));
+      fail(fmt::format("the register '{}' has {} bits where '{}' needs {}", operand.name, bits_of(found->kind),
+                       instruction_.full_opcode(), bits_of(kind)));
     return found->slot;
   }
 
@@ -87,7 +73,7 @@ class Decoder {
 
   Slot source(const Operand& operand, Kind kind) {
     if (operand.kind == Operand::Kind::integer || operand.kind == Operand::Kind::floating)
-      return registers_.constant(bits_of(operand, kind, instruction_.at.ptx_line), kind);
+      return registers_.constant(immediate_bits(operand, kind, instruction_.at.ptx_line), kind);
     if (operand.negated) fail("a negated operand is not known here");
     return destination(operand, kind);
   }

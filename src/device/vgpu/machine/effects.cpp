@@ -59,16 +59,23 @@ void store(Warp& warp, const Step& step, Mask mask) {
   });
 }
 
+template <bool storing, AddressSpace space, class T, class Register, int vector>
+constexpr Effect access_of() {
+  if constexpr (storing)
+    return &store<space, T, Register, vector>;
+  else
+    return &load<space, T, Register, vector>;
+}
+
 template <bool storing, AddressSpace space, class T, class Register>
 Effect with_vector(int vector) {
-  const auto pick = [](Effect a, Effect b) { return storing ? b : a; };
   switch (vector) {
     case 1:
-      return pick(&load<space, T, Register, 1>, &store<space, T, Register, 1>);
+      return access_of<storing, space, T, Register, 1>();
     case 2:
-      return pick(&load<space, T, Register, 2>, &store<space, T, Register, 2>);
+      return access_of<storing, space, T, Register, 2>();
     case 4:
-      return pick(&load<space, T, Register, 4>, &store<space, T, Register, 4>);
+      return access_of<storing, space, T, Register, 4>();
     default:
       return nullptr;
   }
@@ -238,29 +245,21 @@ Effect atomic_in(const std::string& operation, const std::string& type) {
 }
 
 // --- across lanes
+// From which lane a value comes. `bound` is the last lane, going up the first, that may be read; an index counts from
+// the segment's first lane.
 struct Up {
-  static int source(int lane, int count, int clamp, int segment_mask) {
-    const int lowest = (lane & segment_mask) | (clamp & ~segment_mask & 31);
-    return lane - count >= lowest ? lane - count : -1;
-  }
+  static int source(int lane, int count, int bound, int) { return lane - count >= bound ? lane - count : -1; }
 };
 struct Down {
-  static int source(int lane, int count, int clamp, int segment_mask) {
-    const int highest = (lane & segment_mask) | (clamp & ~segment_mask & 31);
-    return lane + count <= highest ? lane + count : -1;
-  }
+  static int source(int lane, int count, int bound, int) { return lane + count <= bound ? lane + count : -1; }
 };
 struct Butterfly {
-  static int source(int lane, int count, int clamp, int segment_mask) {
-    const int highest = (lane & segment_mask) | (clamp & ~segment_mask & 31);
-    return (lane ^ count) <= highest ? lane ^ count : -1;
-  }
+  static int source(int lane, int count, int bound, int) { return (lane ^ count) <= bound ? lane ^ count : -1; }
 };
 struct Indexed {
-  static int source(int lane, int index, int clamp, int segment_mask) {
-    const int highest = (lane & segment_mask) | (clamp & ~segment_mask & 31);
+  static int source(int lane, int index, int bound, int segment_mask) {
     const int wanted = (lane & segment_mask) | (index & ~segment_mask & 31);
-    return wanted <= highest ? wanted : -1;
+    return wanted <= bound ? wanted : -1;
   }
 };
 
@@ -276,7 +275,8 @@ void shuffle(Warp& warp, const Step& step, Mask mask) {
   for_each_lane(mask, [&](int lane) {
     const auto control = static_cast<int>(word(2, lane));
     const int count = static_cast<int>(word(1, lane) & 31u);
-    const int source = Mode::source(lane, count, control & 31, control >> 8 & 31);
+    const int segment_mask = control >> 8 & 31, bound = (lane & segment_mask) | (control & ~segment_mask & 31);
+    const int source = Mode::source(lane, count, bound, segment_mask);
     if (source >= 0 && (mask >> source & 1) == 0)
       warp.fail(FaultKind::inactive_lane, "a shuffle reads lane " + std::to_string(source) + ", which takes no part",
                 lane, step);

@@ -23,6 +23,23 @@ struct Operation {
 //! What a register or an operand holds.
 enum class Kind : std::uint8_t { predicate, bits16, bits32, bits64, real32, real64 };
 
+//! Of a lane's value; 1 for predicates.
+constexpr std::uint32_t bits_of(Kind kind) {
+  switch (kind) {
+    case Kind::predicate:
+      return 1;
+    case Kind::bits16:
+      return 16;
+    case Kind::bits32:
+    case Kind::real32:
+      return 32;
+    case Kind::bits64:
+    case Kind::real64:
+      return 64;
+  }
+  return 0;
+}
+
 //! An instruction that computes results from operands, lane by lane, and does nothing else.
 struct ArithmeticOpcode {
   Handler run = nullptr;

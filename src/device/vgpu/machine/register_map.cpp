@@ -9,16 +9,10 @@
 namespace cudal1::vgpu {
 namespace {
 
+//! All lanes of a register. Those of 16 bits take words of 32.
 std::size_t bytes_of(Kind kind) {
-  switch (kind) {
-    case Kind::predicate:
-      return sizeof(Mask);
-    case Kind::bits64:
-    case Kind::real64:
-      return warp_size * sizeof(std::uint64_t);
-    default:
-      return warp_size * sizeof(std::uint32_t);
-  }
+  if (kind == Kind::predicate) return sizeof(Mask);
+  return warp_size * (bits_of(kind) == 64 ? sizeof(std::uint64_t) : sizeof(std::uint32_t));
 }
 
 }  // namespace
@@ -64,7 +58,7 @@ void RegisterMap::fill_constants(Registers& registers) const {
   for (const auto& [constant, slot] : constants_) {
     if (constant.kind == Kind::predicate)
       registers.predicate(slot) = constant.bits != 0 ? full_mask : 0;
-    else if (bytes_of(constant.kind) == warp_size * sizeof(std::uint64_t))
+    else if (bits_of(constant.kind) == 64)
       std::fill_n(registers.words<std::uint64_t>(slot), warp_size, constant.bits);
     else
       std::fill_n(registers.words<std::uint32_t>(slot), warp_size, static_cast<std::uint32_t>(constant.bits));
