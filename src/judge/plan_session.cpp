@@ -26,6 +26,13 @@ std::uint64_t library_bytes(const Backend& backend, const Plan& plan) {
 
 std::int64_t repeated(std::uint8_t byte) { return static_cast<std::int64_t>(byte * std::uint64_t{0x0101010101010101}); }
 
+//! What red zones are filled with. A number below two in every floating type: one added to something huge or to NaN
+//! would leave it as it was, and the write go unseen.
+std::uint8_t zone_pattern(Random& random) {
+  const std::uint64_t magnitude = 1 + random.below(0x3f), sign = random.below(2) << 7;
+  return static_cast<std::uint8_t>(sign | magnitude);
+}
+
 bool any_of(const std::vector<at::Tensor>& flags) { return !flags.empty() && at::stack(flags).any().item<bool>(); }
 
 }  // namespace
@@ -164,7 +171,7 @@ void PlanSession::write_leaves(const TensorTable& leaves, BufferRole role) {
 Result<PlanSession::Done> PlanSession::set_constants(const TensorTable& leaves, std::chrono::milliseconds limit) {
   constants_ = leaves;
   fixed_gaps_ = place_buffers(plan_, arena_plan_, false, random_, offsets_);
-  fixed_pattern_ = static_cast<std::uint8_t>(1 + random_.below(254));
+  fixed_pattern_ = zone_pattern(random_);
   words_at(arena_plan_.fixed.offset, arena_plan_.fixed.bytes).fill_(repeated(fixed_pattern_));
   // The arena may be larger than this plan needs; what is left over is a red zone too.
   if (const std::uint64_t end = arena_plan_.total_bytes(); end < arena_->bytes()) {
@@ -209,7 +216,7 @@ void PlanSession::flush_caches() {
 void PlanSession::place_inputs(const TensorTable& leaves) {
   inputs_ = leaves;
   moving_gaps_ = place_buffers(plan_, arena_plan_, true, random_, offsets_);
-  moving_pattern_ = static_cast<std::uint8_t>(1 + random_.below(254));
+  moving_pattern_ = zone_pattern(random_);
   words_at(arena_plan_.moving.offset, arena_plan_.moving.bytes).fill_(repeated(moving_pattern_));
   write_leaves(leaves, BufferRole::input);
   write_leaves(constants_, BufferRole::state);
