@@ -1,0 +1,52 @@
+// What a launch did, counted while it ran: what the timing model and the profile report are made of.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace cudal1::vgpu {
+
+//! The parts of a multiprocessor that instructions keep busy.
+enum class Pipe : std::uint8_t {
+  single,      //!< fp32 add, multiply, fma, compare, minimum
+  integer,     //!< integer, logic, shift, select, moves
+  half,        //!< fp16 and bf16, scalar and packed
+  twofold,     //!< fp64
+  special,     //!< reciprocals, roots, sines, exponentials, logarithms
+  conversion,  //!< between types
+  tensor,      //!< mma
+  memory,      //!< loads, stores, atomics, shuffles, ldmatrix, cp.async: issue only, traffic is counted apart
+  control,     //!< branches, barriers, votes, fences
+  count
+};
+inline constexpr std::size_t pipe_count = static_cast<std::size_t>(Pipe::count);
+
+//! Of one kind of access to global or local memory.
+struct Traffic {
+  std::uint64_t requests = 0;      //!< warp instructions
+  std::uint64_t sectors = 0;       //!< pieces of 32 bytes that they touched, each once a request
+  std::uint64_t bytes_wanted = 0;  //!< by the lanes that took part
+};
+
+//! Counts of a whole launch, or of the blocks of it that were run: `blocks` of `grid_blocks`.
+struct KernelCounters {
+  std::uint64_t grid_blocks = 0, blocks = 0;
+  std::array<std::uint64_t, pipe_count> instructions{};  //!< of warps, by Pipe
+  std::uint64_t lanes = 0;                               //!< that took part in them, in all
+  std::uint64_t branches = 0, divergent_branches = 0;
+  std::uint64_t barriers = 0;  //!< warps that came to one
+  Traffic global_loads, global_stores, global_atomics, local_accesses;
+  std::uint64_t shared_requests = 0;
+  std::uint64_t shared_passes = 0;    //!< as many as requests where no two lanes want different words of one bank
+  std::uint64_t tensor_products = 0;  //!< multiply-adds of mma instructions
+  std::uint64_t distinct_bytes_read = 0, distinct_bytes_written = 0;  //!< of global memory, in whole sectors
+
+  std::uint64_t warp_instructions() const {
+    std::uint64_t sum = 0;
+    for (const std::uint64_t count : instructions) sum += count;
+    return sum;
+  }
+};
+
+}  // namespace cudal1::vgpu

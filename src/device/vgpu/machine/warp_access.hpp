@@ -1,0 +1,24 @@
+// One warp instruction's way to memory, as the checks and the counters see it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "device/vgpu/machine/lanes.hpp"
+#include "device/vgpu/ptx/syntax.hpp"
+
+namespace cudal1::vgpu {
+
+enum class AccessKind : std::uint8_t { read, write, atomic };
+
+struct WarpAccess {
+  AccessKind kind = AccessKind::read;
+  std::uint32_t bytes = 4;  //!< of each lane
+  Mask mask = 0;            //!< lanes that take part
+  const std::array<std::uint64_t, warp_size>* addresses =
+      nullptr;             //!< in the memory's own space: shared ones from 0 on
+  std::uint32_t warp = 0;  //!< in its block
+  const ptx::Location* at = nullptr;
+};
+
+}  // namespace cudal1::vgpu
