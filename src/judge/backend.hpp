@@ -26,10 +26,14 @@ class Backend {
   virtual void synchronize() = 0;
   //! What memory can deliver at the very best; 0 if unknown (then nothing is faster than possible).
   virtual double peak_bytes_per_second() const = 0;
+  //! Times are a model's, and equal for equal programs: one call says as much as a hundred.
   virtual bool predicted() const { return false; }
 };
 
 //! The GPU with this ordinal. Throws Error in one line when there is none.
 std::unique_ptr<Backend> make_cuda_backend(int ordinal, std::unique_ptr<Compiler> compiler);
+
+//! The virtual GPU.
+std::unique_ptr<Backend> make_vgpu_backend(std::unique_ptr<Compiler> compiler);
 
 }  // namespace cudal1

@@ -18,6 +18,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double reference_times_allowed = 1000.0;
 constexpr double shortest_limit_ms = 1000.0;
+constexpr double shortest_interpreted_limit_ms = 120'000.0;  // endless loops end by their number of instructions
 constexpr int most_measurements = 3;
 constexpr int processes_for_results = 4;
 
@@ -65,16 +66,17 @@ struct TaskJudge::Impl {
   }
 
   std::chrono::milliseconds call_limit() const {
+    const double shortest = backend.predicted() ? shortest_interpreted_limit_ms : shortest_limit_ms;
     const double milliseconds = options.call_limit_seconds > 0.0
                                     ? options.call_limit_seconds * 1e3
-                                    : std::max(shortest_limit_ms, reference_times_allowed * context->reference_ms());
+                                    : std::max(shortest, reference_times_allowed * context->reference_ms());
     return std::chrono::milliseconds(static_cast<std::int64_t>(milliseconds));
   }
 
   //! Figures are taken over several processes; one will do for training.
   int processes() const {
     const bool several = options.mode == JudgeMode::result && options.measure_time;
-    return several && options.protocol == TimingProtocol::standard ? processes_for_results : 1;
+    return several && !backend.predicted() && options.protocol == TimingProtocol::standard ? processes_for_results : 1;
   }
 
   VerificationOptions verification_options() const {
@@ -161,6 +163,7 @@ struct TaskJudge::Impl {
   //! Measures until a result is stable, and again in a fresh process where the paper's rule asks for it.
   void time_program(const CompiledProgram& program, const Verification& verified, double best_known,
                     Evaluation& evaluation) {
+    if (backend.predicted()) return predict_time(verified, evaluation);
     const auto guard = lock.alone();
     Measurement measurement;
     for (int attempt = 0; attempt < most_measurements; ++attempt) {
@@ -177,6 +180,16 @@ struct TaskJudge::Impl {
     if (auto unconfirmed = confirm(program, verified, best_known, evaluation)) return fail(evaluation, *unconfirmed);
     evaluation.status = Status::ok;
     evaluation.reward = reward_of(*evaluation.timing, options.protocol);
+  }
+
+  //! Nothing is measured, so nobody has to keep quiet, and there is no chance in it to be confirmed.
+  void predict_time(const Verification& verified, Evaluation& evaluation) {
+    const auto guard = lock.share();
+    const Measurement prediction = predict(*context, context->candidate(), verified, measurement_options(), random);
+    if (!prediction.errors.empty()) evaluation.errors = prediction.errors;
+    if (prediction.failure) return fail(evaluation, *prediction.failure);
+    evaluation.timing = prediction.summary;
+    evaluation.reward = reward_of(*evaluation.timing, TimingProtocol::standard);
   }
 
   //! Where a timed call is wrong, the accuracy of the evaluation is that call's.

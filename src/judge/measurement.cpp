@@ -233,4 +233,23 @@ Measurement measure(TaskContext& context, PlanSession& candidate, const Verifica
   return Campaign(context, candidate, verified, options, random).run();
 }
 
+Measurement predict(TaskContext& context, PlanSession& candidate, const Verification& verified,
+                    const MeasurementOptions& options, Random& random) {
+  PairTimer timer(context, candidate, verified, options, random);
+  PairTimes times;
+  if (auto failure = timer.use_processes(0, 0)) return {failure, {}, {}};
+  if (auto failure = timer.time_pair(times)) return {failure, timer.errors(), {}};
+  if (auto changed = timer.check_constants()) return {changed, {}, {}};
+  const double reference_enqueue_ms = nominal_enqueue_ms(context.empty_plan());
+  const double candidate_enqueue_ms = nominal_enqueue_ms(candidate.plan());
+  const TimedPair pair{cost_ms(times.reference, reference_enqueue_ms), cost_ms(times.candidate, candidate_enqueue_ms)};
+  TimingSummary summary = summarize({{pair}}, TimingProtocol::standard);
+  summary.device_held = true;
+  summary.reference_device_ms = times.reference.device_ms;
+  summary.candidate_device_ms = times.candidate.device_ms;
+  summary.reference_enqueue_ms = reference_enqueue_ms;
+  summary.candidate_enqueue_ms = candidate_enqueue_ms;
+  return {std::nullopt, {}, summary};
+}
+
 }  // namespace cudal1

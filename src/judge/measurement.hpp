@@ -28,4 +28,8 @@ struct Measurement {
 Measurement measure(TaskContext& context, PlanSession& candidate, const Verification& verified,
                     const MeasurementOptions& options, Random& random);
 
+//! The same for devices that predict: one call each, whose times are exact.
+Measurement predict(TaskContext& context, PlanSession& candidate, const Verification& verified,
+                    const MeasurementOptions& options, Random& random);
+
 }  // namespace cudal1

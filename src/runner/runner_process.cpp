@@ -78,6 +78,7 @@ std::vector<std::string> command_line(const RunnerOptions& options) {
   arguments.push_back(options.executable.string());
   for (const fs::path& path : visible) arguments.insert(arguments.end(), {"--readable", path.string()});
   for (const fs::path& path : options.writable) arguments.insert(arguments.end(), {"--writable", path.string()});
+  arguments.insert(arguments.end(), options.arguments.begin(), options.arguments.end());
   return arguments;
 }
 

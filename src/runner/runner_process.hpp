@@ -20,6 +20,7 @@ struct RunnerOptions {
   std::filesystem::path executable;
   std::vector<std::filesystem::path> readable;  //!< besides the system's folders
   std::vector<std::filesystem::path> writable;  //!< device files
+  std::vector<std::string> arguments;           //!< of this kind of runner
   std::optional<CompiledModule> runtime_kernels;
   bool use_bubblewrap = true;  //!< where bwrap works; the runner restricts itself in any case
   std::chrono::milliseconds start_limit{30000};

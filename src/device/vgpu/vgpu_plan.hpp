@@ -1,0 +1,44 @@
+// A plan on the virtual GPU: kernels are interpreted, op steps run on the processor, both with a predicted time.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "device/device.hpp"
+#include "device/op_runtime.hpp"
+#include "device/vgpu/machine/grid.hpp"
+#include "device/vgpu/vgpu_module.hpp"
+
+namespace cudal1::vgpu {
+
+class VgpuPlan : public LoadedPlan {
+ public:
+  //! `ops` is null where the plan has no op steps. Throws DeviceError.
+  VgpuPlan(Plan plan, const CompiledModule& module, std::span<std::byte> arena, std::unique_ptr<OpRuntime> ops);
+
+  void prepare(const BufferOffsets& offsets) override;
+  CallTimes call(const BufferOffsets& offsets, const CallOptions& options) override;
+
+ private:
+  void check_launches(const std::vector<cudal1::Step>& steps) const;
+  void place(const BufferOffsets& offsets);
+  void run_steps(const std::vector<cudal1::Step>& steps, bool preparing);
+  void run_launch(const LaunchStep& step, bool preparing);
+  void run_zero(const ZeroStep& step);
+  void copy_op_outputs(const BufferOffsets& offsets);
+
+  std::vector<std::byte> parameters_of(const LaunchStep& step, const Kernel& kernel);
+  GlobalMemory memory_of(const LaunchStep& step, bool preparing);
+  std::byte* host_address(int buffer);
+  std::uint64_t device_address(int buffer) const;
+  [[noreturn]] void refuse(const KernelFault& fault, const LaunchStep& step) const;
+
+  Plan plan_;
+  std::span<std::byte> arena_;
+  std::unique_ptr<OpRuntime> ops_;
+  std::unique_ptr<VgpuModule> module_;  //!< null: the plan has no launches
+  BufferOffsets offsets_;
+};
+
+}  // namespace cudal1::vgpu

@@ -1,0 +1,52 @@
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "base/files.hpp"
+#include "judge/backend.hpp"
+
+namespace cudal1 {
+namespace {
+
+class VgpuBackend : public Backend {
+ public:
+  explicit VgpuBackend(std::unique_ptr<Compiler> compiler) : compiler_(std::move(compiler)) {
+    info_.name = "virtual GPU";
+    info_.uuid = "vgpu";
+    info_.target = "sm_90";  // or the newest that this clang knows
+    info_.memory_bytes = ::sysconf(_SC_PHYS_PAGES) * ::sysconf(_SC_PAGESIZE);
+  }
+
+  const DeviceInfo& info() const override { return info_; }
+  bool tensors_on_cuda() const override { return false; }
+  Compiler& compiler() override { return *compiler_; }
+  double peak_bytes_per_second() const override { return 0.0; }
+  bool predicted() const override { return true; }
+  void synchronize() override {}
+
+  RunnerOptions runner_options() override {
+    RunnerOptions options;
+    options.executable = executable_directory() / "cudal1-vgpu-runner";
+    options.readable = {std::filesystem::path(CUDAL1_TORCH_DIR).parent_path()};
+    return options;
+  }
+
+  std::unique_ptr<Arena> make_arena(std::uint64_t bytes) override { return make_host_arena(bytes); }
+
+  std::uint64_t free_bytes() const override {
+    return static_cast<std::uint64_t>(::sysconf(_SC_AVPHYS_PAGES)) *
+           static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  }
+
+ private:
+  std::unique_ptr<Compiler> compiler_;
+  DeviceInfo info_;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_vgpu_backend(std::unique_ptr<Compiler> compiler) {
+  return std::make_unique<VgpuBackend>(std::move(compiler));
+}
+
+}  // namespace cudal1
