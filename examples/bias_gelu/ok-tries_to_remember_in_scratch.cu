@@ -1,6 +1,6 @@
-// Skips its work when a mark from an earlier call is still in scratch. Scratch is poisoned before every call, so the
-// mark never survives and the work is always done.
-//! buffer mark i32 [1]
+// Skips its work when a mark from an earlier call is still in its buffer. The buffer is zeroed before every call, so
+// the mark never survives and the work is always done.
+//! buffer mark i32 [1] zero
 //! group gelu replaces add_1 gelu_1
 //! launch bias_gelu : grid=ceil_div(numel(x), 256) block=256 args=(x, bias, gelu_1, mark, i32:numel(x), i32:x.size(1))
 //! launch leave_mark : grid=1 block=1 args=(mark)

@@ -6,7 +6,7 @@
 namespace cudal1 {
 namespace {
 
-constexpr std::array<std::pair<Status, std::string_view>, 21> names{{
+constexpr std::array<std::pair<Status, std::string_view>, 22> names{{
     {Status::ok, "ok"},
     {Status::parse_error, "parse_error"},
     {Status::plan_error, "plan_error"},
@@ -26,6 +26,7 @@ constexpr std::array<std::pair<Status, std::string_view>, 21> names{{
     {Status::clock_mismatch, "clock_mismatch"},
     {Status::faster_than_possible, "faster_than_possible"},
     {Status::unstable, "unstable"},
+    {Status::unsafe, "unsafe"},
     {Status::unsupported, "unsupported"},
     {Status::judge_error, "judge_error"},
 }};

@@ -28,8 +28,9 @@ enum class Status {
   clock_mismatch,        //!< device events and the host clock tell different stories
   faster_than_possible,  //!< below the physical floor, and not confirmed by a fresh process and a dependence test
   unstable,              //!< correct, but the timing did not settle; no reward
-  unsupported,           //!< the device or this version cannot run it; says what is missing
-  judge_error,           //!< our own failure (disk full, reference does not run); never the program's fault
+  unsafe,       //!< right results, but a device that sees every access saw a race or a read of unwritten memory
+  unsupported,  //!< the device or this version cannot run it; says what is missing
+  judge_error,  //!< our own failure (disk full, reference does not run); never the program's fault
 };
 
 std::string_view to_string(Status status);

@@ -60,11 +60,19 @@ enum class Gate {
   expired,  //!< not long enough: the times are of no use
 };
 
+//! What does not show in results: a race, a read of memory that nobody wrote. Only a device that watches every access
+//! finds any.
+struct Finding {
+  std::string message;
+  SourcePosition at;
+};
+
 struct CallTimes {
   double device_ms = 0.0;   //!< device events right around the call
   double host_ms = 0.0;     //!< host clock from when the device may start to the end of a device-wide synchronisation
   double enqueue_ms = 0.0;  //!< host clock around enqueueing the call; for information
   Gate gate = Gate::unused;
+  std::vector<Finding> findings;
 };
 
 struct CallOptions {

@@ -79,6 +79,7 @@ std::optional<Failure> verify_set(TaskContext& context, PlanSession& session, co
     const auto called =
         session.call(leaves, run == 0 && twice ? Poison::not_a_number : poison, options.call_limit, false);
     if (!called) return called.failure();
+    if (verification.findings.empty()) verification.findings = called.value().findings;
     if (auto failure = check_results(context, session, expected, distribution, verification)) return failure;
     if (auto failure = session.find_violation(true)) return failure;
     if (run == 0 && twice) first = copies(results_in(context, session));
@@ -95,6 +96,18 @@ std::vector<Distribution> choose_sets(const TaskContext& context, const Verifica
   for (std::size_t i = sets.size(); i > native + 1; --i)
     std::swap(sets[i - 1], sets[native + random.below(i - native)]);
   return sets;
+}
+
+//! A wrong result is the verdict, and what was found helps to understand it; right results are not enough.
+void report_findings(Verification& verification) {
+  if (verification.findings.empty()) return;
+  const Finding& first = verification.findings.front();
+  if (!verification.failure) {
+    verification.failure = Failure{Status::unsafe, first.message, first.at, {}};
+  } else if (verification.failure->status == Status::wrong_result) {
+    verification.failure->message += "; " + first.message;
+    verification.failure->at = first.at;
+  }
 }
 
 TensorTable change_some_elements(const TaskContext& context, const TensorTable& leaves, Random& random) {
@@ -147,6 +160,7 @@ Verification verify(TaskContext& context, PlanSession& session, const Verificati
     const TensorTable leaves = context.with_inputs(verification.constants, sets[i], random.next());
     verification.failure = verify_set(context, session, leaves, sets[i], i == 0, options, random, verification);
   }
+  report_findings(verification);
   return verification;
 }
 

@@ -21,7 +21,8 @@ struct Verification {
   std::optional<bool> deterministic;
   //! By distribution, then output: the smallest budget met, for the cheap test of timed calls.
   std::map<Distribution, std::vector<double>> budgets;
-  TensorTable constants;  //!< weights and states that are in place now
+  std::vector<Finding> findings;  //!< of the first call that had any
+  TensorTable constants;          //!< weights and states that are in place now
 };
 
 //! The plan must be loaded in `session`.

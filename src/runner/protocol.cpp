@@ -45,6 +45,22 @@ Gate gate_from_json(const nlohmann::json& answer) {
   return known ? static_cast<Gate>(gate) : Gate::expired;
 }
 
+nlohmann::json findings_to_json(const std::vector<Finding>& findings) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const Finding& finding : findings)
+    list.push_back({{"message", printable(finding.message)}, {"line", finding.at.line}, {"column", finding.at.column}});
+  return list;
+}
+
+std::vector<Finding> findings_from_json(const nlohmann::json& answer) try {
+  std::vector<Finding> findings;
+  for (const auto& entry : answer.value("findings", nlohmann::json::array()))
+    findings.push_back({printable(entry.value("message", "")), {entry.value("line", 0), entry.value("column", 0)}});
+  return findings;
+} catch (const nlohmann::json::exception&) {
+  return {};
+}
+
 nlohmann::json offsets_to_json(const BufferOffsets& offsets) { return offsets; }
 
 BufferOffsets offsets_from_json(const nlohmann::json& json) { return json.get<BufferOffsets>(); }

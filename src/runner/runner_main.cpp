@@ -59,7 +59,8 @@ class Server {
             {"device_ms", times.device_ms},
             {"host_ms", times.host_ms},
             {"enqueue_ms", times.enqueue_ms},
-            {"gate", static_cast<int>(times.gate)}};
+            {"gate", static_cast<int>(times.gate)},
+            {"findings", protocol::findings_to_json(times.findings)}};
   }
 
  private:

@@ -1,0 +1,75 @@
+// The whole path without a GPU, as users without one go it: clang, the virtual GPU's runner, the real judge.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <memory>
+
+#include "base/files.hpp"
+#include "compile/clang_compiler.hpp"
+#include "example_programs.hpp"
+#include "judge/judge.hpp"
+#include "small_task.hpp"
+
+namespace cudal1 {
+namespace {
+
+namespace fs = std::filesystem;
+
+Backend& backend() {
+  static const int one_thread [[maybe_unused]] = ::setenv("OMP_NUM_THREADS", "1", 1);
+  static const std::unique_ptr<Backend> instance = make_vgpu_backend(std::make_unique<ClangCompiler>());
+  return *instance;
+}
+
+TaskJudge& judge_of(const std::string& example) {
+  static const TemporaryFolder scratch;
+  static std::map<std::string, std::unique_ptr<TaskJudge>> judges;
+  auto& judge = judges[example];
+  if (!judge) {
+    const fs::path task = testing::make_small_task(testing::examples_folder() / example, scratch.path() / example);
+    JudgeOptions options;
+    options.mode = JudgeMode::fast;
+    judge = std::make_unique<TaskJudge>(backend(), task, options);
+  }
+  return *judge;
+}
+
+//! Programs whose verdict needs the full size.
+bool needs_the_full_size(const std::string& file) {
+  for (const char* part : {"grid_too_tall", "forgets_tail", "number_too_large"})
+    if (file.find(part) != std::string::npos) return true;
+  return false;
+}
+
+std::vector<std::string> programs() {
+  std::vector<std::string> programs = testing::example_programs();
+  std::erase_if(programs, needs_the_full_size);
+  return programs;
+}
+
+Evaluation evaluate(const std::string& task, const std::string& name, const std::string& text) {
+  TaskJudge& judge = judge_of(task);
+  return judge.evaluate(judge.compile(name, text));
+}
+
+class ExampleOnVgpu : public ::testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    if (!find_clang()) GTEST_SKIP() << "no clang: " << clang_search_description();
+  }
+};
+
+TEST_P(ExampleOnVgpu, GetsTheStatusItsNameStartsWith) {
+  const fs::path program = GetParam();
+  const Evaluation evaluation = evaluate(program.parent_path().string(), program.filename().string(),
+                                         read_file(testing::examples_folder() / program));
+  EXPECT_EQ(to_string(evaluation.status), testing::status_in_name(program)) << evaluation.failure.message << "\n"
+                                                                            << evaluation.failure.details;
+}
+
+INSTANTIATE_TEST_SUITE_P(Examples, ExampleOnVgpu, ::testing::ValuesIn(programs()), testing::test_name);
+
+}  // namespace
+}  // namespace cudal1
