@@ -41,6 +41,7 @@ struct KernelCounters {
   std::uint64_t shared_passes = 0;    //!< as many as requests where no two lanes want different words of one bank
   std::uint64_t tensor_products = 0;  //!< multiply-adds of mma instructions
   std::uint64_t distinct_bytes_read = 0, distinct_bytes_written = 0;  //!< of global memory, in whole sectors
+  std::uint64_t block_bytes_read = 0;  //!< the same for loads, but counted for each block anew; 0: not counted
 
   std::uint64_t warp_instructions() const {
     std::uint64_t sum = 0;

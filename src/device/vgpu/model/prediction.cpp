@@ -1,0 +1,182 @@
+#include "device/vgpu/model/prediction.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/result.hpp"
+#include "device/vgpu/model/warp_latency.hpp"
+
+namespace cudal1::vgpu {
+namespace {
+
+constexpr double warp_lanes = 32;
+
+double tensor_rate(const GpuProfile::Tensor& tensor, TensorType type) {
+  const std::array<double, 5> rates{tensor.f16, tensor.bf16, tensor.tf32, tensor.s8, tensor.f64};
+  return rates[static_cast<std::size_t>(type)];
+}
+
+class Predictor {
+ public:
+  Predictor(const GpuProfile& gpu, const KernelShape& shape, const KernelCounters& counters,
+            const ModelParameters& model)
+      : gpu_(gpu), shape_(shape), counters_(counters), model_(model), scale_(scale_of(shape, counters)) {
+    made_.occupancy = occupancy_of(gpu, shape.threads_per_block(), shape.traits.registers, shape.shared_bytes);
+    if (made_.occupancy.blocks == 0)
+      throw Error(
+          fmt::format("no multiprocessor of {} holds a block of {} threads with {} registers each and {} bytes "
+                      "of shared memory",
+                      gpu.name, shape.threads_per_block(), shape.traits.registers, shape.shared_bytes));
+    spread_blocks();
+    made_.traffic = memory_traffic(gpu, model, shape, counters, made_.occupancy);
+  }
+
+  KernelPrediction run() {
+    add_pipes();
+    add_memory();
+    add_latency();
+    combine();
+    return std::move(made_);
+  }
+
+ private:
+  //! How uneven the blocks lie on the multiprocessors, and how full those are.
+  void spread_blocks() {
+    const double multiprocessors = static_cast<double>(gpu_.chip.multiprocessors);
+    const double blocks = static_cast<double>(std::max<std::uint64_t>(shape_.blocks(), 1));
+    const double busiest = std::ceil(blocks / multiprocessors);
+    const double resident = static_cast<double>(made_.occupancy.blocks);
+    made_.waves = busiest / resident;
+    made_.active_share =
+        std::min(busiest, resident) * shape_.warps_per_block() / static_cast<double>(gpu_.limits.warps);
+    const double uneven = busiest * multiprocessors / blocks;
+    imbalance_ = blocks <= multiprocessors ? uneven : 1 + (uneven - 1) * model_.tail_share;
+  }
+
+  //! Seconds that the busiest multiprocessor takes for this many clocks of the whole grid's work.
+  double on_multiprocessors(double clocks) const {
+    return clocks / static_cast<double>(gpu_.chip.multiprocessors) * imbalance_ / gpu_.clocks_per_second();
+  }
+
+  //! `seconds` at the data sheet's rate, `efficiency` the share of it that can be had.
+  void add(const std::string& name, double seconds, double efficiency, bool has_peak = true) {
+    if (seconds <= 0) return;
+    made_.components.push_back({name, seconds / efficiency * 1e3, has_peak ? seconds * 1e3 : 0});
+  }
+
+  double instructions(Pipe pipe) const {
+    return static_cast<double>(counters_.instructions[static_cast<std::size_t>(pipe)]) * scale_;
+  }
+
+  void add_pipe(const std::string& name, double warp_instructions, double lanes) {
+    const double clocks = warp_instructions * warp_lanes / lanes;
+    add(name, on_multiprocessors(clocks), model_.pipe_efficiency);
+    if (clocks <= busiest_clocks_) return;
+    busiest_clocks_ = clocks;
+    made_.busiest_pipe = name;
+  }
+
+  void add_pipes() {
+    const GpuProfile::Pipes& pipes = gpu_.pipes;
+    add_pipe("fp32", instructions(Pipe::single), pipes.single);
+    add_pipe("integer", instructions(Pipe::integer) * model_.integer_weight, pipes.integer);
+    add_pipe("half", instructions(Pipe::half), pipes.half);
+    add_pipe("fp64", instructions(Pipe::twofold), pipes.twofold);
+    add_pipe("special functions", instructions(Pipe::special), pipes.special);
+    add_pipe("conversions", instructions(Pipe::conversion), pipes.conversion);
+    add_pipe("load/store", instructions(Pipe::memory), pipes.memory);
+    const double products = static_cast<double>(counters_.tensor_products) * scale_;
+    add_pipe("tensor cores", products / warp_lanes,
+             tensor_rate(gpu_.tensor, shape_.traits.tensor_type) * gpu_.tensor.mma_share);
+    const double saved = instructions(Pipe::integer) * (1 - model_.integer_weight);
+    const double issued = static_cast<double>(counters_.warp_instructions()) * scale_ - saved;
+    add("instruction issue", on_multiprocessors(issued / pipes.schedulers), model_.issue_efficiency);
+  }
+
+  bool conflicts() const {
+    return static_cast<double>(counters_.shared_passes) > 1.5 * static_cast<double>(counters_.shared_requests);
+  }
+
+  void add_memory() {
+    const GpuProfile::Memory& memory = gpu_.memory;
+    const double shared_clocks = static_cast<double>(counters_.shared_passes) * scale_ * 128 / gpu_.pipes.shared_bytes;
+    add(conflicts() ? "shared memory conflicts" : "shared memory", on_multiprocessors(shared_clocks),
+        model_.pipe_efficiency);
+    add("L1 bandwidth", on_multiprocessors(made_.traffic.l1 / memory.l1_bytes_per_clock), model_.pipe_efficiency);
+    // One multiprocessor cannot take in what the whole L2 can give.
+    const double port = on_multiprocessors(made_.traffic.l2 / memory.l2_port_bytes_per_clock);
+    const double all = made_.traffic.l2 / memory.l2_bytes_per_second;
+    add("L2 bandwidth", std::max(port, all), model_.l2_efficiency);
+    add("DRAM bandwidth", made_.traffic.dram() / memory.dram_bytes_per_second,
+        memory.dram_achievable * model_.dram_efficiency);
+    const double atomics = static_cast<double>(counters_.global_atomics.sectors) * scale_;
+    add("atomics", atomics / model_.atomics_per_clock / gpu_.clocks_per_second(), 1, false);
+  }
+
+  //! A multiprocessor that is never full has one wave; the last of several is shorter where blocks end one by one.
+  void add_latency() {
+    double waves = std::max(made_.waves, 1.0);
+    waves += (std::ceil(waves) - waves) * model_.tail_share;
+    const double cycles = warp_cycles(gpu_, model_, shape_, counters_, made_.traffic);
+    add("latency", waves * cycles / gpu_.clocks_per_second(), 1, false);
+  }
+
+  void combine() {
+    double sum = 0;
+    for (const TimeComponent& component : made_.components)
+      sum += std::pow(component.milliseconds, model_.soft_maximum_exponent);
+    const double running = std::pow(sum, 1 / model_.soft_maximum_exponent);
+    made_.launch_milliseconds = (shape_.in_graph ? gpu_.costs.graph_launch_us : gpu_.costs.launch_us) / 1e3;
+    made_.milliseconds = running + made_.launch_milliseconds;
+    std::ranges::sort(made_.components, std::ranges::greater{}, &TimeComponent::milliseconds);
+    for (TimeComponent& component : made_.components) component.share_of_peak /= running;
+    made_.dram_share = made_.traffic.dram() / gpu_.memory.dram_bytes_per_second / (running / 1e3);
+    for (const TimeComponent& component : made_.components)
+      if (component.name == made_.busiest_pipe) made_.busiest_pipe_share = component.share_of_peak / imbalance_;
+    made_.bound = bound_of(running);
+  }
+
+  //! Where nearly every instruction that is issued goes to one pipe, that pipe is what a person can do something about.
+  std::string longest_component() const {
+    const TimeComponent& longest = made_.components.front();
+    if (longest.name != "instruction issue") return longest.name;
+    for (const TimeComponent& component : made_.components)
+      if (component.name == made_.busiest_pipe && component.milliseconds > 0.8 * longest.milliseconds)
+        return component.name;
+    return longest.name;
+  }
+
+  std::string bound_of(double running_ms) const {
+    if (made_.launch_milliseconds > running_ms) return "launch";
+    const std::string longest = longest_component();
+    const bool of_the_chip = longest == "DRAM bandwidth" || longest == "atomics";
+    if (!of_the_chip && shape_.blocks() < static_cast<std::uint64_t>(gpu_.chip.multiprocessors))
+      return fmt::format("too few blocks: {} for {} multiprocessors", shape_.blocks(), gpu_.chip.multiprocessors);
+    if (longest == "latency") return fmt::format("latency: {:.0f}% occupancy", 100 * made_.active_share);
+    return longest;
+  }
+
+  const GpuProfile& gpu_;
+  const KernelShape& shape_;
+  const KernelCounters& counters_;
+  const ModelParameters& model_;
+  double scale_ = 1, imbalance_ = 1, busiest_clocks_ = 0;
+  KernelPrediction made_;
+};
+
+}  // namespace
+
+KernelPrediction predict(const GpuProfile& gpu, const KernelShape& shape, const KernelCounters& counters,
+                         const ModelParameters& model) {
+  return Predictor(gpu, shape, counters, model).run();
+}
+
+KernelPrediction predict(const GpuProfile& gpu, const KernelShape& shape, const KernelCounters& counters) {
+  static const ModelParameters model = load_model();
+  return predict(gpu, shape, counters, model);
+}
+
+}  // namespace cudal1::vgpu
