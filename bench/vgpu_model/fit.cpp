@@ -1,0 +1,73 @@
+// Fits gpus/model.json to measured launches and says how well the model does on families it has not seen.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "base/files.hpp"
+#include "base/result.hpp"
+#include "device/vgpu/model/model_fit.hpp"
+#include "device/vgpu/model/prediction.hpp"
+
+using namespace cudal1;
+using namespace cudal1::vgpu;
+
+namespace {
+
+struct Options {
+  std::string observations, gpu = "h200", start = "model", write;
+  bool list = false;
+};
+
+void print(const char* what, const FitQuality& quality) {
+  fmt::print("{:<18} {:>3} families {:>4} launches  Spearman {:.3f} ({:.3f} inside families)  median error {:.1f}%\n",
+             what, quality.families, quality.launches, quality.spearman, quality.family_spearman,
+             100 * quality.median_error);
+}
+
+void list(const GpuProfile& gpu, const ModelParameters& model, const std::vector<Observation>& observations) {
+  for (const Observation& observation : observations) {
+    const KernelPrediction prediction = predict(gpu, observation.shape, observation.counters, model);
+    fmt::print("{:<7} {:<24} {:<24} measured {:.4f} ms  predicted {:.4f} ms  ratio {:.2f}  {}\n",
+               is_for_fitting(observation.family) ? "fitted" : "unseen", observation.family, observation.variant,
+               observation.measured_ms, prediction.milliseconds, prediction.milliseconds / observation.measured_ms,
+               prediction.bound);
+  }
+}
+
+void run(const Options& options) {
+  const GpuProfile gpu = find_profile(options.gpu);
+  const ModelParameters start = load_model(options.start);
+  const std::vector<Observation> all = read_observations(options.observations);
+  const Halves halves = split(all);
+  const ModelParameters fitted = fit(gpu, start, halves.fitted);
+  if (options.list) list(gpu, fitted, all);
+  print("fitted, before", quality_of(gpu, start, halves.fitted));
+  print("fitted, after", quality_of(gpu, fitted, halves.fitted));
+  print("unseen, before", quality_of(gpu, start, halves.unseen));
+  print("unseen, after", quality_of(gpu, fitted, halves.unseen));
+  const std::string why = fmt::format("fitted to {} launches on {}", halves.fitted.size(), gpu.title);
+  if (options.write.empty())
+    fmt::print("{}", model_file(fitted, why));
+  else
+    write_file_atomically(options.write, model_file(fitted, why));
+}
+
+}  // namespace
+
+int main(int count, char** arguments) try {
+  Options options;
+  CLI::App app("Fits the virtual GPU's timing model to measured launches.");
+  app.add_option("observations", options.observations, "JSON lines: family, variant, measured_ms, shape, counters")
+      ->required();
+  app.add_option("--gpu", options.gpu, "where they were measured: a profile's name or path");
+  app.add_option("--start", options.start, "parameters to start from: a file, or what comes with the program");
+  app.add_option("--write", options.write, "write the parameters here instead of printing them");
+  app.add_flag("--list", options.list, "print every launch");
+  CLI11_PARSE(app, count, arguments);
+  run(options);
+  return 0;
+} catch (const cudal1::Error& error) {
+  fmt::print(stderr, "fit_vgpu_model: {}\n", error.what());
+  return 1;
+}

@@ -1,0 +1,64 @@
+// Where the time of a program goes: a row for every kernel and library step.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "device/vgpu/model/op_model.hpp"
+#include "device/vgpu/model/prediction.hpp"
+
+namespace cudal1::vgpu {
+
+//! What only counters tell: kernels on the virtual GPU have them, library steps and real GPUs do not.
+struct KernelFacts {
+  std::string busiest_pipe;       //!< "fp32"
+  double busiest_pipe_share = 0;  //!< of its peak
+  double occupancy = 0;           //!< warps on a multiprocessor, of those it could hold
+  std::string occupancy_limit;    //!< "registers", "shared memory", "warps", "blocks", "grid"
+  std::uint32_t registers = 0;    //!< of a thread, estimated
+  std::uint64_t blocks = 0;
+  double sectors_per_request = 0;        //!< 32-byte pieces that a warp's access to global memory touches
+  double least_sectors_per_request = 0;  //!< had it touched no byte that no lane wanted
+  double passes_per_shared_request = 0;  //!< 1: no bank conflicts; 0: no shared memory
+  double lanes_per_instruction = 0;      //!< of 32; fewer where threads of a warp go different ways
+  double divergent_branches = 0;         //!< share of the branches
+  double reads_of_a_byte = 0;            //!< how often L2 had to give a byte
+  double loads_in_flight = 0;            //!< of a warp
+  double l2_share = 0;                   //!< of its bandwidth
+};
+
+struct KernelReport {
+  std::string name;  //!< kernel, or the node of a library step
+  bool is_op = false;
+  int source_line = 0;      //!< of the program; 0: none
+  double milliseconds = 0;  //!< all launches together
+  double share = 0;         //!< of the whole call
+  std::uint64_t launches = 1;
+  double bytes_read = 0, bytes_written = 0;  //!< each byte of global memory once a launch
+  double dram_share = 0;                     //!< of the peak bandwidth
+  std::string bound;                         //!< what it waits for
+  std::string advice;                        //!< one line
+  std::optional<KernelFacts> facts;
+};
+
+KernelReport report_of_kernel(const std::string& name, int source_line, const GpuProfile& gpu, const KernelShape& shape,
+                              const KernelCounters& counters, const KernelPrediction& prediction);
+KernelReport report_of_op(const std::string& name, const GpuProfile& gpu, const OpEstimate& estimate);
+
+struct ProfileReport {
+  std::string gpu;                 //!< "h200", or what a real device calls itself
+  bool predicted = true;           //!< on the virtual GPU
+  double call_ms = 0;              //!< around all steps
+  std::vector<KernelReport> rows;  //!< longest first
+
+  double total_ms() const;
+  //! A further launch of a kernel that is there is added to its row: the numbers are then those of the longer launch.
+  void add(const KernelReport& row);
+};
+
+nlohmann::json to_json(const KernelReport& row);
+nlohmann::json to_json(const ProfileReport& report);
+
+}  // namespace cudal1::vgpu

@@ -1,0 +1,143 @@
+#include "device/vgpu/model/model_fit.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/files.hpp"
+#include "base/random.hpp"
+#include "base/result.hpp"
+#include "device/vgpu/model/prediction.hpp"
+#include "made_up_kernels.hpp"
+
+namespace cudal1::vgpu {
+namespace {
+
+const GpuProfile h200 = find_profile("h200");
+
+//! A family has its own mix of work, its variants different sizes of it.
+MadeUpKernel made_up_variant(std::uint64_t family, int variant) {
+  Random random(1000 + family);
+  MadeUpKernel kernel = made_up_copy(static_cast<std::uint32_t>(100 + random.below(8000)) << (variant / 2),
+                                     (1 + random.below(64)) << (19 + variant));
+  const std::uint64_t unit = kernel.counters.global_loads.requests;
+  kernel.instructions(Pipe::single) += unit * random.below(200);
+  kernel.instructions(Pipe::integer) += unit * random.below(100);
+  kernel.instructions(Pipe::special) += unit * random.below(30);
+  kernel.counters.shared_requests = unit * random.below(20);
+  kernel.counters.shared_passes = kernel.counters.shared_requests * (1 + random.below(4));
+  kernel.counters.barriers = kernel.shape.blocks() * 8 * random.below(40);
+  kernel.counters.global_atomics.sectors = random.below(3) == 0 ? unit : 0;
+  kernel.shape.traits.registers = static_cast<std::uint32_t>(24 + random.below(140));
+  kernel.shape.traits.parallelism = {1.0 + static_cast<double>(random.below(8)), 2, 2};
+  return kernel;
+}
+
+//! A GPU that differs from what the program believes.
+ModelParameters truth() {
+  ModelParameters model = load_model();
+  model.soft_maximum_exponent = 2.5;
+  model.pipe_efficiency = 0.6;
+  model.dram_efficiency = 0.8;
+  model.latency_weight = 2;
+  model.atomics_per_clock = 16;
+  return model;
+}
+
+std::vector<Observation> synthetic(double noise) {
+  Random random(7);
+  std::vector<Observation> observations;
+  for (std::uint64_t family = 0; family < 24; ++family)
+    for (int variant = 0; variant < 5; ++variant) {
+      const MadeUpKernel kernel = made_up_variant(family, variant);
+      const double measured = predict(h200, kernel.shape, kernel.counters, truth()).milliseconds *
+                              std::exp(noise * (2 * random.uniform() - 1));
+      observations.push_back(
+          {fmt::format("family_{}", family), fmt::format("size_{}", variant), kernel.shape, kernel.counters, measured});
+    }
+  return observations;
+}
+
+TEST(ModelFit, MeetsTimesOfFamiliesItHasNotSeen) {
+  const Halves halves = split(synthetic(0.05));
+  ASSERT_GE(halves.fitted.size(), 40u);
+  ASSERT_GE(halves.unseen.size(), 40u);
+  const ModelParameters start = load_model(), fitted = fit(h200, start, halves.fitted);
+  const FitQuality before = quality_of(h200, start, halves.unseen), after = quality_of(h200, fitted, halves.unseen);
+  EXPECT_GT(before.median_error, 0.2);
+  EXPECT_LT(after.median_error, 0.06);
+  EXPECT_GT(after.spearman, 0.98);
+  EXPECT_GT(after.family_spearman, 0.98);
+}
+
+TEST(ModelFit, TheOtherHalfHasNoSay) {
+  std::vector<Observation> observations = synthetic(0.05);
+  const ModelParameters once = fit(h200, load_model(), split(observations).fitted);
+  for (Observation& observation : observations)
+    if (!is_for_fitting(observation.family)) observation.measured_ms *= 3;
+  const ModelParameters again = fit(h200, load_model(), split(observations).fitted);
+  for (const ModelParameter& parameter : model_parameters())
+    EXPECT_EQ(once.*parameter.value, again.*parameter.value) << parameter.name;
+}
+
+TEST(ModelFit, WhatNothingDependsOnStays) {
+  std::vector<Observation> observations = synthetic(0);
+  for (Observation& observation : observations) observation.counters.global_atomics = {};
+  EXPECT_EQ(fit(h200, load_model(), observations).atomics_per_clock, load_model().atomics_per_clock);
+}
+
+//! printf %s name | sha256sum
+TEST(ModelFit, TheHashOfTheNameDecidesTheHalf) {
+  EXPECT_TRUE(is_for_fitting("abc"));  // ba…
+  EXPECT_FALSE(is_for_fitting(""));    // e3…
+}
+
+TEST(ModelFit, SpearmanKnowsOrderAndTies) {
+  EXPECT_DOUBLE_EQ(spearman({1, 2, 3, 4}, {10, 200, 3000, 3001}), 1);
+  EXPECT_DOUBLE_EQ(spearman({1, 2, 3, 4}, {4, 3, 2, 1}), -1);
+  EXPECT_NEAR(spearman({1, 2, 2, 3}, {1, 2, 3, 4}), 0.9487, 1e-4);
+  EXPECT_DOUBLE_EQ(spearman({1, 1, 1}, {1, 2, 3}), 0);
+}
+
+TEST(Observations, SurviveTheirFile) {
+  const std::vector<Observation> written = synthetic(0.1);
+  std::string text;
+  for (const Observation& observation : written) text += to_json(observation).dump() + "\n";
+  const TemporaryFolder folder;
+  write_file_atomically(folder.path() / "launches.jsonl", text);
+  const std::vector<Observation> read = read_observations(folder.path() / "launches.jsonl");
+  ASSERT_EQ(read.size(), written.size());
+  for (std::size_t i = 0; i < read.size(); ++i) EXPECT_EQ(to_json(read[i]), to_json(written[i]));
+  const FitQuality a = quality_of(h200, truth(), written), b = quality_of(h200, truth(), read);
+  EXPECT_EQ(a.median_error, b.median_error);
+}
+
+TEST(Observations, ErrorsNameThePlace) {
+  nlohmann::json good = to_json(synthetic(0)[0]);
+  const auto error_of = [](const nlohmann::json& json) -> std::string {
+    try {
+      parse_observation(json.dump(), "x.jsonl, line 3");
+      return "none";
+    } catch (const Error& error) {
+      return error.what();
+    }
+  };
+  EXPECT_EQ(error_of(good), "none");
+  nlohmann::json bad = good;
+  bad["counters"]["lanes"] = -1;
+  EXPECT_EQ(error_of(bad), "x.jsonl, line 3: counters.lanes: a count cannot be -1");
+  bad = good;
+  bad["counters"]["lane"] = 1;
+  EXPECT_NE(error_of(bad).find("counters: unknown key \"lane\""), std::string::npos);
+  bad = good;
+  bad["shape"]["block"] = {256, 1};
+  EXPECT_EQ(error_of(bad), "x.jsonl, line 3: shape.block: expected three numbers");
+  bad = good;
+  bad["measured_ms"] = 0;
+  EXPECT_EQ(error_of(bad), "x.jsonl, line 3: measured_ms: expected a positive number");
+}
+
+}  // namespace
+}  // namespace cudal1::vgpu
