@@ -7,7 +7,8 @@
 
 namespace cudal1 {
 
-//! `--device auto|cuda|vgpu`. Throws Error in one line when there is no such device here.
-std::unique_ptr<Backend> choose_backend(const std::string& device);
+//! `--device auto|cuda|vgpu`: auto takes a GPU where there is one. `--gpu`: whose times the virtual one predicts.
+//! Throws Error in one line when there is no such device here.
+std::unique_ptr<Backend> choose_backend(const std::string& device, const std::string& gpu);
 
 }  // namespace cudal1

@@ -1,3 +1,6 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -10,6 +13,7 @@
 #include "cli/compile_queue.hpp"
 #include "cli/device_choice.hpp"
 #include "cli/eval_loop.hpp"
+#include "device/vgpu/model/gpu_profile.hpp"
 #include "judge/judge.hpp"
 
 namespace cudal1 {
@@ -21,13 +25,13 @@ namespace fs = std::filesystem;
 struct EvalOptions {
   fs::path task;
   std::vector<fs::path> programs;
-  std::string device = "auto";
+  std::string device = "auto", gpu = "h200";
   JudgeOptions judge;
   int jobs = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 8u));
   fs::path archive;
   bool use_archive = true;
   bool as_json = false;
-  bool verbose = false;
+  bool verbose = false, profile_report = false;
 };
 
 EvaluationRecord to_record(const Evaluation& evaluation) {
@@ -64,7 +68,7 @@ double best_known(Archive& archive, const TaskJudge& judge, const std::string& g
 int run_eval(const EvalOptions& options) {
   std::vector<std::string> texts;
   for (const fs::path& path : options.programs) texts.push_back(read_file(path));
-  const auto backend = choose_backend(options.device);
+  const auto backend = choose_backend(options.device, options.gpu);
   const std::string gpu = backend->info().name;
   std::optional<Archive> archive;
   if (options.use_archive)
@@ -82,7 +86,7 @@ int run_eval(const EvalOptions& options) {
       archive->record({judge.hash(), judge.name(), judge.source_text()}, texts[program], to_record(evaluation));
     };
   }
-  return run_eval_loop(loop, {gpu, options.as_json, options.verbose});
+  return run_eval_loop(loop, {gpu, options.as_json, options.verbose, options.profile_report});
 }
 
 //! An option that takes one of a few words.
@@ -110,6 +114,9 @@ void add_eval_command(CLI::App& app, CommandAction& action) {
   command->add_option("task", options->task, "Folder with graph.json, or the file")->required();
   command->add_option("programs", options->programs, "Program texts (.cu)")->required();
   command->add_option("--device", options->device, "Where to run")->check(CLI::IsMember({"auto", "cuda", "vgpu"}));
+  command->add_option(
+      "--gpu", options->gpu,
+      fmt::format("Whose times the virtual GPU predicts: {} or a file", fmt::join(vgpu::profile_names(), ", ")));
   add_choice(*command, "--mode", options->judge.mode, {{"fast", JudgeMode::fast}, {"result", JudgeMode::result}},
              "fast (intervals of 3%) or result (1%, fresh processes); default result");
   add_choice(*command, "--timing", options->judge.protocol,
@@ -134,6 +141,7 @@ void add_eval_command(CLI::App& app, CommandAction& action) {
   command->add_option("--archive", options->archive, "Where results are kept (SQLite)");
   command->add_flag("!--no-archive", options->use_archive, "Keep no record");
   command->add_flag("--json", options->as_json, "One JSON object on standard output");
+  command->add_flag("--profile-report", options->profile_report, "Where the time goes, kernel by kernel");
   command->add_flag("--verbose", options->verbose, "Compiler logs and accuracy of every output");
   command->callback([options, &action] { action = [options] { return run_eval(*options); }; });
 }

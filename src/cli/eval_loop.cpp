@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/eval_table.hpp"
+#include "cli/profile_report.hpp"
 
 namespace cudal1 {
 namespace {
@@ -55,6 +56,10 @@ void print(const std::vector<Evaluation>& evaluations, const EvalOutput& output)
   EvalTable table(output.verbose);
   for (const Evaluation& evaluation : evaluations) table.add(evaluation);
   table.print(output.device);
+  if (!output.profile_report) return;
+  for (const Evaluation& evaluation : evaluations)
+    if (!evaluation.profile.empty())
+      std::printf("\n%s", profile_table(evaluation.program, vgpu::report_from_json(evaluation.profile)).c_str());
 }
 
 }  // namespace

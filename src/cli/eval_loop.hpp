@@ -22,6 +22,7 @@ struct EvalOutput {
   std::string device;  //!< its name for people
   bool as_json = false;
   bool verbose = false;
+  bool profile_report = false;
 };
 
 //! Judges every program, then prints all evaluations; returns the exit code: 1 when the judge failed, or the archive.

@@ -23,8 +23,9 @@ std::string launch_bound(const TimingSummary& timing) {
 std::string outcome(const Evaluation& e) {
   if (!e.timing) return e.status == Status::ok ? "correct; not timed" : place(e.failure) + e.failure.message;
   const TimingSummary& t = *e.timing;
-  std::string text = fmt::format("{:.2f}x  [{:.3f}, {:.3f}]  {:.4f} ms -> {:.4f} ms", t.speedup, t.low, t.high,
-                                 t.reference_ms, t.candidate_ms);
+  const std::string interval = e.predicted ? "predicted" : fmt::format("[{:.3f}, {:.3f}]", t.low, t.high);
+  std::string text =
+      fmt::format("{:.2f}x  {}  {:.4f} ms -> {:.4f} ms", t.speedup, interval, t.reference_ms, t.candidate_ms);
   if (t.tie) text += "  tie";
   text += launch_bound(t);
   if (e.deterministic && !*e.deterministic) text += "  not bit-equal between runs";
@@ -62,7 +63,8 @@ void EvalTable::print(const std::string& device) const {
     status_width = std::max(status_width, to_string(e.status).size());
   }
   if (!rows_.empty())
-    fmt::print("{} on {}: speed-up over PyTorch [95% interval]{}\n", rows_.front().task, device,
+    fmt::print("{} on {}: {}speed-up over PyTorch{}{}\n", rows_.front().task, device,
+               rows_.front().predicted ? "predicted " : "", rows_.front().predicted ? "" : " [95% interval]",
                rows_.front().degenerate_task ? "; degenerate task: its output does not depend on its inputs" : "");
   for (const Evaluation& e : rows_) {
     fmt::print("{:<{}}  {:<{}}  {}\n", e.program, name_width, to_string(e.status), status_width, outcome(e));

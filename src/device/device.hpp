@@ -73,6 +73,7 @@ struct CallTimes {
   double enqueue_ms = 0.0;  //!< host clock around enqueueing the call; for information
   Gate gate = Gate::unused;
   std::vector<Finding> findings;
+  std::string profile;  //!< where the time goes, as JSON (vgpu::ProfileReport); empty where the device cannot say
 };
 
 struct CallOptions {

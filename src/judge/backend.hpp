@@ -33,7 +33,7 @@ class Backend {
 //! The GPU with this ordinal. Throws Error in one line when there is none.
 std::unique_ptr<Backend> make_cuda_backend(int ordinal, std::unique_ptr<Compiler> compiler);
 
-//! The virtual GPU.
-std::unique_ptr<Backend> make_vgpu_backend(std::unique_ptr<Compiler> compiler);
+//! The virtual GPU. `gpu`: whose times it predicts, one of vgpu::profile_names() or a file. Throws Error.
+std::unique_ptr<Backend> make_vgpu_backend(std::unique_ptr<Compiler> compiler, const std::string& gpu = "h200");
 
 }  // namespace cudal1

@@ -189,6 +189,7 @@ struct TaskJudge::Impl {
     if (!prediction.errors.empty()) evaluation.errors = prediction.errors;
     if (prediction.failure) return fail(evaluation, *prediction.failure);
     evaluation.timing = prediction.summary;
+    evaluation.profile = prediction.profile;
     evaluation.reward = reward_of(*evaluation.timing, TimingProtocol::standard);
   }
 

@@ -249,7 +249,7 @@ Measurement predict(TaskContext& context, PlanSession& candidate, const Verifica
   summary.candidate_device_ms = times.candidate.device_ms;
   summary.reference_enqueue_ms = reference_enqueue_ms;
   summary.candidate_enqueue_ms = candidate_enqueue_ms;
-  return {std::nullopt, {}, summary};
+  return {std::nullopt, {}, summary, times.candidate.profile};
 }
 
 }  // namespace cudal1

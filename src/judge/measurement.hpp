@@ -22,6 +22,7 @@ struct Measurement {
   std::optional<Failure> failure;
   std::vector<OutputError> errors;  //!< with wrong_when_timed: of the call that failed
   TimingSummary summary;
+  std::string profile;  //!< of the candidate, where the device says where its time goes
 };
 
 //! Both sessions are loaded; constants are put in place here. Outputs of timed calls are checked.

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "base/files.hpp"
+#include "device/vgpu/model/gpu_profile.hpp"
 #include "judge/backend.hpp"
 
 namespace cudal1 {
@@ -10,8 +11,10 @@ namespace {
 
 class VgpuBackend : public Backend {
  public:
-  explicit VgpuBackend(std::unique_ptr<Compiler> compiler) : compiler_(std::move(compiler)) {
-    info_.name = "virtual GPU";
+  VgpuBackend(std::unique_ptr<Compiler> compiler, const std::string& gpu)
+      : compiler_(std::move(compiler)),
+        gpu_(std::filesystem::exists(gpu) ? std::filesystem::absolute(gpu).string() : gpu) {
+    info_.name = "virtual " + vgpu::find_profile(gpu).title;
     info_.uuid = "vgpu";
     info_.target = "sm_90";  // or the newest that this clang knows
     info_.memory_bytes = ::sysconf(_SC_PHYS_PAGES) * ::sysconf(_SC_PAGESIZE);
@@ -28,6 +31,8 @@ class VgpuBackend : public Backend {
     RunnerOptions options;
     options.executable = executable_directory() / "cudal1-vgpu-runner";
     options.readable = {std::filesystem::path(CUDAL1_TORCH_DIR).parent_path()};
+    options.arguments = {"--gpu", gpu_};
+    if (std::filesystem::exists(gpu_)) options.readable.push_back(gpu_);  // a profile of the user's own
     return options;
   }
 
@@ -40,13 +45,14 @@ class VgpuBackend : public Backend {
 
  private:
   std::unique_ptr<Compiler> compiler_;
+  std::string gpu_;
   DeviceInfo info_;
 };
 
 }  // namespace
 
-std::unique_ptr<Backend> make_vgpu_backend(std::unique_ptr<Compiler> compiler) {
-  return std::make_unique<VgpuBackend>(std::move(compiler));
+std::unique_ptr<Backend> make_vgpu_backend(std::unique_ptr<Compiler> compiler, const std::string& gpu) {
+  return std::make_unique<VgpuBackend>(std::move(compiler), gpu);
 }
 
 }  // namespace cudal1

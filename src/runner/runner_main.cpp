@@ -60,7 +60,8 @@ class Server {
             {"host_ms", times.host_ms},
             {"enqueue_ms", times.enqueue_ms},
             {"gate", static_cast<int>(times.gate)},
-            {"findings", protocol::findings_to_json(times.findings)}};
+            {"findings", protocol::findings_to_json(times.findings)},
+            {"profile", times.profile}};
   }
 
  private:

@@ -233,8 +233,12 @@ Result<CallTimes> RunnerProcess::call(const BufferOffsets& offsets, std::chrono:
     const auto found = answer.value().find(name);
     return found != answer.value().end() && found->is_number() ? found->get<double>() : std::nan("");
   };
-  const CallTimes times{number("device_ms"), number("host_ms"), number("enqueue_ms"),
-                        protocol::gate_from_json(answer.value()), protocol::findings_from_json(answer.value())};
+  const CallTimes times{number("device_ms"),
+                        number("host_ms"),
+                        number("enqueue_ms"),
+                        protocol::gate_from_json(answer.value()),
+                        protocol::findings_from_json(answer.value()),
+                        answer.value().value("profile", "")};
   const bool possible = std::isfinite(times.device_ms) && std::isfinite(times.host_ms) &&
                         std::isfinite(times.enqueue_ms) && times.device_ms > 0.0 && times.enqueue_ms >= 0.0;
   if (!possible) return Failure{Status::crashed, "the runner gave no possible times"};

@@ -1,7 +1,12 @@
-// cudal1-vgpu-runner: the process in which candidates run on the virtual GPU.
+// cudal1-vgpu-runner: the process in which candidates run on the virtual GPU. `--gpu NAME`: whose times it predicts.
+#include <string_view>
+
 #include "device/vgpu/vgpu_device.hpp"
 #include "runner/runner_main.hpp"
 
 int main(int argc, char** argv) {
-  return cudal1::runner_main(argc, argv, [] { return std::make_unique<cudal1::vgpu::VgpuDevice>(); });
+  std::string gpu = "h200";
+  for (int i = 1; i + 1 < argc; i += 2)
+    if (std::string_view(argv[i]) == "--gpu") gpu = argv[i + 1];
+  return cudal1::runner_main(argc, argv, [gpu] { return std::make_unique<cudal1::vgpu::VgpuDevice>(gpu); });
 }

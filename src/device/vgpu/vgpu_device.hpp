@@ -5,11 +5,14 @@
 #include <memory>
 
 #include "device/device.hpp"
+#include "device/vgpu/model/gpu_profile.hpp"
 
 namespace cudal1::vgpu {
 
 class VgpuDevice : public Device {
  public:
+  //! `gpu`: whose times are predicted; a name or a file. Throws Error.
+  explicit VgpuDevice(const std::string& gpu) : profile_(find_profile(gpu)) {}
   ~VgpuDevice() override;
   DeviceInfo info() const override { return {}; }
   void map_arena(UniqueFd memory, const ArenaLayout& layout) override;
@@ -18,6 +21,7 @@ class VgpuDevice : public Device {
  private:
   void unmap_arena();
 
+  GpuProfile profile_;
   ArenaLayout layout_;
   std::byte* arena_ = nullptr;
 };

@@ -30,7 +30,8 @@ VgpuModule::VgpuModule(const CompiledModule& compiled) try : ptx_(ptx::parse(com
   for (const auto& [name, symbol] : compiled.symbols) {
     const ptx::Function* function = ptx_.find(symbol);
     if (!function) throw DeviceError(Status::judge_error, fmt::format("no kernel {} in the PTX", symbol), false);
-    kernels_.emplace(name, LoadedKernel{decode(ptx_, *function, addresses_), function, most_threads_of(*function)});
+    kernels_.emplace(
+        name, LoadedKernel{decode(ptx_, *function, addresses_), traits_of(*function), most_threads_of(*function)});
   }
 } catch (const ptx::PtxError& error) {
   throw DeviceError(Status::unsupported, error.what(), false);

@@ -9,13 +9,14 @@
 #include "compile/compiler.hpp"
 #include "device/vgpu/machine/decode.hpp"
 #include "device/vgpu/machine/memory.hpp"
+#include "device/vgpu/model/kernel_traits.hpp"
 
 namespace cudal1::vgpu {
 
 //! A kernel with what the text says about how it may be launched.
 struct LoadedKernel {
   Kernel kernel;
-  const ptx::Function* function = nullptr;
+  KernelTraits traits;                //!< for the timing model
   std::uint32_t most_threads = 1024;  //!< a block, from __launch_bounds__
 };
 

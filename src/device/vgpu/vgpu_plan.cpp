@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "device/vgpu/launch_limits.hpp"
@@ -42,8 +43,9 @@ std::uint64_t bytes_of(const Buffer& buffer) { return static_cast<std::uint64_t>
 
 }  // namespace
 
-VgpuPlan::VgpuPlan(Plan plan, const CompiledModule& module, std::span<std::byte> arena, std::unique_ptr<OpRuntime> ops)
-    : plan_(std::move(plan)), arena_(arena), ops_(std::move(ops)) {
+VgpuPlan::VgpuPlan(Plan plan, const CompiledModule& module, const GpuProfile& gpu, std::span<std::byte> arena,
+                   std::unique_ptr<OpRuntime> ops)
+    : plan_(std::move(plan)), gpu_(gpu), arena_(arena), ops_(std::move(ops)) {
   if (plan_.has_launches()) module_ = std::make_unique<VgpuModule>(module);
   check_launches(plan_.prepare);
   check_launches(plan_.call);
@@ -67,7 +69,8 @@ void VgpuPlan::place(const BufferOffsets& offsets) {
 
 void VgpuPlan::prepare(const BufferOffsets& offsets) {
   place(offsets);
-  run_steps(plan_.prepare, true);
+  CallPredictor ignored(gpu_, plan_);
+  run_steps(plan_.prepare, true, ignored);
 }
 
 CallTimes VgpuPlan::call(const BufferOffsets& offsets, const CallOptions&) {
@@ -78,20 +81,30 @@ CallTimes VgpuPlan::call(const BufferOffsets& offsets, const CallOptions&) {
       if (!plan_.buffers[i].allocated_by_op && offsets[i] != no_offset) addresses[i] = arena_.data() + offsets[i];
     ops_->begin(addresses, 0);
   }
-  run_steps(plan_.call, false);
+  CallPredictor predictor(gpu_, plan_);
+  run_steps(plan_.call, false, predictor);
   copy_op_outputs(offsets);
   if (ops_) ops_->end();
-  return {.device_ms = 1.0, .host_ms = 1.0, .gate = Gate::held};
+  const double milliseconds = predictor.report().total_ms();
+  return {.device_ms = milliseconds,
+          .host_ms = milliseconds,
+          .gate = Gate::held,
+          .findings = {},
+          .profile = to_json(predictor.report()).dump()};
 }
 
-void VgpuPlan::run_steps(const std::vector<cudal1::Step>& steps, bool preparing) {
+void VgpuPlan::run_steps(const std::vector<cudal1::Step>& steps, bool preparing, CallPredictor& predictor) {
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    if (const auto* launch = std::get_if<LaunchStep>(&steps[i]))
-      run_launch(*launch, preparing);
-    else if (const auto* zero = std::get_if<ZeroStep>(&steps[i]))
+    if (const auto* launch = std::get_if<LaunchStep>(&steps[i])) {
+      predictor.add_launch(*launch, *module_->find(launch->kernel), run_launch(*launch, preparing));
+    } else if (const auto* zero = std::get_if<ZeroStep>(&steps[i])) {
       run_zero(*zero);
-    else
-      ops_->run(std::get<OpStep>(steps[i]), i);
+      predictor.add_zero(*zero);
+    } else {
+      const auto& op = std::get<OpStep>(steps[i]);
+      ops_->run(op, i);
+      predictor.add_op(op);
+    }
   }
 }
 
@@ -100,7 +113,7 @@ void VgpuPlan::run_zero(const ZeroStep& step) {
   std::memset(host_address(step.buffer), 0, bytes_of(buffer));
 }
 
-void VgpuPlan::run_launch(const LaunchStep& step, bool preparing) {
+KernelCounters VgpuPlan::run_launch(const LaunchStep& step, bool preparing) {
   const Kernel& kernel = module_->find(step.kernel)->kernel;
   const std::vector<std::byte> parameters = parameters_of(step, kernel);
   Launch launch;
@@ -110,7 +123,7 @@ void VgpuPlan::run_launch(const LaunchStep& step, bool preparing) {
   launch.dynamic_shared_bytes = static_cast<std::uint64_t>(step.shared_bytes);
   launch.parameters = parameters;
   try {
-    run_grid(launch, memory_of(step, preparing));
+    return run_grid(launch, memory_of(step, preparing));
   } catch (const KernelFault& fault) {
     refuse(fault, step);
   }

@@ -7,6 +7,7 @@
 
 #include "device/device.hpp"
 #include "device/op_runtime.hpp"
+#include "device/vgpu/call_predictor.hpp"
 #include "device/vgpu/machine/grid.hpp"
 #include "device/vgpu/vgpu_module.hpp"
 
@@ -15,7 +16,8 @@ namespace cudal1::vgpu {
 class VgpuPlan : public LoadedPlan {
  public:
   //! `ops` is null where the plan has no op steps. Throws DeviceError.
-  VgpuPlan(Plan plan, const CompiledModule& module, std::span<std::byte> arena, std::unique_ptr<OpRuntime> ops);
+  VgpuPlan(Plan plan, const CompiledModule& module, const GpuProfile& gpu, std::span<std::byte> arena,
+           std::unique_ptr<OpRuntime> ops);
 
   void prepare(const BufferOffsets& offsets) override;
   CallTimes call(const BufferOffsets& offsets, const CallOptions& options) override;
@@ -23,8 +25,8 @@ class VgpuPlan : public LoadedPlan {
  private:
   void check_launches(const std::vector<cudal1::Step>& steps) const;
   void place(const BufferOffsets& offsets);
-  void run_steps(const std::vector<cudal1::Step>& steps, bool preparing);
-  void run_launch(const LaunchStep& step, bool preparing);
+  void run_steps(const std::vector<cudal1::Step>& steps, bool preparing, CallPredictor& predictor);
+  KernelCounters run_launch(const LaunchStep& step, bool preparing);
   void run_zero(const ZeroStep& step);
   void copy_op_outputs(const BufferOffsets& offsets);
 
@@ -35,6 +37,7 @@ class VgpuPlan : public LoadedPlan {
   [[noreturn]] void refuse(const KernelFault& fault, const LaunchStep& step) const;
 
   Plan plan_;
+  const GpuProfile& gpu_;
   std::span<std::byte> arena_;
   std::unique_ptr<OpRuntime> ops_;
   std::unique_ptr<VgpuModule> module_;  //!< null: the plan has no launches

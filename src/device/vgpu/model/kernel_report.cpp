@@ -1,5 +1,7 @@
 #include "device/vgpu/model/kernel_report.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -43,21 +45,48 @@ std::string limit_of(const KernelPrediction& prediction) {
   return to_string(prediction.occupancy.limit);
 }
 
+//! Every member with its name in JSON.
+template <class Facts, class Visit>
+void for_each_fact(Facts& facts, Visit visit) {
+  visit("busiest_pipe", facts.busiest_pipe);
+  visit("busiest_pipe_share", facts.busiest_pipe_share);
+  visit("occupancy", facts.occupancy);
+  visit("occupancy_limit", facts.occupancy_limit);
+  visit("registers", facts.registers);
+  visit("blocks", facts.blocks);
+  visit("sectors_per_request", facts.sectors_per_request);
+  visit("least_sectors_per_request", facts.least_sectors_per_request);
+  visit("passes_per_shared_request", facts.passes_per_shared_request);
+  visit("lanes_per_instruction", facts.lanes_per_instruction);
+  visit("divergent_branches", facts.divergent_branches);
+  visit("reads_of_a_byte", facts.reads_of_a_byte);
+  visit("loads_in_flight", facts.loads_in_flight);
+  visit("l2_share", facts.l2_share);
+}
+
 json facts_json(const KernelFacts& facts) {
-  return {{"busiest_pipe", facts.busiest_pipe},
-          {"busiest_pipe_share", facts.busiest_pipe_share},
-          {"occupancy", facts.occupancy},
-          {"occupancy_limit", facts.occupancy_limit},
-          {"registers", facts.registers},
-          {"blocks", facts.blocks},
-          {"sectors_per_request", facts.sectors_per_request},
-          {"least_sectors_per_request", facts.least_sectors_per_request},
-          {"passes_per_shared_request", facts.passes_per_shared_request},
-          {"lanes_per_instruction", facts.lanes_per_instruction},
-          {"divergent_branches", facts.divergent_branches},
-          {"reads_of_a_byte", facts.reads_of_a_byte},
-          {"loads_in_flight", facts.loads_in_flight},
-          {"l2_share", facts.l2_share}};
+  json made;
+  for_each_fact(facts, [&](const char* name, const auto& value) { made[name] = value; });
+  return made;
+}
+
+KernelReport row_from_json(const json& given) {
+  KernelReport row;
+  row.name = given.at("name");
+  row.is_op = given.at("kind") == "op";
+  row.source_line = given.value("line", 0);
+  row.milliseconds = given.at("milliseconds");
+  row.share = given.at("share");
+  row.launches = given.at("launches");
+  row.bytes_read = given.at("bytes_read");
+  row.bytes_written = given.at("bytes_written");
+  row.dram_share = given.at("dram_share");
+  row.bound = given.at("bound");
+  row.advice = given.at("advice");
+  if (!given.contains("occupancy")) return row;
+  row.facts.emplace();
+  for_each_fact(*row.facts, [&](const char* name, auto& value) { given.at(name).get_to(value); });
+  return row;
 }
 
 }  // namespace
@@ -151,6 +180,18 @@ json to_json(const ProfileReport& report) {
           {"milliseconds", report.total_ms()},
           {"call_milliseconds", report.call_ms},
           {"steps", rows}};
+}
+
+ProfileReport report_from_json(const std::string& text) try {
+  const json given = json::parse(text);
+  ProfileReport report;
+  report.gpu = given.at("gpu");
+  report.predicted = given.at("predicted");
+  report.call_ms = given.at("call_milliseconds");
+  for (const json& row : given.at("steps")) report.rows.push_back(row_from_json(row));
+  return report;
+} catch (const json::exception& error) {
+  throw Error(fmt::format("no profile report: {}", error.what()));
 }
 
 }  // namespace cudal1::vgpu

@@ -60,5 +60,7 @@ struct ProfileReport {
 
 nlohmann::json to_json(const KernelReport& row);
 nlohmann::json to_json(const ProfileReport& report);
+//! Of text that to_json made. Throws Error for other text.
+ProfileReport report_from_json(const std::string& text);
 
 }  // namespace cudal1::vgpu

@@ -1,0 +1,36 @@
+// How long a call would take on a GPU, step after step, from what the virtual one counted.
+#pragma once
+
+#include "device/vgpu/machine/counters.hpp"
+#include "device/vgpu/model/kernel_report.hpp"
+#include "device/vgpu/model/l2_contents.hpp"
+#include "device/vgpu/vgpu_module.hpp"
+#include "program/plan.hpp"
+
+namespace cudal1::vgpu {
+
+class CallPredictor {
+ public:
+  //! Both must outlive it. Caches are empty at first, as they are in a timed call.
+  CallPredictor(const GpuProfile& gpu, const Plan& plan);
+
+  void add_launch(const LaunchStep& step, const LoadedKernel& kernel, const KernelCounters& counters);
+  void add_op(const OpStep& step);
+  void add_zero(const ZeroStep& step);
+
+  const ProfileReport& report() const { return report_; }
+
+ private:
+  std::vector<TensorMeta> metas_of(const std::vector<ValueId>& values) const;
+  double cached(const std::vector<int>& buffers) const;
+  void use(const std::vector<int>& buffers);
+  double bytes_of(const std::vector<int>& buffers) const;
+
+  const GpuProfile& gpu_;
+  const Plan& plan_;
+  OpTable ops_;
+  L2Contents l2_;
+  ProfileReport report_;
+};
+
+}  // namespace cudal1::vgpu
