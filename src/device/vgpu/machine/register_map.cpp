@@ -54,6 +54,11 @@ Slot RegisterMap::constant(std::uint64_t bits, Kind kind) {
   return slot;
 }
 
+Slot RegisterMap::carry() {
+  if (carry_ == 0) carry_ = reserve(Kind::predicate);
+  return carry_;
+}
+
 void RegisterMap::fill_constants(Registers& registers) const {
   for (const auto& [constant, slot] : constants_) {
     if (constant.kind == Kind::predicate)
