@@ -31,6 +31,8 @@ class RegisterMap {
   Slot carry();
 
   std::size_t bytes() const { return bytes_; }
+  //! Of the registers that the function declares; they come first.
+  std::size_t declared_bytes() const { return declared_bytes_; }
   //! Puts the constants in place; once a warp.
   void fill_constants(Registers& registers) const;
 
@@ -44,6 +46,7 @@ class RegisterMap {
   std::map<Constant, Slot> constants_;
   Slot carry_ = 0;
   std::size_t bytes_ = 64;  // slot 0 means none
+  std::size_t declared_bytes_ = 0;
 };
 
 //! Predicates and 16-bit registers included.
