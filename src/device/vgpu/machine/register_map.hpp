@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "device/vgpu/machine/operation.hpp"
 #include "device/vgpu/ptx/syntax.hpp"
@@ -22,10 +23,18 @@ class RegisterMap {
   };
   std::optional<Register> find(const std::string& name) const;
 
+  // Functions that the kernel calls have registers of their own, whatever their names.
+  void declare(const ptx::Function& function, const std::string& scope);
+  void use_scope(const std::string& scope) { scope_ = scope; }
+  std::vector<Register> registers_in(const std::string& scope) const;
+
   //! A slot that somebody else fills.
   Slot reserve(Kind kind);
   //! The slot of a constant: the same one for the same bits.
   Slot constant(std::uint64_t bits, Kind kind);
+
+  //! Where add.cc leaves its carry for addc: a predicate.
+  Slot carry();
 
   std::size_t bytes() const { return bytes_; }
   //! Of the registers that the function declares; they come first.
@@ -39,8 +48,10 @@ class RegisterMap {
     Kind kind;
     auto operator<=>(const Constant&) const = default;
   };
+  std::string scope_;  // goes before names
   std::map<std::string, Register> registers_;
   std::map<Constant, Slot> constants_;
+  Slot carry_ = 0;
   std::size_t bytes_ = 64;  // slot 0 means none
   std::size_t declared_bytes_ = 0;
 };
