@@ -160,7 +160,17 @@ class Decoder {
   Step arithmetic(const ptx::Instruction& instruction) {
     Step step;
     step.operation = decode_arithmetic(instruction, *kernel_.registers);
+    if (divides_by_a_variable(instruction)) {
+      step.effect = find_checked_division(instruction.modifiers.back());
+      if (step.effect) step.flow = Flow::effect;
+    }
     return step;
+  }
+
+  static bool divides_by_a_variable(const ptx::Instruction& instruction) {
+    if (instruction.opcode != "div" && instruction.opcode != "rem") return false;
+    const Operand& divisor = instruction.operands.back();
+    return divisor.kind != Operand::Kind::integer || divisor.bits == 0;
   }
 
   Step branch() {

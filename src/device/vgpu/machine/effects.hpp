@@ -27,6 +27,9 @@ Effect find_atomic(AddressSpace space, const std::string& operation, const std::
 //! "up", "down", "bfly" or "idx".
 Effect find_shuffle(const std::string& mode);
 
+//! Does step.operation, an integer division or remainder, where no lane divides by zero. Null for other types.
+Effect find_checked_division(const std::string& type);
+
 //! "any", "all", "uni" or "ballot".
 Effect find_vote(const std::string& mode);
 
