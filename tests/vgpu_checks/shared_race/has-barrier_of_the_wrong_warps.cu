@@ -6,5 +6,5 @@ extern "C" __global__ void k(const int* x, int* y) {
     asm volatile("bar.sync 1, 64;" ::: "memory");
   else
     asm volatile("bar.sync 2, 64;" ::: "memory");
-  y[threadIdx.x] = tile[127 - threadIdx.x];
+  y[threadIdx.x] = tile[threadIdx.x % 64];
 }

@@ -49,6 +49,12 @@ void BlockOrder::warp_barrier(std::uint32_t number, Mask lanes) {
     synchronise_lanes(warp, lanes);
 }
 
+void BlockOrder::block_barrier(std::span<const Mask> lanes_by_warp) {
+  for (std::uint32_t warp = 0; warp < warps_.size(); ++warp)
+    if ((all_lanes(warp) & ~lanes_by_warp[warp]) != 0) return partial_barrier(lanes_by_warp);
+  ++generation_;
+}
+
 void BlockOrder::partial_barrier(std::span<const Mask> lanes_by_warp) {
   Clocks joined(warps_.size());
   for (std::uint32_t warp = 0; warp < warps_.size(); ++warp) {

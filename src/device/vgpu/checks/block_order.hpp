@@ -23,8 +23,8 @@ class BlockOrder {
  public:
   explicit BlockOrder(std::uint32_t threads);
 
-  void block_barrier() { ++generation_; }
-  void partial_barrier(std::span<const Mask> lanes_by_warp);
+  //! A barrier of the block opened: who came to it or has ended.
+  void block_barrier(std::span<const Mask> lanes_by_warp);
   void warp_barrier(std::uint32_t warp, Mask lanes);
   void fence(std::uint32_t warp);
   //! An access that may hand over: atomic or strong.
@@ -51,6 +51,7 @@ class BlockOrder {
   static constexpr std::size_t places = 64;
 
   static std::size_t place_of(std::uint64_t address);
+  void partial_barrier(std::span<const Mask> lanes_by_warp);
   void synchronise_lanes(WarpState& warp, Mask lanes) const;
   Mask all_lanes(std::uint32_t warp) const;
 

@@ -32,14 +32,13 @@ class BlockChecks : public AccessObserver {
   void local(const WarpAccess& access) override {
     if (uninitialised_) uninitialised_->local(access);
   }
-  void block_barrier() override { order_.block_barrier(); }
-  void partial_barrier(std::span<const Mask> lanes_by_warp) override { order_.partial_barrier(lanes_by_warp); }
+  void block_barrier(std::span<const Mask> lanes) override { order_.block_barrier(lanes); }
   void warp_barrier(std::uint32_t warp, Mask lanes) override { order_.warp_barrier(warp, lanes); }
   void fence(std::uint32_t warp, Mask) override {
     order_.fence(warp);
     if (global_races_) global_races_->fence();
   }
-  void block_ended() override {
+  void end() override {
     if (global_races_) global_races_->settle();
   }
 
@@ -59,14 +58,15 @@ class BlockChecks : public AccessObserver {
   std::optional<GlobalRaces> global_races_;
 };
 
-class AllChecks : public LaunchChecks {
+//! What the blocks of a launch share.
+class LaunchChecks {
  public:
-  AllChecks(const CheckOptions& options, CheckedLaunch launch) : options_(options), launch_(std::move(launch)) {
+  LaunchChecks(const CheckOptions& options, CheckedLaunch launch) : options_(options), launch_(std::move(launch)) {
     const std::uint32_t blocks = launch_.grid[0] * launch_.grid[1] * launch_.grid[2];
     // A single block has nobody to race with.
     if (options.global_races && blocks > 1) between_blocks_ = std::make_unique<GlobalRaceState>(blocks);
   }
-  std::unique_ptr<AccessObserver> for_block(Index3 index) override {
+  std::unique_ptr<AccessObserver> for_block(Index3 index) const {
     return std::make_unique<BlockChecks>(options_, launch_, index, between_blocks_.get());
   }
 
@@ -78,9 +78,10 @@ class AllChecks : public LaunchChecks {
 
 }  // namespace
 
-std::unique_ptr<LaunchChecks> make_observers(const CheckOptions& options, CheckedLaunch launch) {
-  if (!options.shared_races && !options.global_races && !options.uninitialised) return nullptr;
-  return std::make_unique<AllChecks>(options, std::move(launch));
+ObserverFactory make_observers(const CheckOptions& options, CheckedLaunch launch) {
+  if (!options.shared_races && !options.global_races && !options.uninitialised) return {};
+  const auto checks = std::make_shared<const LaunchChecks>(options, std::move(launch));
+  return [checks](Index3 index) { return checks->for_block(index); };
 }
 
 }  // namespace cudal1::vgpu

@@ -1,25 +1,38 @@
-// What looks on while a block runs.
+// Who watches what a block does to memory: the checks for races and for reads of what nobody wrote.
 #pragma once
 
-#include <cstdint>
+#include <functional>
+#include <memory>
 #include <span>
 
+#include "device/vgpu/machine/fault.hpp"
 #include "device/vgpu/machine/warp_access.hpp"
 
 namespace cudal1::vgpu {
 
-//! One for each block. Hears of an access after its bounds check and before it is made. Throws KernelFault.
+//! One for each block. Any of these may throw KernelFault, which ends the launch.
 class AccessObserver {
  public:
   virtual ~AccessObserver() = default;
-  virtual void shared(const WarpAccess& access) = 0;  //!< addresses from 0 on in the block's shared memory
-  virtual void global(const WarpAccess& access) = 0;  //!< device addresses
-  virtual void local(const WarpAccess& access) = 0;   //!< addresses from 0 on in each lane's own local memory
-  virtual void block_barrier() = 0;                   //!< a barrier of all threads opened
-  virtual void partial_barrier(std::span<const Mask> lanes_by_warp) = 0;  //!< a barrier of some threads opened
-  virtual void warp_barrier(std::uint32_t warp, Mask lanes) = 0;          //!< bar.warp.sync
-  virtual void fence(std::uint32_t warp, Mask lanes) = 0;                 //!< membar, fence
-  virtual void block_ended() = 0;
+
+  // One call a warp instruction and memory, once bounds and alignment are known to be right and before anything is
+  // read or written. A generic access is handed over as accesses to the memories that its lanes meant.
+  virtual void shared(const WarpAccess& access) = 0;
+  virtual void global(const WarpAccess& access) = 0;
+  virtual void local(const WarpAccess& access) = 0;
+
+  //! A barrier of the block opens. `lanes` has a mask for each warp: who came to it, arrivals without waiting included,
+  //! and for one of all threads who has ended.
+  virtual void block_barrier(std::span<const Mask> lanes) = 0;
+  //! bar.warp.sync. Shuffles and votes also wait for their lanes, but they order no accesses to memory.
+  virtual void warp_barrier(std::uint32_t warp, Mask lanes) = 0;
+  //! membar, fence.
+  virtual void fence(std::uint32_t /*warp*/, Mask /*lanes*/) {}
+  //! All threads of the block have ended.
+  virtual void end() = 0;
 };
+
+//! Blocks run on several threads: what their observers share they must guard. Empty means that nobody watches.
+using ObserverFactory = std::function<std::unique_ptr<AccessObserver>(Index3 block)>;
 
 }  // namespace cudal1::vgpu

@@ -15,6 +15,7 @@ enum class FaultKind {
   deadlock,
   too_many_instructions,
   inactive_lane,
+  wrong_barrier,
   division_by_zero,
   shared_race,
   global_race,

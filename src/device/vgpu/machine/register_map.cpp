@@ -40,6 +40,7 @@ RegisterMap::RegisterMap(const ptx::Function& function) {
     for (std::uint32_t i = 0; i < family.count; ++i)
       registers_[family.name + std::to_string(i)] = {reserve(kind), kind};
   }
+  declared_bytes_ = bytes_;
 }
 
 std::optional<RegisterMap::Register> RegisterMap::find(const std::string& name) const {

@@ -28,6 +28,8 @@ class RegisterMap {
   Slot constant(std::uint64_t bits, Kind kind);
 
   std::size_t bytes() const { return bytes_; }
+  //! Of the registers that the function declares; they come first.
+  std::size_t declared_bytes() const { return declared_bytes_; }
   //! Puts the constants in place; once a warp.
   void fill_constants(Registers& registers) const;
 
@@ -40,6 +42,7 @@ class RegisterMap {
   std::map<std::string, Register> registers_;
   std::map<Constant, Slot> constants_;
   std::size_t bytes_ = 64;  // slot 0 means none
+  std::size_t declared_bytes_ = 0;
 };
 
 //! Predicates and 16-bit registers included.

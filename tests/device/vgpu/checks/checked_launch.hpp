@@ -32,8 +32,16 @@ class CheckedLaunchTest : public ::testing::Test {
 
   AccessObserver& block(std::uint32_t x = 0) {
     if (!checks_) checks_ = make_observers(options_, launch_);
-    if (!blocks_[x]) blocks_[x] = checks_->for_block({x, 0, 0});
+    if (!blocks_[x]) blocks_[x] = checks_({x, 0, 0});
     return *blocks_[x];
+  }
+
+  //! All threads come to a barrier, or the warps of this mask.
+  void barrier(std::uint32_t warps = 0xf) {
+    std::vector<Mask> lanes;
+    for (std::uint32_t warp = 0; warp * warp_size < launch_.block[0]; ++warp)
+      lanes.push_back((warps >> warp & 1) != 0 ? full_mask : 0);
+    block().block_barrier(lanes);
   }
 
   //! The next access: its line is the number of accesses so far, from 1 on.
@@ -74,7 +82,7 @@ class CheckedLaunchTest : public ::testing::Test {
   CheckedLaunch launch_;
   GlobalMemory memory_;
   ScratchMarks scratch_;
-  std::unique_ptr<LaunchChecks> checks_;
+  ObserverFactory checks_;
   std::map<std::uint32_t, std::unique_ptr<AccessObserver>> blocks_;
   std::deque<ptx::Location> places_;
   std::array<std::uint64_t, warp_size> addresses_{};

@@ -250,7 +250,7 @@ TEST_F(GlobalRacesTest, CanBeTurnedOff) {
 }
 
 TEST_F(GlobalRacesTest, WithoutAnyCheckNothingIsObserved) {
-  EXPECT_EQ(make_observers({false, false, false}, launch_), nullptr);
+  EXPECT_FALSE(make_observers({false, false, false}, launch_));
 }
 
 }  // namespace

@@ -64,9 +64,9 @@ TEST_F(SharedRacesTest, AWriteFindsTheReaderOfTheOtherWarpBehindItsOwnReads) {
 TEST_F(SharedRacesTest, ABarrierOfAllThreadsOrdersEverything) {
   EXPECT_EQ(finding([&] {
               on_shared(write, 0, full_mask, own_word);
-              block().block_barrier();
+              barrier();
               on_shared(read, 1, full_mask, own_word);
-              block().block_barrier();
+              barrier();
               on_shared(write, 2, full_mask, own_word);
             }),
             nothing);
@@ -82,7 +82,7 @@ TEST_F(SharedRacesTest, ReadersDoNotDisturbEachOther) {
 TEST_F(SharedRacesTest, NeighbouringBytesAreNotTheSame) {
   EXPECT_EQ(finding([&] {
               on_shared(write, 0, lane0, 16, 4);
-              block().block_barrier();
+              barrier();
               on_shared(write, 0, lane0, 0, 1);
               on_shared(write, 1, lane0, 1, 1);
               on_shared(write, 2, lane0, 2, 2);
@@ -223,10 +223,9 @@ TEST_F(SharedRacesTest, WithoutValuesOneInstructionIsBelieved) {
 
 // --- barriers of some warps
 TEST_F(SharedRacesTest, APartialBarrierOrdersThoseThatTookPart) {
-  const std::array<Mask, 4> first_two{full_mask, full_mask, 0, 0};
   EXPECT_EQ(finding([&] {
               on_shared(write, 0, full_mask, own_word);
-              block().partial_barrier(first_two);
+              barrier(0b0011);
               on_shared(read, 1, full_mask, own_word);
               on_shared(read, 0, 0x7fffffff, next_word);
             }),
@@ -237,8 +236,8 @@ TEST_F(SharedRacesTest, APartialBarrierOrdersThoseThatTookPart) {
 TEST_F(SharedRacesTest, PartialBarriersFormChains) {
   EXPECT_EQ(finding([&] {
               on_shared(write, 0, full_mask, own_word);
-              block().partial_barrier(std::array<Mask, 4>{full_mask, full_mask, 0, 0});
-              block().partial_barrier(std::array<Mask, 4>{0, full_mask, full_mask, 0});
+              barrier(0b0011);
+              barrier(0b0110);
               on_shared(read, 2, full_mask, own_word);
             }),
             nothing);
@@ -246,7 +245,7 @@ TEST_F(SharedRacesTest, PartialBarriersFormChains) {
 
 TEST_F(SharedRacesTest, WhatIsWrittenBehindAPartialBarrierIsNotOrderedByIt) {
   EXPECT_EQ(finding([&] {
-              block().partial_barrier(std::array<Mask, 4>{full_mask, full_mask, 0, 0});
+              barrier(0b0011);
               on_shared(write, 0, full_mask, own_word);
               on_shared(read, 1, full_mask, own_word);
             }),

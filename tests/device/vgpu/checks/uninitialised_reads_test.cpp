@@ -156,7 +156,7 @@ TEST_F(UninitialisedReadsTest, ScratchThatAnotherBlockWrote) {
 TEST_F(UninitialisedReadsTest, ScratchThatAnEarlierLaunchWrote) {
   on_scratch(write, 8, 8);
   blocks_.clear();
-  checks_.reset();
+  checks_ = nullptr;
   EXPECT_EQ(finding([&] { on_scratch(read, 8, 8); }), nothing);
 }
 
