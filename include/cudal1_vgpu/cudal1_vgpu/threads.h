@@ -31,14 +31,30 @@ CUDAL1_SPECIAL_TYPE(gridDim, __nvvm_read_ptx_sreg_nctaid)
 
 __device__ constexpr int warpSize = 32;
 
-CUDAL1_DEVICE int __syncthreads_count(int predicate) { return __nvvm_bar0_popc(predicate); }
-CUDAL1_DEVICE int __syncthreads_and(int predicate) { return __nvvm_bar0_and(predicate); }
-CUDAL1_DEVICE int __syncthreads_or(int predicate) { return __nvvm_bar0_or(predicate); }
-CUDAL1_DEVICE void __syncwarp(unsigned int mask = 0xffffffffu) { __nvvm_bar_warp_sync(mask); }
+// clang's own intrinsics leave alone, it believes (14 does), variables whose address nobody takes: it carries values of
+// __shared__ ones across a barrier. Not across assembly that may change memory.
+#define CUDAL1_OTHERS_MAY_WRITE asm volatile("" ::: "memory")
+CUDAL1_DEVICE void cudal1_syncthreads() { asm volatile("bar.sync 0;" ::: "memory"); }
+#define __syncthreads() cudal1_syncthreads()
+#define CUDAL1_BARRIER(name, intrinsic)      \
+  CUDAL1_DEVICE int name(int predicate) {    \
+    CUDAL1_OTHERS_MAY_WRITE;                 \
+    const int result = intrinsic(predicate); \
+    CUDAL1_OTHERS_MAY_WRITE;                 \
+    return result;                           \
+  }
+CUDAL1_BARRIER(__syncthreads_count, __nvvm_bar0_popc)
+CUDAL1_BARRIER(__syncthreads_and, __nvvm_bar0_and)
+CUDAL1_BARRIER(__syncthreads_or, __nvvm_bar0_or)
+#undef CUDAL1_BARRIER
+#undef CUDAL1_OTHERS_MAY_WRITE
+CUDAL1_DEVICE void __syncwarp(unsigned int mask = 0xffffffffu) {
+  asm volatile("bar.warp.sync %0;" ::"r"(mask) : "memory");
+}
 
-CUDAL1_DEVICE void __threadfence_block() { __nvvm_membar_cta(); }
-CUDAL1_DEVICE void __threadfence() { __nvvm_membar_gl(); }
-CUDAL1_DEVICE void __threadfence_system() { __nvvm_membar_sys(); }
+CUDAL1_DEVICE void __threadfence_block() { asm volatile("membar.cta;" ::: "memory"); }
+CUDAL1_DEVICE void __threadfence() { asm volatile("membar.gl;" ::: "memory"); }
+CUDAL1_DEVICE void __threadfence_system() { asm volatile("membar.sys;" ::: "memory"); }
 
 CUDAL1_DEVICE void __trap() { asm volatile("trap;"); }
 CUDAL1_DEVICE void __brkpt() { asm volatile("brkpt;"); }

@@ -21,9 +21,10 @@ class AccessObserver {
   virtual void global(const WarpAccess& access) = 0;
   virtual void local(const WarpAccess& access) = 0;
 
-  //! A barrier of the block opens. `lanes` has a mask for each warp: who came to it, arrivals without waiting included.
+  //! A barrier of the block opens. `lanes` has a mask for each warp: who came to it, arrivals without waiting included,
+  //! and for one of all threads who has ended.
   virtual void block_barrier(std::span<const Mask> lanes) = 0;
-  //! Lanes of a warp have waited for each other: bar.warp.sync, shuffles, votes.
+  //! bar.warp.sync. Shuffles and votes also wait for their lanes, but they order no accesses to memory.
   virtual void warp_barrier(std::uint32_t warp, Mask lanes) = 0;
   //! membar, fence.
   virtual void fence(std::uint32_t /*warp*/, Mask /*lanes*/) {}

@@ -31,8 +31,8 @@ class Barriers {
 
   //! One that all have come to, if there is one. Who finds it opens it.
   std::optional<std::uint32_t> complete() const;
-  //! By warp: who came.
-  std::span<const Mask> came_to(std::uint32_t barrier) const { return all_[barrier].lanes; }
+  //! By warp: who came, and to a barrier for all also who has ended. Good until the next call.
+  std::span<const Mask> came_to(std::uint32_t barrier);
   std::uint32_t votes(std::uint32_t barrier) const { return all_[barrier].votes; }    //!< for
   std::uint32_t voters(std::uint32_t barrier) const { return all_[barrier].voters; }  //!< who came, as bar.red counts
   //! For the next time.
@@ -50,7 +50,7 @@ class Barriers {
   void count(Barrier& barrier, std::uint32_t warp, int sign);
 
   std::array<Barrier, barrier_count> all_;
-  std::vector<Mask> live_;  // by warp
+  std::vector<Mask> live_, came_;  // by warp
   std::uint32_t live_warps_ = 0;
   std::uint32_t used_ = 0;  // one bit a barrier that somebody has come to
 };

@@ -211,7 +211,17 @@ class Decoder : private OperandReader {
   Step arithmetic(const ptx::Instruction& instruction) {
     Step step;
     step.operation = decode_arithmetic(instruction, *kernel_.registers);
+    if (divides_by_a_variable(instruction)) {
+      step.effect = find_checked_division(instruction.modifiers.back());
+      if (step.effect) step.flow = Flow::effect;
+    }
     return step;
+  }
+
+  static bool divides_by_a_variable(const ptx::Instruction& instruction) {
+    if (instruction.opcode != "div" && instruction.opcode != "rem") return false;
+    const Operand& divisor = instruction.operands.back();
+    return divisor.kind != Operand::Kind::integer || divisor.bits == 0;
   }
 
   Step branch() {
@@ -425,6 +435,7 @@ class Decoder : private OperandReader {
   struct Written {
     Access access;
     bool parameter = false;
+    bool strong = false;
   };
 
   Written access_as_written() const {
@@ -433,6 +444,7 @@ class Decoder : private OperandReader {
                                                                          {"shared::cta", AddressSpace::shared},
                                                                          {"local", AddressSpace::local},
                                                                          {"const", AddressSpace::constant}};
+    static const std::set<std::string, std::less<>> strong{"volatile", "relaxed", "acquire", "release"};
     Written written;
     for (const std::string& word : now_->modifiers) {
       if (const auto space = spaces.find(word); space != spaces.end())
@@ -445,6 +457,7 @@ class Decoder : private OperandReader {
         written.access.type = word;
       else if (!harmless.contains(word))
         unknown();
+      written.strong |= strong.contains(word);
     }
     if (written.access.type.empty()) unknown();
     return written;
@@ -466,6 +479,7 @@ class Decoder : private OperandReader {
     if (written.parameter && !is_passed(operand(1))) return load_parameter(written.access);
     if (written.parameter) written.access.space = AddressSpace::local;
     Step step;
+    step.strong = written.strong;
     set_data(step, written.access, operand(0));
     set_address(step, operand(1));
     return finished(step, written.access.space, find_load(written.access));
@@ -496,8 +510,10 @@ class Decoder : private OperandReader {
     if (written.parameter && !is_passed(operand(0))) fail("a kernel's parameters are only read");
     if (written.parameter) written.access.space = AddressSpace::local;
     Step step;
+    step.strong = written.strong;
     set_address(step, operand(0));
     set_data(step, written.access, operand(1));
+    step.stores_word = written.access.vector == 1 && written.access.register_bits <= 32;
     return finished(step, written.access.space, find_store(written.access));
   }
 

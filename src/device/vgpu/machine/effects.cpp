@@ -164,6 +164,17 @@ void shuffle(Warp& warp, const Step& step, Mask mask) {
   predicate = (predicate & ~mask) | (in_range & mask);
 }
 
+//! 16-bit registers take words of 32 bits, with nothing above.
+template <class Word>
+void checked_division(Warp& warp, const Step& step, Mask mask) {
+  const Word* divisors = warp.registers().words<Word>(step.operation.operands[1]);
+  Mask zeros = 0;
+  for (int lane = 0; lane < warp_size; ++lane) zeros |= static_cast<Mask>(divisors[lane] == 0) << lane;
+  if ((zeros & mask) != 0)
+    warp.fail(FaultKind::division_by_zero, "an integer is divided by zero", std::countr_zero(zeros & mask), step);
+  step.operation.run(warp.registers(), step.operation, mask);
+}
+
 struct Any {
   static bool holds(Mask votes, Mask) { return votes != 0; }
 };
@@ -205,6 +216,12 @@ Effect find_atomic(const std::string& operation, const std::string& type) {
   if (operation == "inc") return &atomic<Increment, std::uint32_t>;
   if (operation == "dec") return &atomic<Decrement, std::uint32_t>;
   return integer_atomic<std::uint32_t>(operation);
+}
+
+Effect find_checked_division(const std::string& type) {
+  if (type == "s64" || type == "u64") return &checked_division<std::uint64_t>;
+  const bool narrow = type == "s32" || type == "u32" || type == "s16" || type == "u16";
+  return narrow ? &checked_division<std::uint32_t> : nullptr;
 }
 
 Effect find_shuffle(const std::string& mode) {

@@ -25,6 +25,9 @@ Effect find_atomic(const std::string& operation, const std::string& type);
 //! "up", "down", "bfly" or "idx".
 Effect find_shuffle(const std::string& mode);
 
+//! Does step.operation, an integer division or remainder, where no lane divides by zero. Null for other types.
+Effect find_checked_division(const std::string& type);
+
 //! Accesses are in order, so there is nothing to do, but the observer may want to know.
 void fence(Warp& warp, const Step& step, Mask mask);
 

@@ -7,11 +7,11 @@ namespace {
 
 std::string text_of(const Index3& index) { return fmt::format("({}, {}, {})", index[0], index[1], index[2]); }
 
+}  // namespace
+
 std::string place_of(const ptx::Location& at) {
   return at.line > 0 ? fmt::format("line {}", at.line) : fmt::format("PTX line {}", at.ptx_line);
 }
-
-}  // namespace
 
 std::string to_string(FaultKind kind) {
   switch (kind) {
@@ -29,6 +29,14 @@ std::string to_string(FaultKind kind) {
       return "inactive lane";
     case FaultKind::wrong_barrier:
       return "wrong barrier";
+    case FaultKind::division_by_zero:
+      return "division by zero";
+    case FaultKind::shared_race:
+      return "race in shared memory";
+    case FaultKind::global_race:
+      return "race in global memory";
+    case FaultKind::uninitialised_read:
+      return "uninitialised read";
   }
   return "unknown";
 }

@@ -9,9 +9,24 @@
 
 namespace cudal1::vgpu {
 
-enum class FaultKind { out_of_bounds, misaligned, deadlock, too_many_instructions, inactive_lane, wrong_barrier, trap };
+enum class FaultKind {
+  out_of_bounds,
+  misaligned,
+  deadlock,
+  too_many_instructions,
+  inactive_lane,
+  wrong_barrier,
+  trap,
+  division_by_zero,
+  shared_race,
+  global_race,
+  uninitialised_read
+};
 
 std::string to_string(FaultKind kind);
+
+//! "line 17".
+std::string place_of(const ptx::Location& at);
 
 using Index3 = std::array<std::uint32_t, 3>;  //!< x, y, z
 

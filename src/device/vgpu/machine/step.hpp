@@ -52,6 +52,8 @@ struct alignas(64) Step {
   Slot members = 0;                       //!< of gather and warp_barrier: a mask in every lane
   BarrierUse barrier = BarrierUse::wait;  //!< of barrier; operands: its number, threads (0: all), vote
   bool vote_negated = false;
+  bool strong = false;       //!< of a memory access: volatile, relaxed, acquire or release
+  bool stores_word = false;  //!< of a store: one register of at most 32 bits
   Pipe pipe = Pipe::integer;
   std::uint32_t tensor_products = 0;  //!< of mma: multiply-adds
   ptx::Location at;

@@ -267,7 +267,6 @@ bool Warp::gather(Group& group, const Step& step, Mask mask) {
       incomplete |= lanes;
       continue;
     }
-    if (block_.observer) block_.observer->warp_barrier(index(), lanes);
     step.effect(*this, step, lanes);
   }
   if (mask != group.mask && block_.tally) block_.tally->leave_out(group.mask & ~mask);

@@ -144,6 +144,8 @@ class Warp {
   void account_lanes(const Step& step, std::array<std::uint64_t, warp_size>& addresses, WarpAccess access);
   void show(const AccessPattern& pattern, std::uint64_t first, AccessKind kind, const Step& step,
             void (AccessObserver::*to)(const WarpAccess&));
+  WarpAccess described(AccessKind kind, std::uint32_t bytes, Mask mask,
+                       const std::array<std::uint64_t, warp_size>& addresses, const Step& step);
 
   BlockState& block_;
   std::uint32_t first_thread_;

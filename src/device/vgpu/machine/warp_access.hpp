@@ -19,6 +19,8 @@ struct WarpAccess {
       nullptr;             //!< in the memory's own space: shared ones from 0 on
   std::uint32_t warp = 0;  //!< in its block
   const ptx::Location* at = nullptr;
+  bool strong = false;                    //!< volatile, relaxed, acquire or release: meant to meet others of its kind
+  const std::uint32_t* values = nullptr;  //!< that a write of at most 4 bytes stores, by lane; null: not known
 };
 
 }  // namespace cudal1::vgpu

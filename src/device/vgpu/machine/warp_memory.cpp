@@ -109,7 +109,14 @@ void Warp::show(const AccessPattern& pattern, std::uint64_t first, AccessKind ki
                 void (AccessObserver::*to)(const WarpAccess&)) {
   std::array<std::uint64_t, warp_size> addresses;
   for (std::size_t lane = 0; lane < warp_size; ++lane) addresses[lane] = moved(first, pattern.deltas[lane]);
-  (block_.observer->*to)({kind, pattern.bytes, pattern.mask, &addresses, index(), &step.at});
+  (block_.observer->*to)(described(kind, pattern.bytes, pattern.mask, addresses, step));
+}
+
+WarpAccess Warp::described(AccessKind kind, std::uint32_t bytes, Mask mask,
+                           const std::array<std::uint64_t, warp_size>& addresses, const Step& step) {
+  WarpAccess access{kind, bytes, mask, &addresses, index(), &step.at, step.strong};
+  if (step.stores_word) access.values = registers_.words<std::uint32_t>(step.data[0]);
+  return access;
 }
 
 // --- lane by lane
@@ -132,8 +139,7 @@ Reach Warp::reach_lanes(const Step& step, Mask mask, std::uint32_t bytes, Access
     else
       place = global(address, bytes, write, lane, step);
   }
-  if (block_.tally || block_.observer)
-    account_lanes(step, addresses, {kind, bytes, mask, &addresses, index(), &step.at});
+  if (block_.tally || block_.observer) account_lanes(step, addresses, described(kind, bytes, mask, addresses, step));
   return {nullptr, nullptr, places_.data()};
 }
 

@@ -1,0 +1,39 @@
+// One bit for each byte of a memory: whether something was written there.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+namespace cudal1::vgpu {
+
+inline constexpr std::uint64_t bytes_per_mark_word = 64;
+
+//! The bits of an access in the word of its address: accesses are aligned and have at most 16 bytes.
+constexpr std::uint64_t mark_bits(std::uint64_t address, std::uint32_t bytes) {
+  return ((std::uint64_t{1} << bytes) - 1) << address % bytes_per_mark_word;
+}
+
+class ByteMarks {
+ public:
+  explicit ByteMarks(std::uint64_t bytes)
+      : words_((bytes + bytes_per_mark_word - 1) / bytes_per_mark_word), missing_(bytes) {}
+
+  void set(std::uint64_t address, std::uint32_t bytes) {
+    std::uint64_t& word = words_[address / bytes_per_mark_word];
+    const std::uint64_t bits = mark_bits(address, bytes) & ~word;
+    word |= bits;
+    missing_ -= static_cast<std::uint64_t>(std::popcount(bits));
+  }
+  //! Those of the access's bits that are not set.
+  std::uint64_t missing(std::uint64_t address, std::uint32_t bytes) const {
+    return mark_bits(address, bytes) & ~words_[address / bytes_per_mark_word];
+  }
+  bool complete() const { return missing_ == 0; }
+
+ private:
+  std::vector<std::uint64_t> words_;
+  std::uint64_t missing_;  // bytes
+};
+
+}  // namespace cudal1::vgpu

@@ -1,0 +1,35 @@
+#include "device/vgpu/checks/finding.hpp"
+
+#include <fmt/format.h>
+
+namespace cudal1::vgpu {
+
+const char* verb_of(AccessKind kind) {
+  switch (kind) {
+    case AccessKind::read:
+      return "reads";
+    case AccessKind::write:
+      return "writes";
+    case AccessKind::atomic:
+      return "changes atomically";
+  }
+  return "touches";
+}
+
+Index3 index_in(std::uint32_t linear, const Index3& sizes) {
+  return {linear % sizes[0], linear / sizes[0] % sizes[1], linear / (sizes[0] * sizes[1])};
+}
+
+std::string text_of(const Index3& index) { return fmt::format("({}, {}, {})", index[0], index[1], index[2]); }
+
+std::string describe_global(const GlobalMemory& memory, std::uint64_t address) {
+  return fmt::format("{} (address {:#x})", memory.describe(address), address);
+}
+
+void report(FaultKind kind, const std::string& message, const BlockPlace& block, const WarpAccess& access, int lane) {
+  const std::uint32_t thread = access.warp * warp_size + static_cast<std::uint32_t>(lane);
+  throw KernelFault(kind, fmt::format("kernel '{}' {}", block.launch->kernel, message), *access.at, block.index,
+                    index_in(thread, block.launch->block));
+}
+
+}  // namespace cudal1::vgpu

@@ -1,0 +1,62 @@
+#include "device/vgpu/checks/shared_races.hpp"
+
+#include <fmt/format.h>
+
+namespace cudal1::vgpu {
+
+SharedRaces::SharedRaces(const BlockPlace& block, const BlockOrder& order)
+    : block_(block), order_(order), pieces_((block.launch->shared_bytes + piece_bytes_ - 1) / piece_bytes_) {}
+
+//! Lanes that read the same place count as one reader.
+void SharedRaces::access(const WarpAccess& access) {
+  if (access.bytes < piece_bytes_) split_pieces(access.bytes);
+  ++serial_;
+  const auto& addresses = *access.addresses;
+  for (Mask left = access.mask; left != 0;) {
+    const auto first = static_cast<std::size_t>(std::countr_zero(left));
+    Mask lanes = Mask{1} << first;
+    if (access.kind == AccessKind::read)
+      for (std::size_t lane = first + 1; lane < warp_size && addresses[lane] == addresses[first]; ++lane)
+        lanes |= left & (Mask{1} << lane);
+    access_lanes(access, addresses[first], lanes);
+    left &= ~lanes;
+  }
+}
+
+void SharedRaces::access_lanes(const WarpAccess& access, std::uint64_t address, Mask lanes) {
+  const Party now{access.at,    order_.stamp(access.warp), lanes, static_cast<std::uint16_t>(access.warp), access.kind,
+                  access.strong};
+  std::optional<std::uint32_t> value;
+  for (std::uint64_t offset = 0; offset < access.bytes; offset += piece_bytes_) {
+    if (access.values && access.kind == AccessKind::write) {
+      const std::uint32_t word = access.values[std::countr_zero(lanes)] >> (8 * offset);
+      value = piece_bytes_ == 4 ? word : word & ((1u << 8 * piece_bytes_) - 1);
+    }
+    PieceHistory& piece = pieces_[(address + offset) / piece_bytes_];
+    if (const auto race = piece.touch(order_, now, serial_, value)) fail(access, address + offset, *race);
+  }
+}
+
+void SharedRaces::split_pieces(std::uint32_t bytes) {
+  const std::uint32_t parts = piece_bytes_ / bytes;
+  std::vector<PieceHistory> finer;
+  finer.reserve(pieces_.size() * parts);
+  for (const PieceHistory& piece : pieces_)
+    for (std::uint32_t i = 0; i < parts; ++i) finer.push_back(piece.part(8 * bytes * i, 8 * bytes));
+  pieces_ = std::move(finer);
+  piece_bytes_ = bytes;
+}
+
+void SharedRaces::fail(const WarpAccess& access, std::uint64_t address, const Race& race) const {
+  const std::uint32_t thread = race.earlier.warp * warp_size + static_cast<std::uint32_t>(race.earlier_lane);
+  const char* why = "with no barrier between them";
+  if (race.earlier.warp == access.warp) why = "in the same warp: its lanes are not in step without __syncwarp()";
+  if (race.same_instruction) why = "in the same instruction, with another value";
+  report(FaultKind::shared_race,
+         fmt::format("{} byte {} of shared memory, which thread {} {} at {}, {}", verb_of(access.kind), address,
+                     text_of(index_in(thread, block_.launch->block)), verb_of(race.earlier.kind),
+                     place_of(*race.earlier.at), why),
+         block_, access, race.lane);
+}
+
+}  // namespace cudal1::vgpu

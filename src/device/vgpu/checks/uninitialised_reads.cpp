@@ -1,0 +1,77 @@
+#include "device/vgpu/checks/uninitialised_reads.hpp"
+
+#include <fmt/format.h>
+
+namespace cudal1::vgpu {
+namespace {
+
+std::uint64_t whole_words(std::uint64_t bytes) {
+  return (bytes + bytes_per_mark_word - 1) / bytes_per_mark_word * bytes_per_mark_word;
+}
+
+//! The first byte that is missing.
+std::uint64_t first_of(std::uint64_t missing, std::uint64_t address) {
+  return address / bytes_per_mark_word * bytes_per_mark_word + static_cast<std::uint64_t>(std::countr_zero(missing));
+}
+
+}  // namespace
+
+UninitialisedReads::UninitialisedReads(const BlockPlace& block)
+    : block_(block),
+      local_stride_(whole_words(block.launch->local_bytes)),
+      shared_(block.launch->shared_bytes),
+      local_(local_stride_ * block.threads()) {}
+
+void UninitialisedReads::fail(const WarpAccess& access, int lane, const std::string& where) const {
+  report(FaultKind::uninitialised_read, fmt::format("{} {}, where nothing was written", verb_of(access.kind), where),
+         block_, access, lane);
+}
+
+void UninitialisedReads::shared(const WarpAccess& access) {
+  if (shared_.complete()) return;
+  for_each_lane(access.mask, [&](int lane) { shared_lane(access, lane); });
+}
+
+void UninitialisedReads::shared_lane(const WarpAccess& access, int lane) {
+  const std::uint64_t address = (*access.addresses)[static_cast<std::size_t>(lane)];
+  if (access.kind != AccessKind::write)
+    if (const std::uint64_t missing = shared_.missing(address, access.bytes))
+      fail(access, lane, fmt::format("byte {} of shared memory", first_of(missing, address)));
+  if (access.kind != AccessKind::read) shared_.set(address, access.bytes);
+}
+
+void UninitialisedReads::local(const WarpAccess& access) {
+  for_each_lane(access.mask, [&](int lane) { local_lane(access, lane); });
+}
+
+void UninitialisedReads::local_lane(const WarpAccess& access, int lane) {
+  const std::uint64_t thread = access.warp * warp_size + static_cast<std::uint64_t>(lane);
+  const std::uint64_t own = thread * local_stride_;
+  const std::uint64_t address = own + (*access.addresses)[static_cast<std::size_t>(lane)];
+  if (access.kind != AccessKind::write)
+    if (const std::uint64_t missing = local_.missing(address, access.bytes))
+      fail(access, lane, fmt::format("byte {} of its local memory", first_of(missing, address) - own));
+  if (access.kind != AccessKind::read) local_.set(address, access.bytes);
+}
+
+void UninitialisedReads::global(const WarpAccess& access) {
+  if (!block_.launch->scratch || block_.launch->scratch->empty()) return;
+  for_each_lane(access.mask, [&](int lane) { global_lane(access, lane); });
+}
+
+ScratchMarks::Range* UninitialisedReads::range_at(std::uint64_t address) {
+  if (!last_range_ || !last_range_->holds(address)) last_range_ = block_.launch->scratch->find(address);
+  return last_range_;
+}
+
+void UninitialisedReads::global_lane(const WarpAccess& access, int lane) {
+  const std::uint64_t address = (*access.addresses)[static_cast<std::size_t>(lane)];
+  ScratchMarks::Range* range = range_at(address);
+  if (!range || range->complete()) return;
+  if (access.kind != AccessKind::write)
+    if (const std::uint64_t missing = range->missing(address, access.bytes))
+      fail(access, lane, describe_global(*block_.launch->memory, first_of(missing, address)));
+  if (access.kind != AccessKind::read) range->set(address, access.bytes);
+}
+
+}  // namespace cudal1::vgpu

@@ -1,0 +1,33 @@
+// Reads of shared, local and scratch memory where nothing was written.
+#pragma once
+
+#include "device/vgpu/checks/byte_marks.hpp"
+#include "device/vgpu/checks/finding.hpp"
+#include "device/vgpu/checks/scratch_marks.hpp"
+
+namespace cudal1::vgpu {
+
+//! Of one block. A read is judged when it happens, with all its bytes: a vector load of a tile's padding that nobody
+//! wrote is a finding, used or not. An atomic reads and writes. Throws KernelFault.
+class UninitialisedReads {
+ public:
+  explicit UninitialisedReads(const BlockPlace& block);
+
+  void shared(const WarpAccess& access);
+  void local(const WarpAccess& access);
+  void global(const WarpAccess& access);
+
+ private:
+  void shared_lane(const WarpAccess& access, int lane);
+  void local_lane(const WarpAccess& access, int lane);
+  void global_lane(const WarpAccess& access, int lane);
+  ScratchMarks::Range* range_at(std::uint64_t address);
+  [[noreturn]] void fail(const WarpAccess& access, int lane, const std::string& where) const;
+
+  const BlockPlace& block_;
+  std::uint64_t local_stride_;  // bytes from one thread's local memory to the next one's
+  ByteMarks shared_, local_;
+  ScratchMarks::Range* last_range_ = nullptr;
+};
+
+}  // namespace cudal1::vgpu

@@ -1,0 +1,5 @@
+// grid 1 block 32 in x 64 out y 64
+extern "C" __global__ void k(const int* x, int* y) {
+  volatile int* flag = y;
+  for (int j = 0; j < 2000; ++j) *flag = x[j % 64];
+}

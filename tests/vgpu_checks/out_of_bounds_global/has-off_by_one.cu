@@ -1,0 +1,5 @@
+// grid 2 block 64 in x 128 out y 128
+extern "C" __global__ void k(const int* x, int* y) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i <= 127) y[i] = x[i + 1];
+}

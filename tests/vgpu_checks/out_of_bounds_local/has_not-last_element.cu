@@ -1,0 +1,7 @@
+// grid 1 block 32 in x 64 out y 32
+extern "C" __global__ void k(const int* x, int* y) {
+  int own[16];
+  #pragma unroll 1
+  for (int j = 0; j < 16; ++j) own[j] = x[j];
+  y[threadIdx.x] = own[x[threadIdx.x % 16]];
+}

@@ -1,0 +1,10 @@
+// grid 1 block 128 in x 128 out y 128
+extern "C" __global__ void k(const int* x, int* y) {
+  __shared__ int tile[128];
+  tile[threadIdx.x] = x[threadIdx.x];
+  if (threadIdx.x < 64)
+    asm volatile("bar.sync 1, 64;" ::: "memory");
+  else
+    asm volatile("bar.sync 2, 64;" ::: "memory");
+  y[threadIdx.x] = tile[threadIdx.x ^ 63];
+}

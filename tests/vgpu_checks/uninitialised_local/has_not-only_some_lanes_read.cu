@@ -1,0 +1,9 @@
+// grid 1 block 32 in x 64 out y 32
+extern "C" __global__ void k(const int* x, int* y) {
+  int own[8];
+  if (x[threadIdx.x] != 5) {
+  #pragma unroll 1
+    for (int j = 0; j < 8; ++j) own[j] = x[j];
+    y[threadIdx.x] = own[x[threadIdx.x % 8]];
+  }
+}

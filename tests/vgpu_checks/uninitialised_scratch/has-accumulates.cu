@@ -1,0 +1,5 @@
+// grid 1 block 32 in x 32 out y 32 scratch t 32
+extern "C" __global__ void k(const int* x, int* y, int* t) {
+  atomicAdd(&t[threadIdx.x], x[threadIdx.x]);
+  y[threadIdx.x] = 1;
+}

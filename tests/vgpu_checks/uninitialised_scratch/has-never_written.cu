@@ -1,0 +1,4 @@
+// grid 1 block 32 in x 32 out y 32 scratch t 32
+extern "C" __global__ void k(const int* x, int* y, int* t) {
+  y[threadIdx.x] = x[threadIdx.x] + t[threadIdx.x];
+}

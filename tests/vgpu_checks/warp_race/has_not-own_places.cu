@@ -1,0 +1,7 @@
+// grid 1 block 32 in x 64 out y 64
+extern "C" __global__ void k(const int* x, int* y) {
+  __shared__ int tile[32];
+  tile[threadIdx.x] = x[threadIdx.x];
+  for (int j = 0; j < 4; ++j) tile[threadIdx.x] += j * tile[threadIdx.x];
+  y[threadIdx.x] = tile[threadIdx.x];
+}
