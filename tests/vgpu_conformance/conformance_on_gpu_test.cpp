@@ -28,10 +28,11 @@ class OnBothGpus : public ::testing::TestWithParam<NamedCase> {
 
 void expect_close(const Case& given, const Check& check, const Bound& bound, const Memory& result,
                   const Memory& expected, const char* other) {
-  const auto difference = compare(given.buffer(check.buffer), bound, result.at(check.buffer), expected.at(check.buffer));
+  const auto difference =
+      compare(given.buffer(check.buffer), bound, result.at(check.buffer), expected.at(check.buffer));
   EXPECT_TRUE(difference.ok()) << "against " << other << ": " << difference.message;
-  std::printf("           %s %s against %s: largest difference %.3g\n", given.name().c_str(), check.buffer.c_str(), other,
-              difference.largest);
+  std::printf("           %s %s against %s: largest difference %.3g\n", given.name().c_str(), check.buffer.c_str(),
+              other, difference.largest);
 }
 
 TEST_P(OnBothGpus, ComputeTheSame) {
@@ -47,8 +48,7 @@ TEST_P(OnBothGpus, ComputeTheSame) {
   } catch (const ptx::PtxError& refusal) {
     GTEST_SKIP() << refusal.what();
   }
-  for (const Check& check : given.checks)
-    expect_close(given, check, check.devices, real, virtually, "the virtual GPU");
+  for (const Check& check : given.checks) expect_close(given, check, check.devices, real, virtually, "the virtual GPU");
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, OnBothGpus, ::testing::ValuesIn(all_cases()), test_name);

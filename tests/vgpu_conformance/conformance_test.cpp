@@ -11,8 +11,8 @@
 namespace cudal1::conformance {
 namespace {
 
-//! Blocks run one after another so far: those that wait for each other would wait for ever.
-constexpr bool blocks_advance_in_turns = false;
+//! Lanes and blocks run one after another so far: those that wait in loops for others would wait for ever.
+constexpr bool all_advance_in_turns = false;
 
 class OnVirtualGpu : public ::testing::TestWithParam<NamedCase> {
  protected:
@@ -23,7 +23,7 @@ class OnVirtualGpu : public ::testing::TestWithParam<NamedCase> {
 
 TEST_P(OnVirtualGpu, ComputesWhatTheHostComputes) {
   const Case given = GetParam().load(Size::small);
-  if (given.needs_blocks_in_turns && !blocks_advance_in_turns) GTEST_SKIP() << "blocks do not advance in turns yet";
+  if (given.needs_turns && !all_advance_in_turns) GTEST_SKIP() << "threads do not advance in turns yet";
   Memory expected = initial_memory(given), result = expected;
   find_reference(given.reference)({given, expected});
   const CompiledCase compiled = compile(given);
@@ -33,8 +33,8 @@ TEST_P(OnVirtualGpu, ComputesWhatTheHostComputes) {
     GTEST_SKIP() << refusal.what();
   }
   for (const Check& check : given.checks) {
-    const auto difference = compare(given.buffer(check.buffer), check.reference, result.at(check.buffer),
-                                    expected.at(check.buffer));
+    const auto difference =
+        compare(given.buffer(check.buffer), check.reference, result.at(check.buffer), expected.at(check.buffer));
     EXPECT_TRUE(difference.ok()) << difference.message << "; largest difference " << difference.largest;
   }
 }

@@ -21,9 +21,8 @@ LoadedCase::LoadedCase(const Case& given, const CompiledCase& compiled) : given_
   std::string log(8192, '\0');
   std::vector<CUjit_option> options{CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
   std::vector<void*> values{log.data(), reinterpret_cast<void*>(log.size())};
-  const CUresult loaded = driver().cuModuleLoadDataEx(&module_, compiled.ptx.c_str(),
-                                                      static_cast<unsigned>(options.size()), options.data(),
-                                                      values.data());
+  const CUresult loaded = driver().cuModuleLoadDataEx(
+      &module_, compiled.ptx.c_str(), static_cast<unsigned>(options.size()), options.data(), values.data());
   check(loaded, fmt::format("load {}: {}", given.name(), log.c_str()));
   for (const LaunchSpec& launch : given.launches) {
     CUfunction function = nullptr;

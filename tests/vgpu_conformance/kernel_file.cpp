@@ -21,10 +21,11 @@ struct DtypeRow {
   std::size_t bytes;
   bool floating;
 };
-constexpr DtypeRow dtypes[] = {{"f16", Dtype::f16, 2, true},  {"bf16", Dtype::bf16, 2, true}, {"f32", Dtype::f32, 4, true},
-                               {"f64", Dtype::f64, 8, true},  {"i8", Dtype::i8, 1, false},    {"u8", Dtype::u8, 1, false},
-                               {"i32", Dtype::i32, 4, false}, {"u32", Dtype::u32, 4, false},  {"i64", Dtype::i64, 8, false},
-                               {"u64", Dtype::u64, 8, false}};
+constexpr DtypeRow dtypes[] = {{"f16", Dtype::f16, 2, true},  {"bf16", Dtype::bf16, 2, true},
+                               {"f32", Dtype::f32, 4, true},  {"f64", Dtype::f64, 8, true},
+                               {"i8", Dtype::i8, 1, false},   {"u8", Dtype::u8, 1, false},
+                               {"i32", Dtype::i32, 4, false}, {"u32", Dtype::u32, 4, false},
+                               {"i64", Dtype::i64, 8, false}, {"u64", Dtype::u64, 8, false}};
 
 std::string trim(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\r");
@@ -129,7 +130,7 @@ class CaseMaker {
     if (word == "launch") return read_launch(directive.rest);
     if (word == "check") return read_check(directive.rest);
     if (word == "reference") return void(made_.reference = meaning_of(directive.rest));
-    if (word == "needs" && directive.rest == "blocks in turns") return void(made_.needs_blocks_in_turns = true);
+    if (word == "needs" && directive.rest == "turns") return void(made_.needs_turns = true);
     if (word != "define" && word != "variant") throw Error(fmt::format("'{}' is no directive", word));
   }
 
@@ -197,7 +198,8 @@ class CaseMaker {
     launch.grid = size3(field(text, "grid"));
     launch.block = size3(field(text, "block"));
     if (key("shared") != std::string::npos) launch.shared_bytes = size_value(field(text, "shared"));
-    for (const std::string& argument : split_list(field(text, "args"))) launch.arguments.push_back(argument_of(argument));
+    for (const std::string& argument : split_list(field(text, "args")))
+      launch.arguments.push_back(argument_of(argument));
     if (key("when") == std::string::npos || value(field(text, "when")) != 0) made_.launches.push_back(launch);
   }
 
@@ -290,9 +292,7 @@ Variant variant_of(const std::string& text) {
 
 }  // namespace
 
-std::size_t bytes_of(Dtype dtype) {
-  return std::ranges::find(dtypes, dtype, &DtypeRow::dtype)->bytes;
-}
+std::size_t bytes_of(Dtype dtype) { return std::ranges::find(dtypes, dtype, &DtypeRow::dtype)->bytes; }
 
 bool is_floating(Dtype dtype) { return std::ranges::find(dtypes, dtype, &DtypeRow::dtype)->floating; }
 

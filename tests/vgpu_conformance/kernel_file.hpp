@@ -72,7 +72,7 @@ struct Case {
   std::vector<LaunchSpec> launches;
   std::vector<Check> checks;
   std::string reference;
-  bool needs_blocks_in_turns = false;  //!< blocks that wait for each other
+  bool needs_turns = false;  //!< threads or blocks wait for others in loops
 
   const BufferSpec& buffer(const std::string& name) const;  //!< throws Error
   std::string name() const { return family + "." + variant; }

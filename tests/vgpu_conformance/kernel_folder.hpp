@@ -34,7 +34,8 @@ inline std::vector<NamedCase> all_cases() {
 
 inline std::string test_name(const ::testing::TestParamInfo<NamedCase>& info) {
   std::string name = info.param.family + "_" + info.param.variant;
-  std::ranges::replace_if(name, [](unsigned char c) { return !std::isalnum(c); }, '_');
+  std::ranges::replace_if(
+      name, [](unsigned char c) { return !std::isalnum(c); }, '_');
   return name;
 }
 

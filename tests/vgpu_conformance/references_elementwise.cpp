@@ -136,7 +136,8 @@ void conversions(const Task& task) {
     y[i + n] = saturated(std::nearbyint(v));
     y[i + 2 * n] = saturated(std::ceil(v));
     y[i + 3 * n] = saturated(std::floor(v));
-    y[i + 4 * n] = static_cast<std::int32_t>(static_cast<std::uint32_t>(std::clamp<double>(std::trunc(v), 0, 0xffffffffu)));
+    y[i + 4 * n] =
+        static_cast<std::int32_t>(static_cast<std::uint32_t>(std::clamp<double>(std::trunc(v), 0, 0xffffffffu)));
     y[i + 5 * n] = static_cast<std::int8_t>(k[i]) + static_cast<std::uint8_t>(k[i] >> 8) * 1000;
     z[i] = static_cast<float>(k[i]);
     z[i + n] = static_cast<float>(static_cast<std::uint32_t>(k[i]));
@@ -160,8 +161,7 @@ void elementary_functions(const Task& task) {
   each_function(task,
                 {[](double v) { return std::exp(v); }, [](double v) { return std::log(v); },
                  [](double v) { return std::sin(v); }, [](double v) { return std::cos(v); },
-                 [](double v) { return std::tanh(v); },
-                 [](double v) { return std::pow(v, static_cast<double>(1.7f)); },
+                 [](double v) { return std::tanh(v); }, [](double v) { return std::pow(v, static_cast<double>(1.7f)); },
                  [](double v) { return std::erf(v); }, [](double v) { return std::cbrt(v); },
                  [](double v) { return std::atan2(v, 2.0); }, [](double v) { return std::log1p(v); },
                  [](double v) { return 1.0 / v; }, [](double v) { return std::sqrt(v); }});

@@ -60,15 +60,18 @@ void depthwise_conv(const Task& task) {
     float sum = 0.0f;
     for (std::int64_t i = 0; i < 3; ++i)
       for (std::int64_t j = 0; j < 3; ++j)
-        sum = std::fma(w[channel * 9 + static_cast<std::size_t>(i * 3 + j)], field.at(column + j - 1, row + i - 1), sum);
+        sum =
+            std::fma(w[channel * 9 + static_cast<std::size_t>(i * 3 + j)], field.at(column + j - 1, row + i - 1), sum);
     y[out] = sum;
   }
 }
 
 void max_pool(const Task& task) {
   const auto x = task.buffer("x"), y = task.buffer("y");
-  const auto edge = static_cast<std::size_t>(task.value("edge")), outputs = static_cast<std::size_t>(task.value("outputs"));
-  const auto window = static_cast<std::size_t>(task.value("WINDOW")), step = static_cast<std::size_t>(task.value("STEP"));
+  const auto edge = static_cast<std::size_t>(task.value("edge")),
+             outputs = static_cast<std::size_t>(task.value("outputs"));
+  const auto window = static_cast<std::size_t>(task.value("WINDOW")),
+             step = static_cast<std::size_t>(task.value("STEP"));
   for (std::size_t out = 0; out < y.size(); ++out) {
     y[out] = -HUGE_VALF;
     for (std::size_t i = 0; i < window * window; ++i)
@@ -104,7 +107,8 @@ void nbody(const Task& task) {
         apart[axis] = bodies[j + axis] - bodies[i + axis];
         square += apart[axis] * apart[axis];
       }
-      for (std::size_t axis = 0; axis < 3; ++axis) force[i + axis] += apart[axis] * bodies[j + 3] / (square * std::sqrt(square));
+      for (std::size_t axis = 0; axis < 3; ++axis)
+        force[i + axis] += apart[axis] * bodies[j + 3] / (square * std::sqrt(square));
     }
   task.store("force", force);
 }

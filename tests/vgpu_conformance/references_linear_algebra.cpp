@@ -108,15 +108,10 @@ void ldmatrix_layouts(const Task& task) {
 }  // namespace
 
 const References& linear_algebra_references() {
-  static const References table{{"matmul", matmul},
-                                {"matmul_bytes", matmul_bytes},
-                                {"mma_16x8x16", mma_16x8x16},
-                                {"matvec", matvec},
-                                {"row_dots", row_dots},
-                                {"byte_dots", byte_dots},
-                                {"transpose", transpose},
-                                {"attention", attention},
-                                {"ldmatrix_layouts", ldmatrix_layouts}};
+  static const References table{
+      {"matmul", matmul},       {"matmul_bytes", matmul_bytes}, {"mma_16x8x16", mma_16x8x16},
+      {"matvec", matvec},       {"row_dots", row_dots},         {"byte_dots", byte_dots},
+      {"transpose", transpose}, {"attention", attention},       {"ldmatrix_layouts", ldmatrix_layouts}};
   return table;
 }
 

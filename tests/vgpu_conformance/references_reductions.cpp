@@ -107,8 +107,7 @@ void scan(Integers x, Integers y, std::size_t piece) {
 }
 
 void scan_pieces(const Task& task) {
-  scan(task.buffer<std::int32_t>("x"), task.buffer<std::int32_t>("y"),
-       static_cast<std::size_t>(task.value("piece")));
+  scan(task.buffer<std::int32_t>("x"), task.buffer<std::int32_t>("y"), static_cast<std::size_t>(task.value("piece")));
 }
 
 void scan_all(const Task& task) {

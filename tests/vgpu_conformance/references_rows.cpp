@@ -126,10 +126,10 @@ void fft_pieces(const Task& task) {
 }  // namespace
 
 const References& row_references() {
-  static const References table{{"softmax", softmax},       {"layer_norm", layer_norm},
-                                {"rms_norm", rms_norm},     {"batch_norm", batch_norm},
-                                {"quantise_rows", quantise_rows}, {"dequantise", dequantise},
-                                {"gather_rows", gather_rows},     {"fft_pieces", fft_pieces}};
+  static const References table{
+      {"softmax", softmax},         {"layer_norm", layer_norm},       {"rms_norm", rms_norm},
+      {"batch_norm", batch_norm},   {"quantise_rows", quantise_rows}, {"dequantise", dequantise},
+      {"gather_rows", gather_rows}, {"fft_pieces", fft_pieces}};
   return table;
 }
 

@@ -47,16 +47,16 @@ class AddressSpace {
 Bytes parameters_of(const LaunchSpec& launch, const vgpu::Kernel& kernel,
                     const std::map<std::string, std::uint64_t>& addresses) {
   if (kernel.parameters.size() != launch.arguments.size())
-    throw Error(fmt::format("{} takes {} arguments, not {}", launch.kernel, kernel.parameters.size(),
-                            launch.arguments.size()));
+    throw Error(
+        fmt::format("{} takes {} arguments, not {}", launch.kernel, kernel.parameters.size(), launch.arguments.size()));
   Bytes bytes(kernel.parameter_bytes);
   for (std::size_t i = 0; i < launch.arguments.size(); ++i) {
     const Argument& argument = launch.arguments[i];
     const std::uint64_t address = argument.buffer.empty() ? 0 : addresses.at(argument.buffer);
     const std::size_t size = argument.buffer.empty() ? argument.number.size() : sizeof address;
     if (size != kernel.parameters[i].bytes())
-      throw Error(fmt::format("argument {} of {} has {} bytes, not {}", i, launch.kernel,
-                              kernel.parameters[i].bytes(), size));
+      throw Error(
+          fmt::format("argument {} of {} has {} bytes, not {}", i, launch.kernel, kernel.parameters[i].bytes(), size));
     const void* from = argument.buffer.empty() ? static_cast<const void*>(argument.number.data()) : &address;
     std::memcpy(bytes.data() + kernel.parameter_offsets.at(kernel.parameters[i].name), from, size);
   }

@@ -21,7 +21,7 @@ __device__ void fetch(int* slot, const int* from) {
 }
 
 __global__ void through(const int* x, int* y, int n) {
-  __shared__ alignas(16) int slots[2][piece];
+  __shared__ __align__(16) int slots[2][piece];
   const int pieces = n / piece, step = gridDim.x;
   int now = 0;
   fetch(slots[0], x + blockIdx.x * piece);

@@ -6,7 +6,7 @@
 //! check y exactly
 
 __global__ void load(const unsigned* x, unsigned* y) {
-  __shared__ alignas(16) unsigned rows[128];
+  __shared__ __align__(16) unsigned rows[128];
   const int lane = threadIdx.x;
   for (int i = lane; i < 128; i += 32) rows[i] = x[i];
   __syncwarp();

@@ -71,7 +71,7 @@ __device__ void multiply_tiles(float (&sums)[2][4][4], const Tiles& tiles, int r
 }
 
 __global__ void __launch_bounds__(threads) multiply(const __half* a, const __half* b, float* c, int n) {
-  __shared__ alignas(16) Tiles tiles[STAGES];
+  __shared__ __align__(16) Tiles tiles[STAGES];
   const int warp = threadIdx.x / 32, row = warp / WARPS_N * 32, column = warp % WARPS_N * 32;
   a += blockIdx.y * rows * n;
   b += blockIdx.x * columns;

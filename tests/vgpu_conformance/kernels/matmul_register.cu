@@ -33,8 +33,8 @@ __device__ void load_tile(float (*tile)[columns], const float* from, int n) {
 }
 
 __global__ void __launch_bounds__(threads) multiply(const float* a, const float* b, float* c, int n) {
-  __shared__ alignas(16) float left[ROWS][DEPTH];
-  __shared__ alignas(16) float right[DEPTH][COLUMNS];
+  __shared__ __align__(16) float left[ROWS][DEPTH];
+  __shared__ __align__(16) float right[DEPTH][COLUMNS];
   const int top = blockIdx.y * ROWS, side = blockIdx.x * COLUMNS;
   const int row = threadIdx.x / (COLUMNS / TN) * TM, column = threadIdx.x % (COLUMNS / TN) * TN;
   float sums[TM][TN] = {};

@@ -47,7 +47,7 @@ __device__ void multiply_step(Sum (*sums)[TILES_N], const __half* a, int a_strid
 }
 
 __global__ void __launch_bounds__(threads) multiply(const __half* a, const __half* b, float* c, int n) {
-  __shared__ alignas(16) __half left[STAGED ? rows * 16 : 8], right[STAGED ? columns * 16 : 8];
+  __shared__ __align__(16) __half left[STAGED ? rows * 16 : 8], right[STAGED ? columns * 16 : 8];
   const int warp = threadIdx.x / 32, row = warp / WARPS_N * TILES_M * 16, column = warp % WARPS_N * TILES_N * 16;
   const __half* a_block = a + blockIdx.y * rows * n;
   const __half* b_block = b + blockIdx.x * columns;
