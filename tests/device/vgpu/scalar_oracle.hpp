@@ -1,4 +1,4 @@
-// A second, slow and obvious implementation of the instructions that only compute: one lane, exact integers, no tables.
+// A second, slow and obvious implementation of the instructions that only compute: one lane, exact numbers, no tables.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,8 @@
 namespace cudal1::vgpu {
 
 //! The bits of the result of "add.s32" and its kin; predicates are 0 and 1. Throws for opcodes that it does not know.
-std::uint64_t evaluate_in_one_lane(const std::string& full_opcode, const std::vector<std::uint64_t>& operands);
+//! `carry` is read and written by those that have one.
+std::uint64_t evaluate_in_one_lane(const std::string& full_opcode, const std::vector<std::uint64_t>& operands,
+                                   bool* carry = nullptr);
 
 }  // namespace cudal1::vgpu

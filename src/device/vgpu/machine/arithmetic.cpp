@@ -7,9 +7,12 @@ namespace {
 ArithmeticTable make_table() {
   ArithmeticTable table;
   add_integer_arithmetic(table);
+  add_bit_arithmetic(table);
   add_real_arithmetic(table);
+  add_half_arithmetic(table);
   add_comparisons_and_selections(table);
   add_conversions(table);
+  add_rounding_conversions(table);
   return table;
 }
 

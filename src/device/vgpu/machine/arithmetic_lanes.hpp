@@ -24,9 +24,12 @@ using ArithmeticTable = std::map<std::string, ArithmeticOpcode>;
 
 // One file each.
 void add_integer_arithmetic(ArithmeticTable& table);
+void add_bit_arithmetic(ArithmeticTable& table);
 void add_real_arithmetic(ArithmeticTable& table);
+void add_half_arithmetic(ArithmeticTable& table);
 void add_comparisons_and_selections(ArithmeticTable& table);
 void add_conversions(ArithmeticTable& table);
+void add_rounding_conversions(ArithmeticTable& table);
 
 using i16 = std::int16_t;
 using i32 = std::int32_t;
@@ -120,6 +123,13 @@ template <class F, class R, class... A>
 ArithmeticOpcode value() {
   using Both = ValueHandler<F, R, A...>;
   return {host_has_wide_vectors() ? &Both::wide : &Both::plain, &Both::plain, kind_of<R>(), {kind_of<A>()...}, false};
+}
+
+//! The same for what programs seldom have: compiled once.
+template <class F, class R, class... A>
+ArithmeticOpcode rare() {
+  using Both = ValueHandler<F, R, A...>;
+  return {&Both::plain, &Both::plain, kind_of<R>(), {kind_of<A>()...}, false};
 }
 
 inline void set_predicate(Registers& registers, Slot slot, Mask lanes, Mask mask) {
@@ -241,6 +251,48 @@ struct Maximum {
       return std::signbit(a) ? b : a;
     else
       return a > b || b != b ? a : b;
+  }
+};
+
+//! NaN beats every number.
+template <class F>
+struct NanWins {
+  template <class T>
+  T operator()(T a, T b) const {
+    return a != a ? a : b != b ? b : F{}(a, b);
+  }
+};
+//! .xorsign.abs: of the magnitudes, with the sign that the product would have.
+template <class F>
+struct WithProductOfSigns {
+  template <class T>
+  T operator()(T a, T b) const {
+    const T magnitude = F{}(std::fabs(a), std::fabs(b));
+    return std::signbit(a) != std::signbit(b) ? -magnitude : magnitude;
+  }
+};
+
+//! .ftz, which only fp32 has: what is smaller than any normal number counts as zero, before and after.
+inline float flushed(float value) { return std::fabs(value) < 0x1p-126f ? std::copysign(0.0f, value) : value; }
+template <class T>
+T flushed(T value) {
+  return value;
+}
+template <class F>
+struct FlushToZero {
+  template <class... T>
+  auto operator()(T... operands) const {
+    return flushed(F{}(flushed(operands)...));
+  }
+};
+//! .sat: to [0, 1], NaN to 0.
+template <class F>
+struct Saturate {
+  template <class... T>
+  auto operator()(T... operands) const {
+    using R = decltype(F{}(operands...));
+    const R result = F{}(operands...);
+    return result > R{0} ? (result < R{1} ? result : R{1}) : R{0};
   }
 };
 

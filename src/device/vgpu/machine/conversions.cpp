@@ -105,14 +105,16 @@ template <class R>
 void add_to_integer(ArithmeticTable& table) {
   add_integers_from<R, i8, u8, i16, u16, i32, u32, i64, u64>(table);
   const std::string to = "." + integer_name<R>();
-  const auto add = [&]<class T>(const std::string& from, T) {
-    table["cvt.rni" + to + from] = value<RealToInteger<R, RoundNearest>, Held<R>, T>();
-    table["cvt.rzi" + to + from] = value<RealToInteger<R, RoundToZero>, Held<R>, T>();
-    table["cvt.rmi" + to + from] = value<RealToInteger<R, RoundDown>, Held<R>, T>();
-    table["cvt.rpi" + to + from] = value<RealToInteger<R, RoundUp>, Held<R>, T>();
+  const auto add = [&]<class Round>(const std::string& name, Round) {
+    table["cvt" + name + to + ".f32"] = value<RealToInteger<R, Round>, Held<R>, float>();
+    table["cvt" + name + to + ".f64"] = value<RealToInteger<R, Round>, Held<R>, double>();
+    table["cvt" + name + ".ftz" + to + ".f32"] = rare<FlushToZero<RealToInteger<R, Round>>, Held<R>, float>();
+    table["cvt" + name + ".ftz.sat" + to + ".f32"] = table.at("cvt" + name + ".ftz" + to + ".f32");
   };
-  add(".f32", float());
-  add(".f64", double());
+  add(".rni", RoundNearest{});
+  add(".rzi", RoundToZero{});
+  add(".rmi", RoundDown{});
+  add(".rpi", RoundUp{});
 }
 
 template <class T>
@@ -123,10 +125,19 @@ void add_from_integer(ArithmeticTable& table) {
 
 template <class T>
 void add_rounding(ArithmeticTable& table, const std::string& type) {
-  table["cvt.rni." + type + "." + type] = value<OneNan<RoundNearest>, T, T>();
-  table["cvt.rzi." + type + "." + type] = value<OneNan<RoundToZero>, T, T>();
-  table["cvt.rmi." + type + "." + type] = value<OneNan<RoundDown>, T, T>();
-  table["cvt.rpi." + type + "." + type] = value<OneNan<RoundUp>, T, T>();
+  const auto add = [&]<class Round>(const std::string& name, Round) {
+    const std::string types = "." + type + "." + type;
+    table["cvt" + name + types] = value<OneNan<Round>, T, T>();
+    table["cvt" + name + ".sat" + types] = rare<Saturate<Round>, T, T>();
+    if constexpr (std::is_same_v<T, float>) {
+      table["cvt" + name + ".ftz" + types] = rare<OneNan<FlushToZero<Round>>, T, T>();
+      table["cvt" + name + ".ftz.sat" + types] = rare<Saturate<FlushToZero<Round>>, T, T>();
+    }
+  };
+  add(".rni", RoundNearest{});
+  add(".rzi", RoundToZero{});
+  add(".rmi", RoundDown{});
+  add(".rpi", RoundUp{});
 }
 
 template <class... T>

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 #include "device/vgpu/machine/decode_arithmetic.hpp"
 #include "device/vgpu/machine/effects.hpp"
+#include "device/vgpu/machine/instruction_class.hpp"
 #include "device/vgpu/machine/memory.hpp"
 #include "device/vgpu/ptx/lexer.hpp"
 
@@ -43,13 +45,26 @@ class Decoder {
 
   Kernel run() {
     for (const ptx::Instruction& instruction : entry_.instructions) kernel_.steps.push_back(step_of(instruction));
+    mark_spinning_loops();
     Step end;  // falling off the end is an exit
     end.flow = Flow::exit;
+    end.pipe = Pipe::control;
     kernel_.steps.push_back(end);
     return std::move(kernel_);
   }
 
  private:
+  //! Branches back over something that another thread may be waited for with.
+  void mark_spinning_loops() {
+    std::size_t last_signal = 0;  // counts from 1
+    for (std::size_t i = 0; i < kernel_.steps.size(); ++i) {
+      if (may_signal(entry_.instructions[i])) last_signal = i + 1;
+      if (may_signal_other_blocks(entry_.instructions[i])) kernel_.blocks_may_meet = true;
+      Step& step = kernel_.steps[i];
+      step.spins = step.flow == Flow::branch && step.target <= i && last_signal > step.target;
+    }
+  }
+
   void place_parameters() {
     for (const ptx::Variable& parameter : entry_.parameters) {
       kernel_.parameter_bytes = round_up(kernel_.parameter_bytes, parameter.alignment);
@@ -115,6 +130,8 @@ class Decoder {
     now_ = &instruction;
     Step step = body_of(instruction);
     step.at = instruction.at;
+    step.pipe = pipe_of(instruction);
+    step.tensor_products = tensor_products_of(instruction);
     if (instruction.guard) {
       const auto guard = kernel_.registers->find(instruction.guard->predicate);
       if (!guard || guard->kind != Kind::predicate) fail("a guard must be a predicate");
@@ -135,7 +152,7 @@ class Decoder {
     if (op == "shfl") return shuffle();
     if (op == "vote") return vote();
     if (op == "cvta") return convert_address();
-    if (op == "membar" || op == "fence") return nothing();
+    if (op == "membar" || op == "fence") return of_effect(&fence);
     if (op == "mov") return move();
     return arithmetic(instruction);
   }
@@ -153,10 +170,6 @@ class Decoder {
     return step;
   }
 
-  static Step nothing() {
-    return of_effect([](Warp&, const Step&, Mask) {});
-  }
-
   Step arithmetic(const ptx::Instruction& instruction) {
     Step step;
     step.operation = decode_arithmetic(instruction, *kernel_.registers);
@@ -171,15 +184,52 @@ class Decoder {
     return step;
   }
 
+  // bar.sync a{, threads}; bar.arrive a, threads; bar.red.popc.u32 result, a{, threads}, {!}vote
   Step barrier() {
-    const std::string name = now_->full_opcode();
-    if (name == "bar.warp.sync") return nothing();
-    if (name != "bar.sync" && name != "barrier.sync" && name != "barrier.sync.aligned") unknown();
-    if (now_->operands.size() != 1 || operand(0).kind != Operand::Kind::integer)
-      fail("a barrier for some of the threads is not known");
+    std::vector<std::string> words = now_->modifiers;
+    std::erase_if(words, [](const std::string& word) { return word == "cta" || word == "aligned"; });
+    if (words == std::vector<std::string>{"warp", "sync"}) return warp_barrier();
     Step step = of_flow(Flow::barrier);
-    step.barrier = static_cast<int>(operand(0).bits);
+    step.barrier = barrier_use(words);
+    const bool votes = step.barrier >= BarrierUse::count_votes, arrives = step.barrier == BarrierUse::arrive;
+    const std::size_t first = votes ? 1 : 0, given = now_->operands.size(), least = votes ? 3 : arrives ? 2 : 1;
+    if (given < least || given > (votes ? 4 : 2))
+      fail(fmt::format("'{}' does not take {} operands", now_->full_opcode(), given));
+    step.operation.operands[0] = source32(operand(first));
+    if (arrives || given > least) step.operation.operands[1] = source32(operand(first + 1));
+    if (!votes) return step;
+    step.operation.result = register_with(operand(0), step.barrier == BarrierUse::count_votes ? 32 : 1);
+    set_vote(step, step.operation.operands[2], operand(given - 1));
     return step;
+  }
+
+  BarrierUse barrier_use(const std::vector<std::string>& words) const {
+    static const std::map<std::vector<std::string>, BarrierUse> uses{{{"sync"}, BarrierUse::wait},
+                                                                     {{"arrive"}, BarrierUse::arrive},
+                                                                     {{"red", "popc", "u32"}, BarrierUse::count_votes},
+                                                                     {{"red", "and", "pred"}, BarrierUse::all_votes},
+                                                                     {{"red", "or", "pred"}, BarrierUse::any_vote}};
+    const auto found = uses.find(words);
+    if (found == uses.end()) unknown();
+    return found->second;
+  }
+
+  Step warp_barrier() {
+    Step step = of_flow(Flow::warp_barrier);
+    step.members = source32(operand(0));
+    return step;
+  }
+
+  Slot register_with(const Operand& named, std::uint32_t bits) const {
+    const auto found = register_of(named);
+    if (bits_of(found.kind) != bits) fail(fmt::format("'{}' has not the right size", named.name));
+    return found.slot;
+  }
+
+  //! A predicate, maybe negated: !%p1.
+  void set_vote(Step& step, Slot& slot, const Operand& vote) const {
+    slot = register_with(vote, 1);
+    step.vote_negated = vote.negated;
   }
 
   //! mov of an address or a special register; all else only computes.
@@ -267,7 +317,7 @@ class Decoder {
     Step step;
     set_data(step, written.access, operand(0));
     set_address(step, operand(1));
-    return finished(step, find_load(written.access));
+    return finished(step, written.access.space, find_load(written.access));
   }
 
   //! Parameters lie in memory of their own, which all threads read alike: global memory, at addresses of our choice.
@@ -282,7 +332,7 @@ class Decoder {
     set_data(step, access, operand(0));
     step.operation.operands[0] = kernel_.registers->constant(parameter_window, Kind::bits64);
     step.offset = static_cast<std::int64_t>(parameter->second) + address.offset;
-    return finished(step, find_load(access));
+    return finished(step, access.space, find_load(access));
   }
 
   Step store() {
@@ -291,13 +341,19 @@ class Decoder {
     Step step;
     set_address(step, operand(0));
     set_data(step, written.access, operand(1));
-    return finished(step, find_store(written.access));
+    return finished(step, written.access.space, find_store(written.access));
   }
 
-  Step finished(Step step, Effect effect) const {
+  //! Accesses of the same kind through the same register share a pattern: only their offsets differ.
+  Step finished(Step& step, AddressSpace space, Effect effect) {
     if (!effect) unknown();
     step.flow = Flow::effect;
     step.effect = effect;
+    step.space = space;
+    const auto [found, added] =
+        patterns_.emplace(std::tuple(step.operation.operands[0], effect, space), kernel_.patterns);
+    if (added) ++kernel_.patterns;
+    step.pattern = found->second;
     return step;
   }
 
@@ -325,7 +381,7 @@ class Decoder {
     set_address(step, operand(first));
     for (std::size_t i = first + 1; i < now_->operands.size(); ++i)
       step.operation.operands.at(i - first) = value_of(now_->operands[i], type);
-    return finished(step, find_atomic(space, operation, type));
+    return finished(step, space, find_atomic(operation, type));
   }
 
   Slot value_of(const Operand& given, const std::string& type) {
@@ -346,7 +402,7 @@ class Decoder {
     step.operation.result = register_of(operand(0)).slot;
     if (two_results) step.operation.second_result = register_of(operand(1)).slot;
     for (std::size_t i = 0; i < 4; ++i) step.operation.operands[i] = source32(operand(i + (two_results ? 2 : 1)));
-    return step;
+    return together(step, step.operation.operands[3]);
   }
 
   Step vote() {
@@ -354,7 +410,14 @@ class Decoder {
     Step step = of_effect(find_vote(now_->modifiers[1]));
     if (!step.effect) unknown();
     step.operation.result = register_of(operand(0)).slot;
-    step.operation.operands[0] = register_of(operand(1)).slot;
+    set_vote(step, step.operation.operands[0], operand(1));
+    return together(step, source32(operand(2)));
+  }
+
+  //! An effect that lanes have together with those in their member mask.
+  static Step together(Step& step, Slot members) {
+    step.flow = Flow::gather;
+    step.members = members;
     return step;
   }
 
@@ -386,6 +449,7 @@ class Decoder {
   const VariableAddresses& global_variables_;
   Kernel kernel_;
   std::map<std::string, std::uint64_t> addresses_, dynamic_shared_;
+  std::map<std::tuple<Slot, Effect, AddressSpace>, std::uint32_t> patterns_;
   const ptx::Instruction* now_ = nullptr;
 };
 

@@ -44,6 +44,8 @@ class Decoder {
     if (two_results) operation.second_result = destination(instruction_.operands[1], opcode->result);
     for (std::size_t i = 0; i < opcode->operands.size(); ++i)
       operation.operands[i] = source(instruction_.operands[given - opcode->operands.size() + i], opcode->operands[i]);
+    if (opcode->reads_carry) operation.operands[opcode->operands.size()] = registers_.carry();
+    if (opcode->writes_carry) operation.second_result = registers_.carry();
     return operation;
   }
 

@@ -1,5 +1,7 @@
 #include "device/vgpu/machine/effects.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -11,125 +13,6 @@ namespace {
 template <class Visit>
 void for_each_lane(Mask mask, Visit visit) {
   for (; mask != 0; mask &= mask - 1) visit(std::countr_zero(mask));
-}
-
-template <AddressSpace space>
-std::byte* place(Warp& warp, const Step& step, int lane, std::uint64_t bytes, bool write) {
-  const std::uint64_t address =
-      warp.registers().words<std::uint64_t>(step.operation.operands[0])[lane] + static_cast<std::uint64_t>(step.offset);
-  if constexpr (space == AddressSpace::shared)
-    return warp.shared(address, bytes, lane, step);
-  else if constexpr (space == AddressSpace::local)
-    return warp.local(address, bytes, lane, step);
-  else if constexpr (space == AddressSpace::generic)
-    return warp.generic(address, bytes, write, lane, step);
-  else
-    return warp.global(address, bytes, write, lane, step);
-}
-
-//! What is narrower than its register is extended, by its sign if it has one.
-template <class T, class Register>
-WordOf<Register> extended(T value) {
-  if constexpr (std::is_integral_v<T> && sizeof(T) < sizeof(Register))
-    return to_word<Register>(static_cast<Register>(value));
-  else
-    return to_word<T>(value);
-}
-
-template <AddressSpace space, class T, class Register, int vector>
-void load(Warp& warp, const Step& step, Mask mask) {
-  for_each_lane(mask, [&](int lane) {
-    const std::byte* from = place<space>(warp, step, lane, vector * sizeof(T), false);
-    for (std::size_t i = 0; i < vector; ++i) {
-      T value;
-      std::memcpy(&value, from + i * sizeof(T), sizeof(T));
-      warp.registers().words<WordOf<Register>>(step.data[i])[lane] = extended<T, Register>(value);
-    }
-  });
-}
-
-template <AddressSpace space, class T, class Register, int vector>
-void store(Warp& warp, const Step& step, Mask mask) {
-  for_each_lane(mask, [&](int lane) {
-    std::byte* to = place<space>(warp, step, lane, vector * sizeof(T), true);
-    for (std::size_t i = 0; i < vector; ++i) {
-      const auto word = warp.registers().words<WordOf<Register>>(step.data[i])[lane];
-      std::memcpy(to + i * sizeof(T), &word, sizeof(T));  // the low bytes: the host is little-endian, as the device
-    }
-  });
-}
-
-template <bool storing, AddressSpace space, class T, class Register, int vector>
-constexpr Effect access_of() {
-  if constexpr (storing)
-    return &store<space, T, Register, vector>;
-  else
-    return &load<space, T, Register, vector>;
-}
-
-template <bool storing, AddressSpace space, class T, class Register>
-Effect with_vector(int vector) {
-  switch (vector) {
-    case 1:
-      return access_of<storing, space, T, Register, 1>();
-    case 2:
-      return access_of<storing, space, T, Register, 2>();
-    case 4:
-      return access_of<storing, space, T, Register, 4>();
-    default:
-      return nullptr;
-  }
-}
-
-template <bool storing, AddressSpace space, class T>
-Effect with_register(const Access& access) {
-  using Narrow = std::conditional_t<std::is_signed_v<T>, std::int16_t, std::uint16_t>;
-  using Middle = std::conditional_t<std::is_signed_v<T>, std::int32_t, std::uint32_t>;
-  using Broad = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
-  if constexpr (sizeof(T) <= sizeof(Narrow))
-    if (access.register_bits == 16) return with_vector<storing, space, T, Narrow>(access.vector);
-  if constexpr (sizeof(T) <= sizeof(Middle))
-    if (access.register_bits == 32) return with_vector<storing, space, T, Middle>(access.vector);
-  return access.register_bits == 64 ? with_vector<storing, space, T, Broad>(access.vector) : nullptr;
-}
-
-template <bool storing, AddressSpace space>
-Effect with_type(const Access& access) {
-  const char kind = access.type.front();
-  const auto digits = access.type.find_first_of("0123456789");
-  const int bits = std::stoi(access.type.substr(digits));
-  const bool is_signed = kind == 's';
-  switch (bits) {
-    case 8:
-      return is_signed ? with_register<storing, space, std::int8_t>(access)
-                       : with_register<storing, space, std::uint8_t>(access);
-    case 16:
-      return is_signed ? with_register<storing, space, std::int16_t>(access)
-                       : with_register<storing, space, std::uint16_t>(access);
-    case 32:
-      return is_signed ? with_register<storing, space, std::int32_t>(access)
-                       : with_register<storing, space, std::uint32_t>(access);
-    case 64:
-      return with_register<storing, space, std::uint64_t>(access);
-    default:
-      return nullptr;
-  }
-}
-
-template <bool storing>
-Effect find_access(const Access& access) {
-  switch (access.space) {
-    case AddressSpace::generic:
-      return with_type<storing, AddressSpace::generic>(access);
-    case AddressSpace::shared:
-      return with_type<storing, AddressSpace::shared>(access);
-    case AddressSpace::local:
-      return with_type<storing, AddressSpace::local>(access);
-    case AddressSpace::global:
-    case AddressSpace::constant:
-      return with_type<storing, AddressSpace::global>(access);
-  }
-  return nullptr;
 }
 
 // --- atomics: lanes one after the other, in their order
@@ -197,10 +80,11 @@ struct Decrement {
   }
 };
 
-template <AddressSpace space, class F, class T>
+template <class F, class T>
 void atomic(Warp& warp, const Step& step, Mask mask) {
+  const Reach reach = warp.reach(step, mask, sizeof(T), AccessKind::atomic);
   for_each_lane(mask, [&](int lane) {
-    std::byte* at = place<space>(warp, step, lane, sizeof(T), true);
+    std::byte* at = reach.at(lane);
     const auto operand = [&](std::size_t i) {
       const Slot slot = step.operation.operands[i];
       return slot == 0 ? T{} : from_word<T>(warp.registers().words<WordOf<T>>(slot)[lane]);
@@ -213,35 +97,20 @@ void atomic(Warp& warp, const Step& step, Mask mask) {
   });
 }
 
-template <AddressSpace space, class T>
+template <class T>
 Effect integer_atomic(const std::string& operation) {
-  if (operation == "min") return &atomic<space, TakeSmaller, T>;
-  if (operation == "max") return &atomic<space, TakeLarger, T>;
-  return operation == "add" ? &atomic<space, AddTo, T> : nullptr;
+  if (operation == "min") return &atomic<TakeSmaller, T>;
+  if (operation == "max") return &atomic<TakeLarger, T>;
+  return operation == "add" ? &atomic<AddTo, T> : nullptr;
 }
 
-template <AddressSpace space, class T>
+template <class T>
 Effect bits_atomic(const std::string& operation) {
-  if (operation == "exch") return &atomic<space, Exchange, T>;
-  if (operation == "cas") return &atomic<space, CompareAndSwap, T>;
-  if (operation == "and") return &atomic<space, AndWith, T>;
-  if (operation == "or") return &atomic<space, OrWith, T>;
-  return operation == "xor" ? &atomic<space, XorWith, T> : nullptr;
-}
-
-template <AddressSpace space>
-Effect atomic_in(const std::string& operation, const std::string& type) {
-  if (type == "f32" && operation == "add") return &atomic<space, AddTo, float>;
-  if (type == "f64" && operation == "add") return &atomic<space, AddTo, double>;
-  if (type == "b32") return bits_atomic<space, std::uint32_t>(operation);
-  if (type == "b64") return bits_atomic<space, std::uint64_t>(operation);
-  if (type == "s32") return integer_atomic<space, std::int32_t>(operation);
-  if (type == "s64") return integer_atomic<space, std::int64_t>(operation);
-  if (type == "u64") return integer_atomic<space, std::uint64_t>(operation);
-  if (type != "u32") return nullptr;
-  if (operation == "inc") return &atomic<space, Increment, std::uint32_t>;
-  if (operation == "dec") return &atomic<space, Decrement, std::uint32_t>;
-  return integer_atomic<space, std::uint32_t>(operation);
+  if (operation == "exch") return &atomic<Exchange, T>;
+  if (operation == "cas") return &atomic<CompareAndSwap, T>;
+  if (operation == "and") return &atomic<AndWith, T>;
+  if (operation == "or") return &atomic<OrWith, T>;
+  return operation == "xor" ? &atomic<XorWith, T> : nullptr;
 }
 
 // --- across lanes
@@ -267,28 +136,32 @@ struct Indexed {
 template <class Mode>
 void shuffle(Warp& warp, const Step& step, Mask mask) {
   Registers& registers = warp.registers();
-  const auto word = [&](std::size_t operand, int lane) {
-    return registers.words<std::uint32_t>(step.operation.operands[operand])[lane];
-  };
-  std::array<std::uint32_t, warp_size> values{};
-  Mask in_range = 0;
-  for_each_lane(mask, [&](int lane) {
-    const auto control = static_cast<int>(word(2, lane));
-    const int count = static_cast<int>(word(1, lane) & 31u);
+  const auto* from = registers.words<std::uint32_t>(step.operation.operands[0]);
+  const auto* counts = registers.words<std::uint32_t>(step.operation.operands[1]);
+  const auto* controls = registers.words<std::uint32_t>(step.operation.operands[2]);
+  std::array<std::uint32_t, warp_size> values;
+  Mask in_range = 0, asked = 0;
+  for (int lane = 0; lane < warp_size; ++lane) {
+    const auto control = static_cast<int>(controls[lane]);
     const int segment_mask = control >> 8 & 31, bound = (lane & segment_mask) | (control & ~segment_mask & 31);
-    const int source = Mode::source(lane, count, bound, segment_mask);
-    if (source >= 0 && (mask >> source & 1) == 0)
-      warp.fail(FaultKind::inactive_lane, "a shuffle reads lane " + std::to_string(source) + ", which takes no part",
-                lane, step);
-    values[static_cast<std::size_t>(lane)] = word(0, source >= 0 ? source : lane);
-    if (source >= 0) in_range |= Mask{1} << lane;
-  });
-  for_each_lane(mask, [&](int lane) {
-    registers.words<std::uint32_t>(step.operation.result)[lane] = values[static_cast<std::size_t>(lane)];
-  });
+    const int source = Mode::source(lane, static_cast<int>(counts[lane] & 31u), bound, segment_mask);
+    const Mask bit = Mask{1} << lane;
+    in_range |= source >= 0 ? bit : 0;
+    asked |= source >= 0 && (mask & bit) != 0 ? Mask{1} << source : 0;
+    values[static_cast<std::size_t>(lane)] = from[source >= 0 ? source : lane];
+  }
+  if ((asked & ~mask) != 0)
+    warp.fail(FaultKind::inactive_lane,
+              fmt::format("a shuffle reads lane {}, which takes no part", std::countr_zero(asked & ~mask)),
+              std::countr_zero(mask), step);
+  auto* to = registers.words<std::uint32_t>(step.operation.result);
+  if (mask == full_mask)
+    std::memcpy(to, values.data(), sizeof(values));
+  else
+    for_each_lane(mask, [&](int lane) { to[lane] = values[static_cast<std::size_t>(lane)]; });
   if (step.operation.second_result == 0) return;
   Mask& predicate = registers.predicate(step.operation.second_result);
-  predicate = (predicate & ~mask) | in_range;
+  predicate = (predicate & ~mask) | (in_range & mask);
 }
 
 struct Any {
@@ -301,34 +174,37 @@ struct Uniform {
   static bool holds(Mask votes, Mask mask) { return votes == mask || votes == 0; }
 };
 
+Mask votes_of(Warp& warp, const Step& step, Mask mask) {
+  const Mask votes = warp.registers().predicate(step.operation.operands[0]);
+  return (step.vote_negated ? ~votes : votes) & mask;
+}
+
 template <class Mode>
 void vote(Warp& warp, const Step& step, Mask mask) {
-  const Mask votes = warp.registers().predicate(step.operation.operands[0]) & mask;
+  const Mask votes = votes_of(warp, step, mask);
   Mask& result = warp.registers().predicate(step.operation.result);
   result = (result & ~mask) | (Mode::holds(votes, mask) ? mask : 0);
 }
 
 void ballot(Warp& warp, const Step& step, Mask mask) {
-  const Mask votes = warp.registers().predicate(step.operation.operands[0]) & mask;
+  const Mask votes = votes_of(warp, step, mask);
   for_each_lane(mask, [&](int lane) { warp.registers().words<std::uint32_t>(step.operation.result)[lane] = votes; });
 }
 
 }  // namespace
 
-Effect find_load(const Access& access) { return find_access<false>(access); }
-Effect find_store(const Access& access) { return find_access<true>(access); }
-
-Effect find_atomic(AddressSpace space, const std::string& operation, const std::string& type) {
-  switch (space) {
-    case AddressSpace::generic:
-      return atomic_in<AddressSpace::generic>(operation, type);
-    case AddressSpace::global:
-      return atomic_in<AddressSpace::global>(operation, type);
-    case AddressSpace::shared:
-      return atomic_in<AddressSpace::shared>(operation, type);
-    default:
-      return nullptr;
-  }
+Effect find_atomic(const std::string& operation, const std::string& type) {
+  if (type == "f32" && operation == "add") return &atomic<AddTo, float>;
+  if (type == "f64" && operation == "add") return &atomic<AddTo, double>;
+  if (type == "b32") return bits_atomic<std::uint32_t>(operation);
+  if (type == "b64") return bits_atomic<std::uint64_t>(operation);
+  if (type == "s32") return integer_atomic<std::int32_t>(operation);
+  if (type == "s64") return integer_atomic<std::int64_t>(operation);
+  if (type == "u64") return integer_atomic<std::uint64_t>(operation);
+  if (type != "u32") return nullptr;
+  if (operation == "inc") return &atomic<Increment, std::uint32_t>;
+  if (operation == "dec") return &atomic<Decrement, std::uint32_t>;
+  return integer_atomic<std::uint32_t>(operation);
 }
 
 Effect find_shuffle(const std::string& mode) {
@@ -336,6 +212,10 @@ Effect find_shuffle(const std::string& mode) {
   if (mode == "down") return &shuffle<Down>;
   if (mode == "bfly") return &shuffle<Butterfly>;
   return mode == "idx" ? &shuffle<Indexed> : nullptr;
+}
+
+void fence(Warp& warp, const Step&, Mask mask) {
+  if (AccessObserver* observer = warp.block().observer) observer->fence(warp.index(), mask);
 }
 
 Effect find_vote(const std::string& mode) {

@@ -8,13 +8,11 @@
 
 namespace cudal1::vgpu {
 
-enum class AddressSpace : std::uint8_t { generic, global, shared, local, constant };
-
 struct Access {
-  AddressSpace space = AddressSpace::generic;
-  std::string type;                //!< of an element: "f32", "u8"
-  int vector = 1;                  //!< elements: 1, 2 or 4
-  std::size_t register_bits = 32;  //!< of the registers that are loaded or stored
+  AddressSpace space = AddressSpace::generic;  //!< goes into Step::space
+  std::string type;                            //!< of an element: "f32", "u8"
+  int vector = 1;                              //!< elements: 1, 2 or 4
+  std::size_t register_bits = 32;              //!< of the registers that are loaded or stored
 };
 
 //! Null where the type is not known.
@@ -22,10 +20,13 @@ Effect find_load(const Access& access);
 Effect find_store(const Access& access);
 
 //! Of "add", "f32" and the like; the old value goes to operation.result, or nowhere where that is 0.
-Effect find_atomic(AddressSpace space, const std::string& operation, const std::string& type);
+Effect find_atomic(const std::string& operation, const std::string& type);
 
 //! "up", "down", "bfly" or "idx".
 Effect find_shuffle(const std::string& mode);
+
+//! Accesses are in order, so there is nothing to do, but the observer may want to know.
+void fence(Warp& warp, const Step& step, Mask mask);
 
 //! "any", "all", "uni" or "ballot".
 Effect find_vote(const std::string& mode);

@@ -25,6 +25,8 @@ std::string to_string(FaultKind kind) {
       return "too many instructions";
     case FaultKind::inactive_lane:
       return "inactive lane";
+    case FaultKind::wrong_barrier:
+      return "wrong barrier";
   }
   return "unknown";
 }

@@ -1,74 +1,218 @@
 #include "device/vgpu/machine/grid.hpp"
 
-#include <algorithm>
+#include <fmt/format.h>
 
-#include "device/vgpu/machine/warp.hpp"
+#include <algorithm>
+#include <atomic>
+#include <deque>
+#include <mutex>
+#include <random>
+#include <set>
+#include <thread>
+
+#include "device/vgpu/machine/block.hpp"
 
 namespace cudal1::vgpu {
 namespace {
 
-constexpr int barriers = 16;
-constexpr std::byte poison{0xff};
+std::uint64_t blocks_of(const Index3& grid) { return std::uint64_t{grid[0]} * grid[1] * grid[2]; }
 
-class Block {
+Index3 block_index(std::uint64_t linear, const Index3& grid) {
+  return {static_cast<std::uint32_t>(linear % grid[0]), static_cast<std::uint32_t>(linear / grid[0] % grid[1]),
+          static_cast<std::uint32_t>(linear / grid[0] / grid[1])};
+}
+
+//! The first, the last, and others by the seed; in order. Empty: all.
+std::vector<std::uint64_t> sampled_blocks(const Launch& launch) {
+  const std::uint64_t blocks = blocks_of(launch.grid);
+  if (launch.sample == 0 || launch.sample >= blocks) return {};
+  std::set<std::uint64_t> chosen{0};
+  if (launch.sample > 1) chosen.insert(blocks - 1);
+  std::mt19937_64 random(launch.sample_seed);
+  while (chosen.size() < launch.sample) chosen.insert(random() % blocks);
+  return {chosen.begin(), chosen.end()};
+}
+
+//! What the threads of the host share: which block is next, and the first that failed.
+class Queue {
  public:
-  Block(const Launch& launch, const GlobalMemory& memory, Index3 index) {
-    state_.kernel = launch.kernel;
-    state_.global = &memory;
-    state_.shared.assign(launch.kernel->static_shared_bytes + launch.dynamic_shared_bytes, poison);
-    state_.grid = launch.grid;
-    state_.block = launch.block;
-    state_.index = index;
-    state_.instructions_left = launch.most_instructions;
-    const std::uint32_t threads = launch.block[0] * launch.block[1] * launch.block[2];
-    for (std::uint32_t first = 0; first < threads; first += warp_size) warps_.emplace_back(state_, first);
+  explicit Queue(const Launch& launch)
+      : launch_(launch),
+        sample_(sampled_blocks(launch)),
+        count_(sample_.empty() ? blocks_of(launch.grid) : sample_.size()),
+        stop_(count_) {}
+
+  std::uint64_t count() const { return count_; }
+
+  //! A place in the queue; none when there is nothing left to do.
+  std::optional<std::uint64_t> next() {
+    const std::uint64_t place = next_++;
+    if (place >= stop_) return std::nullopt;
+    return place;
   }
 
-  void run() {
-    while (!ended()) {
-      for (Warp& warp : warps_) warp.run();
-      if (!ended() && !release_a_barrier()) fail_with_deadlock();
-    }
+  Index3 block_at(std::uint64_t place) const {
+    return block_index(sample_.empty() ? place : sample_[place], launch_.grid);
+  }
+
+  //! Blocks before it still run: one of them may fail too, and the first is reported.
+  void fail(std::uint64_t place, std::exception_ptr failure) {
+    const std::lock_guard lock(mutex_);
+    if (place >= stop_) return;
+    stop_ = place;
+    failure_ = std::move(failure);
+  }
+
+  void finish(std::uint64_t place, const Block& block) {
+    instructions_ += block.instructions();
+    if (instructions_ <= launch_.most_instructions) return;
+    fail(place, std::make_exception_ptr(KernelFault(
+                    FaultKind::too_many_instructions,
+                    fmt::format("the launch takes more than {} warp instructions", launch_.most_instructions),
+                    launch_.kernel->steps.back().at, block_at(place), {0, 0, 0})));
+  }
+
+  void rethrow() const {
+    if (failure_) std::rethrow_exception(failure_);
   }
 
  private:
-  bool ended() const {
-    return std::ranges::all_of(warps_, [](const Warp& warp) { return warp.ended(); });
+  const Launch& launch_;
+  std::vector<std::uint64_t> sample_;
+  std::uint64_t count_;
+  std::atomic<std::uint64_t> next_ = 0, stop_, instructions_ = 0;
+  std::mutex mutex_;
+  std::exception_ptr failure_;
+};
+
+//! What one thread of the host needs to run blocks.
+class Worker {
+ public:
+  Worker(const Launch& launch, const GlobalMemory& memory, Queue& queue)
+      : launch_(launch), memory_(memory), queue_(queue), patterns_(launch.kernel->patterns) {
+    if (launch.counting) tally_.emplace(*launch.kernel, memory);
   }
 
-  //! A barrier opens when every thread that has not ended waits at it.
-  bool release_a_barrier() {
-    int live = 0;
-    for (const Warp& warp : warps_) live += warp.live_threads();
-    for (int barrier = 0; barrier < barriers; ++barrier) {
-      int waiting = 0;
-      for (const Warp& warp : warps_) waiting += warp.waiting_at(barrier);
-      if (waiting != live) continue;
-      for (Warp& warp : warps_) warp.release(barrier);
-      return true;
+  //! Blocks that nobody waits for, one after the other.
+  void run_apart() {
+    Place& place = add_place();
+    while (begin_next(place))
+      while (!place.block->ended() && advance(place)) {
+      }
+  }
+
+  //! All blocks, in order. One that waits for others lets the next go on, up to so many at a time.
+  void run_in_turns(std::uint64_t resident) {
+    bool busy = true;
+    for (std::size_t turn = 0; busy; turn = 0) {
+      busy = false;
+      for (; turn < resident; ++turn) {
+        if (turn == places_.size() && !begin_next(add_place())) break;
+        Place& place = places_[turn];
+        while ((!place.block->ended() || begin_next(place)) && advance(place) && place.block->ended()) {
+        }
+        busy = busy || !place.block->ended();
+        if (queue_failed_) return;
+      }
     }
+  }
+
+  const Tally* tally() const { return tally_ ? &*tally_ : nullptr; }
+
+ private:
+  struct Place {
+    std::unique_ptr<Block> block;
+    std::uint64_t number = 0;
+  };
+
+  Place& add_place() {
+    auto block = std::make_unique<Block>(launch_, memory_, patterns_.data(), tally_ ? &*tally_ : nullptr);
+    return places_.emplace_back(Place{std::move(block)});
+  }
+
+  bool begin_next(Place& place) {
+    const auto next = queue_.next();
+    if (!next) return false;
+    place.number = *next;
+    place.block->begin(queue_.block_at(*next));
+    return true;
+  }
+
+  //! False when it failed.
+  bool advance(Place& place) try {
+    place.block->advance();
+    if (place.block->ended()) queue_.finish(place.number, *place.block);
+    return true;
+  } catch (...) {
+    queue_.fail(place.number, std::current_exception());
+    queue_failed_ = true;
     return false;
   }
 
-  [[noreturn]] void fail_with_deadlock() const {
-    const auto stuck = std::ranges::find_if(warps_, [](const Warp& warp) { return !warp.ended(); });
-    stuck->fail_waiting();
-  }
-
-  BlockState state_;
-  std::vector<Warp> warps_;
+  const Launch& launch_;
+  const GlobalMemory& memory_;
+  Queue& queue_;
+  std::vector<AccessPattern> patterns_;
+  std::optional<Tally> tally_;
+  std::deque<Place> places_;
+  bool queue_failed_ = false;
 };
+
+std::uint64_t threads_of(const Launch& launch) {
+  return std::uint64_t{launch.block[0]} * launch.block[1] * launch.block[2];
+}
+
+//! As many as a large GPU holds, as far as a gigabyte goes.
+std::uint64_t resident_blocks(const Launch& launch) {
+  constexpr std::uint64_t multiprocessors = 132, threads_each = 2048, blocks_each = 32, shared_each = 228 << 10;
+  constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
+  if (launch.resident_blocks > 0) return launch.resident_blocks;
+  const std::uint64_t shared = launch.kernel->static_shared_bytes + launch.dynamic_shared_bytes;
+  const std::uint64_t warps = (threads_of(launch) + warp_size - 1) / warp_size;
+  const std::uint64_t bytes =
+      shared + warps * (launch.kernel->registers->bytes() + warp_size * launch.kernel->local_bytes + sizeof(Warp));
+  const std::uint64_t each =
+      std::min({blocks_each, threads_each / threads_of(launch), shared == 0 ? blocks_each : shared_each / shared});
+  return std::clamp<std::uint64_t>(most_bytes / bytes, 1, multiprocessors * std::max<std::uint64_t>(each, 1));
+}
+
+std::uint64_t host_threads(const Launch& launch, std::uint64_t blocks) {
+  if (launch.kernel->blocks_may_meet) return 1;
+  const std::uint64_t wanted = launch.threads > 0 ? launch.threads : std::max(1u, std::thread::hardware_concurrency());
+  return std::min(wanted, blocks);
+}
+
+KernelCounters sum_of(std::deque<Worker>& workers) {
+  if (!workers.front().tally()) return {};
+  Tally sum = *workers.front().tally();
+  for (std::size_t i = 1; i < workers.size(); ++i) sum.add(*workers[i].tally());
+  return sum.counters();
+}
 
 }  // namespace
 
-void run_grid(const Launch& launch, const GlobalMemory& memory) {
+KernelCounters run_grid(const Launch& launch, const GlobalMemory& memory) {
   GlobalMemory with_parameters = memory;
   // The kernel only reads them.
   auto* parameters = const_cast<std::byte*>(launch.parameters.data());
   with_parameters.add({parameter_window, launch.parameters.size(), parameters, "the kernel's parameters", false});
-  for (std::uint32_t z = 0; z < launch.grid[2]; ++z)
-    for (std::uint32_t y = 0; y < launch.grid[1]; ++y)
-      for (std::uint32_t x = 0; x < launch.grid[0]; ++x) Block(launch, with_parameters, {x, y, z}).run();
+  Queue queue(launch);
+  std::deque<Worker> workers;
+  const std::uint64_t count = host_threads(launch, queue.count());
+  for (std::uint64_t i = 0; i < std::max<std::uint64_t>(count, 1); ++i)
+    workers.emplace_back(launch, with_parameters, queue);
+  if (launch.kernel->blocks_may_meet) {
+    workers.front().run_in_turns(resident_blocks(launch));
+  } else {
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 1; i < workers.size(); ++i) threads.emplace_back([&workers, i] { workers[i].run_apart(); });
+    workers.front().run_apart();
+  }
+  queue.rethrow();
+  KernelCounters counters = sum_of(workers);
+  counters.grid_blocks = blocks_of(launch.grid);
+  counters.blocks = queue.count();
+  return counters;
 }
 
 }  // namespace cudal1::vgpu

@@ -1,6 +1,7 @@
 // 16-bit floating-point numbers, which the host's compiler may not know.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 
@@ -35,5 +36,44 @@ inline std::uint16_t bfloat_of_float(float value) {
   if ((bits & 0x7fffffffu) > 0x7f800000u) return 0x7fffu;
   return static_cast<std::uint16_t>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
 }
+
+//! Rounds to a multiple of the last place that a format with this many fraction bits and this smallest exponent has:
+//! adding a number whose own last place is that one does it, ties to even.
+inline double rounded_to_last_place(double value, int fraction_bits, int smallest_exponent) {
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  const std::uint64_t smallest = static_cast<std::uint64_t>(1023 + smallest_exponent);
+  const std::uint64_t exponent = std::max(bits >> 52 & 2047u, smallest);
+  const auto large = (exponent + 52 - static_cast<std::uint64_t>(fraction_bits)) << 52 | std::uint64_t{1} << 51;
+  const double anchor = std::bit_cast<double>(large | (bits & std::uint64_t{1} << 63));
+  return (value + anchor) - anchor;
+}
+
+//! One rounding from a double: what is left is exact in fp32, and of few enough digits.
+inline std::uint16_t half_of_double(double value) {
+  const auto sign = static_cast<std::uint16_t>(std::bit_cast<std::uint64_t>(value) >> 48 & 0x8000u);
+  if (!(value < 0x1p17 && value > -0x1p17)) return value != value ? 0x7fffu : sign | 0x7c00u;
+  return sign | half_of_float(static_cast<float>(rounded_to_last_place(value, 10, -14)));
+}
+inline std::uint16_t bfloat_of_double(double value) {
+  const auto sign = static_cast<std::uint16_t>(std::bit_cast<std::uint64_t>(value) >> 48 & 0x8000u);
+  if (!(value < 0x1p129 && value > -0x1p129)) return value != value ? 0x7fffu : sign | 0x7f80u;
+  return sign | bfloat_of_float(static_cast<float>(rounded_to_last_place(value, 7, -126)));
+}
+
+// Operands of these types tell the two 16-bit formats apart where only the bits are in a register.
+struct Half {
+  std::uint16_t bits;
+  float as_float() const { return float_of_half(bits); }
+  static Half nearest(double value) { return {half_of_double(value)}; }
+  static Half exactly(float value) { return {half_of_float(value)}; }
+  static constexpr std::uint16_t one = 0x3c00u, infinity = 0x7c00u, smallest_normal = 0x0400u;
+};
+struct Bfloat {
+  std::uint16_t bits;
+  float as_float() const { return float_of_bfloat(bits); }
+  static Bfloat nearest(double value) { return {bfloat_of_double(value)}; }
+  static Bfloat exactly(float value) { return {bfloat_of_float(value)}; }
+  static constexpr std::uint16_t one = 0x3f80u, infinity = 0x7f80u, smallest_normal = 0x0080u;
+};
 
 }  // namespace cudal1::vgpu

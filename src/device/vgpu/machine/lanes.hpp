@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 #include <vector>
 
@@ -52,6 +53,8 @@ class Registers {
     return reinterpret_cast<Word*>(reinterpret_cast<std::byte*>(storage_.data()) + slot);
   }
   Mask& predicate(Slot slot) { return *words<Mask>(slot); }
+  //! The first ones become zero.
+  void clear(std::size_t bytes) { std::memset(storage_.data(), 0, bytes); }
 
  private:
   struct alignas(64) Line {

@@ -29,11 +29,14 @@ class GlobalMemory {
   void add(Segment segment);
   //! Null where not all of these bytes lie in one segment.
   const Segment* find(std::uint64_t address, std::uint64_t bytes) const;
+  //! By address.
+  const std::vector<Segment>& segments() const { return segments_; }
+  std::size_t index_of(const Segment& segment) const { return static_cast<std::size_t>(&segment - segments_.data()); }
   //! For messages: where an address lies, or what it lies beside.
   std::string describe(std::uint64_t address) const;
 
  private:
-  std::vector<Segment> segments_;  // by address
+  std::vector<Segment> segments_;
 };
 
 }  // namespace cudal1::vgpu

@@ -47,6 +47,8 @@ struct ArithmeticOpcode {
   Kind result = Kind::bits32;
   std::vector<Kind> operands;
   bool second_result = false;  //!< the complement of a predicate: setp's p|q
+  bool reads_carry = false;    //!< as an operand behind the others
+  bool writes_carry = false;   //!< as the second result
 };
 
 //! By full name, "add.rn.f32"; null for those not known. What is not known is refused when a kernel is loaded.

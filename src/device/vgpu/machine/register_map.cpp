@@ -40,6 +40,7 @@ RegisterMap::RegisterMap(const ptx::Function& function) {
     for (std::uint32_t i = 0; i < family.count; ++i)
       registers_[family.name + std::to_string(i)] = {reserve(kind), kind};
   }
+  declared_bytes_ = bytes_;
 }
 
 std::optional<RegisterMap::Register> RegisterMap::find(const std::string& name) const {
@@ -52,6 +53,11 @@ Slot RegisterMap::constant(std::uint64_t bits, Kind kind) {
   Slot& slot = constants_[{bits, kind}];
   if (slot == 0) slot = reserve(kind);
   return slot;
+}
+
+Slot RegisterMap::carry() {
+  if (carry_ == 0) carry_ = reserve(Kind::predicate);
+  return carry_;
 }
 
 void RegisterMap::fill_constants(Registers& registers) const {

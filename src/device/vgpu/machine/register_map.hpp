@@ -27,7 +27,12 @@ class RegisterMap {
   //! The slot of a constant: the same one for the same bits.
   Slot constant(std::uint64_t bits, Kind kind);
 
+  //! Where add.cc leaves its carry for addc: a predicate.
+  Slot carry();
+
   std::size_t bytes() const { return bytes_; }
+  //! Of the registers that the function declares; they come first.
+  std::size_t declared_bytes() const { return declared_bytes_; }
   //! Puts the constants in place; once a warp.
   void fill_constants(Registers& registers) const;
 
@@ -39,7 +44,9 @@ class RegisterMap {
   };
   std::map<std::string, Register> registers_;
   std::map<Constant, Slot> constants_;
+  Slot carry_ = 0;
   std::size_t bytes_ = 64;  // slot 0 means none
+  std::size_t declared_bytes_ = 0;
 };
 
 //! Predicates and 16-bit registers included.

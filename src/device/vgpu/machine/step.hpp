@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "device/vgpu/machine/counters.hpp"
 #include "device/vgpu/machine/operation.hpp"
 #include "device/vgpu/machine/register_map.hpp"
 #include "device/vgpu/ptx/syntax.hpp"
@@ -19,18 +20,40 @@ struct Step;
 //! Anything that touches more than registers: memory, other lanes.
 using Effect = void (*)(Warp& warp, const Step& step, Mask mask);
 
-enum class Flow : std::uint8_t { compute, effect, branch, exit, barrier };
+enum class Flow : std::uint8_t {
+  compute,
+  effect,
+  gather,  //!< an effect that lanes have together: those that `members` names wait for each other first
+  branch,
+  exit,
+  barrier,       //!< of the block
+  warp_barrier,  //!< of the lanes that `members` names
+};
 
-struct Step {
+enum class AddressSpace : std::uint8_t { generic, global, shared, local, constant };
+
+//! What a thread does at a barrier of the block.
+enum class BarrierUse : std::uint8_t { wait, arrive, count_votes, all_votes, any_vote };
+
+//! What every instruction needs comes first: it is the cache line that the machine reads.
+struct alignas(64) Step {
   Flow flow = Flow::compute;
-  Operation operation;      //!< of compute; effects use its slots as they like
-  Effect effect = nullptr;  //!< of effect
-  Slot guard = 0;           //!< a predicate, or 0: always
   bool guard_negated = false;
-  std::uint32_t target = 0;    //!< of branch: index of a step
-  std::int64_t offset = 0;     //!< of a memory access: added to the address
-  std::array<Slot, 4> data{};  //!< of a memory access: the registers that are loaded or stored
-  int barrier = 0;             //!< of barrier
+  bool spins = false;                         //!< of branch: goes back in a loop that may wait for other threads
+  AddressSpace space = AddressSpace::global;  //!< of a memory access
+  Slot guard = 0;                             //!< a predicate, or 0: always
+  Operation operation;                        //!< of compute; effects use its slots as they like
+  Effect effect = nullptr;                    //!< of effect and gather
+  std::int64_t offset = 0;                    //!< of a memory access: added to the address
+  std::uint32_t pattern = 0;                  //!< of a memory access: which AccessPattern it is compared with
+  std::uint32_t target = 0;                   //!< of branch: index of a step
+
+  std::array<Slot, 4> data{};             //!< of a memory access: the registers that are loaded or stored
+  Slot members = 0;                       //!< of gather and warp_barrier: a mask in every lane
+  BarrierUse barrier = BarrierUse::wait;  //!< of barrier; operands: its number, threads (0: all), vote
+  bool vote_negated = false;
+  Pipe pipe = Pipe::integer;
+  std::uint32_t tensor_products = 0;  //!< of mma: multiply-adds
   ptx::Location at;
 };
 
@@ -62,6 +85,8 @@ struct Kernel {
   std::map<std::string, std::uint64_t> parameter_offsets;
   std::uint64_t parameter_bytes = 0;
   std::uint64_t static_shared_bytes = 0, local_bytes = 0;
+  std::uint32_t patterns = 1;    //!< how many AccessPatterns its steps name
+  bool blocks_may_meet = false;  //!< through atomics and the like in global memory: the order of blocks matters
 };
 
 }  // namespace cudal1::vgpu

@@ -9,6 +9,12 @@ namespace cudal1::vgpu {
 namespace {
 
 constexpr std::uint32_t nowhere = std::numeric_limits<std::uint32_t>::max();
+constexpr std::byte poison{0xff};
+
+// How often lanes go round a loop before they let others go on. A loop that may wait for others, as a lock does, goes
+// round a few times; for any other it pays to wait at its end until all lanes have come.
+constexpr int full_fuel = 1 << 14;
+constexpr int fuel_of_spinning = full_fuel / 16;
 
 Index3 thread_index(std::uint32_t linear, const Index3& block) {
   return {linear % block[0], linear / block[0] % block[1], linear / (block[0] * block[1])};
@@ -21,20 +27,33 @@ Warp::Warp(BlockState& block, std::uint32_t first_thread)
       first_thread_(first_thread),
       registers_(block.kernel->registers->bytes()),
       local_(block.kernel->local_bytes * warp_size) {
-  const std::uint32_t threads = block.block[0] * block.block[1] * block.block[2];
-  const std::uint32_t mine = std::min<std::uint32_t>(warp_size, threads - first_thread);
-  groups_.push_back({0, mine == warp_size ? full_mask : (Mask{1} << mine) - 1, std::nullopt});
   block.kernel->registers->fill_constants(registers_);
-  set_special_registers(first_thread);
+  set_special_registers();
 }
 
-void Warp::set_special_registers(std::uint32_t first_thread) {
+void Warp::begin() {
+  const std::uint32_t threads = block_.block[0] * block_.block[1] * block_.block[2];
+  const std::uint32_t mine = std::min<std::uint32_t>(warp_size, threads - first_thread_);
+  live_ = mine == warp_size ? full_mask : (Mask{1} << mine) - 1;
+  group_count_ = 0;
+  add_group({0, live_});
+  // What a program reads before it writes it must not depend on which block was here before.
+  registers_.clear(block_.kernel->registers->declared_bytes());
+  std::ranges::fill(local_, poison);
+  constexpr auto block_x = static_cast<std::size_t>(Special::ctaid_x);
+  for (std::size_t i = 0; i < 3; ++i)
+    if (const Slot slot = block_.kernel->special[block_x + i]; slot != 0)
+      std::fill_n(registers_.words<std::uint32_t>(slot), warp_size, block_.index[i]);
+}
+
+//! Those that are the same for every block; begin() sets the others.
+void Warp::set_special_registers() {
   for (std::size_t i = 0; i < block_.kernel->special.size(); ++i) {
     const Slot slot = block_.kernel->special[i];
     if (slot == 0) continue;
     auto* words = registers_.words<std::uint32_t>(slot);
     for (std::uint32_t lane = 0; lane < warp_size; ++lane) {
-      const Index3 thread = thread_index(first_thread + lane, block_.block);
+      const Index3 thread = thread_index(first_thread_ + lane, block_.block);
       const std::uint32_t values[] = {thread[0],
                                       thread[1],
                                       thread[2],
@@ -48,7 +67,7 @@ void Warp::set_special_registers(std::uint32_t first_thread) {
                                       block_.grid[1],
                                       block_.grid[2],
                                       lane,
-                                      first_thread / warp_size};
+                                      first_thread_ / warp_size};
       words[lane] = values[i];
     }
   }
@@ -64,153 +83,327 @@ void Warp::fail(FaultKind kind, const std::string& message, int lane, const Step
 
 void Warp::fail_waiting() const {
   const Group& group = groups_.front();
-  const Step& step = block_.kernel->steps[group.pc - 1];
+  const int lane = std::countr_zero(group.mask);
+  const auto& steps = block_.kernel->steps;
+  if (group.wait == Wait::barrier)
+    fail(FaultKind::deadlock,
+         fmt::format("{} threads of the warp wait at barrier {} for others that never come", std::popcount(group.mask),
+                     group.barrier),
+         lane, steps[group.pc - 1]);
+  const Mask missing = group.members & live_ & ~waiting_like(group);
   fail(FaultKind::deadlock,
-       fmt::format("{} threads of the block wait at barrier {} for others that never come", std::popcount(group.mask),
-                   group.barrier.value_or(0)),
-       std::countr_zero(group.mask), step);
+       fmt::format("{} lanes wait for lane {} of their warp, which never comes", std::popcount(group.mask),
+                   std::countr_zero(missing)),
+       lane, steps[group.wait == Wait::lanes ? group.pc : group.pc - 1]);
 }
 
-//! The group with the smallest program counter among those that do not wait; groups that met become one.
-std::size_t Warp::next_group() {
-  std::size_t best = groups_.size();
-  for (std::size_t i = 0; i < groups_.size(); ++i) {
-    if (groups_[i].barrier) continue;
-    if (best == groups_.size() || groups_[i].pc < groups_[best].pc) {
-      best = i;
-    } else if (groups_[i].pc == groups_[best].pc) {
-      groups_[best].mask |= groups_[i].mask;
-      groups_.erase(groups_.begin() + static_cast<std::ptrdiff_t>(i--));
-    }
+// --- which lanes go on
+
+bool Warp::can_run() const {
+  return std::ranges::any_of(groups(), [](const Group& group) { return group.wait == Wait::nothing; });
+}
+
+WarpState Warp::run() {
+  for (Group& group : groups()) group.fuel = full_fuel;
+  while (Group* group = next_group()) run_group(*group);
+  if (ended()) return WarpState::ended;
+  return can_run() ? WarpState::spinning : WarpState::waiting;
+}
+
+//! The group with the smallest program counter among those that neither wait nor have run out of fuel.
+Warp::Group* Warp::next_group() {
+  if (group_count_ != 1 || groups_[0].mask == 0 || groups_[0].wait != Wait::nothing) {
+    remove_empty_groups();
+    end_waits_for_lanes();
+    unite_groups();
   }
+  Group* best = nullptr;
+  for (Group& group : groups())
+    if (group.wait == Wait::nothing && group.fuel > 0 && (!best || group.pc < best->pc)) best = &group;
   return best;
 }
 
-std::uint32_t Warp::other_pc(std::size_t running) const {
-  std::uint32_t smallest = nowhere;
-  for (std::size_t i = 0; i < groups_.size(); ++i)
-    if (i != running && !groups_[i].barrier) smallest = std::min(smallest, groups_[i].pc);
-  return smallest;
+void Warp::remove_empty_groups() {
+  const auto end = std::remove_if(groups_.begin(), groups_.begin() + static_cast<std::ptrdiff_t>(group_count_),
+                                  [](const Group& group) { return group.mask == 0; });
+  group_count_ = static_cast<std::size_t>(end - groups_.begin());
 }
 
-void Warp::run() {
-  for (std::size_t index = next_group(); index < groups_.size(); index = next_group()) run_group(index);
+//! All lanes that wait for the same lanes: at the same step, or at any barrier of the warp.
+Mask Warp::waiting_like(const Group& group) const {
+  Mask lanes = 0;
+  for (const Group& other : groups())
+    if (other.wait == group.wait && other.members == group.members &&
+        (other.pc == group.pc || group.wait == Wait::warp_barrier))
+      lanes |= other.mask;
+  return lanes;
 }
 
-//! Until it meets or passes another group, waits, splits or ends.
-void Warp::run_group(std::size_t index) {
-  const std::uint32_t limit = other_pc(index);
-  const std::size_t groups = groups_.size();
-  while (step_once(groups_[index]) && groups_.size() == groups && groups_[index].pc < limit) {
+//! Lanes that have ended are not waited for.
+void Warp::end_waits_for_lanes() {
+  for (std::size_t i = 0; i < group_count_; ++i) {
+    const Group group = groups_[i];
+    if (group.wait != Wait::lanes && group.wait != Wait::warp_barrier) continue;
+    const Mask here = waiting_like(group);
+    if ((group.members & live_ & ~here) != 0) continue;
+    if (block_.observer && group.wait == Wait::warp_barrier) block_.observer->warp_barrier(index(), here);
+    for (Group& other : groups())
+      if (other.wait == group.wait && (other.mask & here) != 0) other.wait = Wait::nothing;
   }
-  std::erase_if(groups_, [](const Group& group) { return group.mask == 0; });
 }
 
-//! False when the group has ended or waits.
-bool Warp::step_once(Group& group) {
-  const Step& step = block_.kernel->steps[group.pc];
-  if (block_.instructions_left-- == 0)
-    fail(FaultKind::too_many_instructions, "the kernel does not end", std::countr_zero(group.mask), step);
-  Mask mask = group.mask;
-  if (step.guard != 0) {
-    const Mask guard = registers_.predicate(step.guard);
-    mask &= step.guard_negated ? ~guard : guard;
+//! Groups that have met become one.
+void Warp::unite_groups() {
+  for (std::size_t i = 0; i < group_count_; ++i)
+    for (std::size_t j = i + 1; j < group_count_; ++j) {
+      if (groups_[i].wait != Wait::nothing || groups_[j].wait != Wait::nothing || groups_[i].pc != groups_[j].pc)
+        continue;
+      groups_[i].mask |= groups_[j].mask;
+      groups_[i].fuel = std::max(groups_[i].fuel, groups_[j].fuel);
+      groups_[j--] = groups_[--group_count_];
+    }
+}
+
+//! Where a group that runs next comes upon another.
+std::uint32_t Warp::next_meeting(const Group& running) const {
+  std::uint32_t nearest = nowhere;
+  for (const Group& group : groups())
+    if (&group != &running && group.wait == Wait::nothing && group.pc > running.pc)
+      nearest = std::min(nearest, group.pc);
+  return nearest;
+}
+
+// --- what they do
+
+//! Until it meets another group, waits, parts, ends, or is to let others go on.
+void Warp::run_group(Group& group) {
+  const Step* const steps = block_.kernel->steps.data();
+  const std::uint32_t limit = next_meeting(group);
+  std::uint32_t pc = group.pc;
+  begin_stretch(pc, group.mask);
+  while (pc < limit) {
+    const Step& step = steps[pc];
+    Mask mask = group.mask;
+    if (step.guard != 0) {
+      const Mask guard = registers_.predicate(step.guard);
+      mask &= step.guard_negated ? ~guard : guard;
+    }
+    if (step.flow <= Flow::effect) {
+      if (mask != group.mask && block_.tally) block_.tally->leave_out(group.mask & ~mask);
+      if (mask != 0) {
+        if (step.flow == Flow::compute)
+          step.operation.run(registers_, step.operation, mask);
+        else
+          step.effect(*this, step, mask);
+      }
+      ++pc;
+      continue;
+    }
+    group.pc = pc;
+    if (!control(group, step, mask)) return;
+    pc = group.pc;
   }
+  group.pc = pc;
+  end_stretch(pc, group.mask);
+}
+
+//! True when the group goes on, with the same lanes, at group.pc. Otherwise the stretch has been ended.
+bool Warp::control(Group& group, const Step& step, Mask mask) {
   switch (step.flow) {
-    case Flow::compute:
-      if (mask != 0) step.operation.run(registers_, step.operation, mask);
-      break;
-    case Flow::effect:
-      if (mask != 0) step.effect(*this, step, mask);
-      break;
     case Flow::branch:
-      branch(group, mask, step.target);
-      return true;
+      return branch(group, step, mask);
+    case Flow::gather:
+      return gather(group, step, mask);
     case Flow::exit:
-      group.mask &= ~mask;
-      break;
+      return exit(group, mask);
     case Flow::barrier:
-      wait(group, mask, step.barrier);
+      return come_to_barrier(group, step, mask);
+    case Flow::warp_barrier:
+      end_stretch(++group.pc, group.mask);
+      wait_for_lanes(group, step, mask, Wait::warp_barrier);
+      return false;
+    default:
       return false;
   }
-  ++group.pc;
-  return group.mask != 0 && !group.barrier;
 }
 
-void Warp::branch(Group& group, Mask taken, std::uint32_t target) {
+bool Warp::branch(Group& group, const Step& step, Mask taken) {
+  const std::uint32_t here = group.pc++;
+  if (taken == 0) return true;
+  end_stretch(group.pc, group.mask);
   if (taken == group.mask) {
-    group.pc = target;
+    group.pc = step.target;
+    if (step.target <= here && !go_back(group, step)) return false;
+    if (group_count_ > 1) return false;  // it may have jumped over another
+    begin_stretch(group.pc, group.mask);
+    return true;
+  }
+  if (block_.tally) block_.tally->diverge();
+  group.mask &= ~taken;
+  Group& other = add_group(group);
+  other.mask = taken;
+  other.pc = step.target;
+  if (step.target <= here) go_back(other, step);
+  return false;
+}
+
+//! False when it has gone round often enough.
+bool Warp::go_back(Group& group, const Step& step) {
+  group.fuel -= step.spins ? fuel_of_spinning : 1;
+  return group.fuel > 0;
+}
+
+//! Lanes do it together with the members that they name, once all of those are here that have not ended.
+bool Warp::gather(Group& group, const Step& step, Mask mask) {
+  Mask incomplete = 0;
+  for (Mask rest = mask; rest != 0;) {
+    const Mask members = registers_.words<std::uint32_t>(step.members)[std::countr_zero(rest)];
+    const Mask lanes = rest & lanes_with(step.members, members);
+    check_members(step, lanes, members);
+    rest &= ~lanes;
+    if ((members & live_ & ~lanes) != 0) {
+      incomplete |= lanes;
+      continue;
+    }
+    if (block_.observer) block_.observer->warp_barrier(index(), lanes);
+    step.effect(*this, step, lanes);
+  }
+  if (mask != group.mask && block_.tally) block_.tally->leave_out(group.mask & ~mask);
+  if (incomplete != 0) {
+    part_at_gather(group, step, incomplete);
+    return false;
+  }
+  ++group.pc;
+  return true;
+}
+
+//! Lanes that wait come to the step again, and are counted then.
+void Warp::part_at_gather(Group& group, const Step& step, Mask incomplete) {
+  const bool some_go_on = incomplete != group.mask;
+  if (some_go_on && block_.tally) block_.tally->leave_out(incomplete);
+  end_stretch(group.pc + (some_go_on ? 1 : 0), group.mask);
+  wait_for_lanes(group, step, incomplete, Wait::lanes);
+  ++group.pc;
+}
+
+void Warp::check_members(const Step& step, Mask lanes, Mask members) const {
+  if ((lanes & ~members) != 0)
+    fail(FaultKind::inactive_lane, "a lane that the member mask does not name", std::countr_zero(lanes & ~members),
+         step);
+}
+
+//! Lanes with different member masks wait apart. Those that the guard leaves out go on.
+void Warp::wait_for_lanes(Group& group, const Step& step, Mask mask, Wait kind) {
+  while (mask != 0) {
+    const Mask members = registers_.words<std::uint32_t>(step.members)[std::countr_zero(mask)];
+    const Mask lanes = mask & lanes_with(step.members, members);
+    check_members(step, lanes, members);
+    mask &= ~lanes;
+    wait(group, lanes, {group.pc, 0, kind, 0, members, group.fuel});
+  }
+}
+
+//! These lanes of the group become one that waits.
+void Warp::wait(Group& group, Mask mask, Group waiting) {
+  group.mask &= ~mask;
+  waiting.mask = mask;
+  add_group(waiting);
+}
+
+bool Warp::exit(Group& group, Mask mask) {
+  ++group.pc;
+  if (mask == 0) return true;
+  end_stretch(group.pc, group.mask);
+  group.mask &= ~mask;
+  live_ &= ~mask;
+  block_.barriers.leave(index(), mask);
+  open_barriers();
+  return false;
+}
+
+// --- barriers of the block
+
+//! Lanes may name different barriers. Those that the guard leaves out go on.
+bool Warp::come_to_barrier(Group& group, const Step& step, Mask mask) {
+  end_stretch(++group.pc, group.mask);
+  const Slot count = step.operation.operands[1];
+  while (mask != 0) {
+    const int lane = std::countr_zero(mask);
+    const std::uint32_t barrier = registers_.words<std::uint32_t>(step.operation.operands[0])[lane];
+    const std::uint32_t threads = count == 0 ? 0 : registers_.words<std::uint32_t>(count)[lane];
+    Mask lanes = mask & lanes_with(step.operation.operands[0], barrier);
+    if (count != 0) lanes &= lanes_with(count, threads);
+    mask &= ~lanes;
+    if (step.barrier != BarrierUse::arrive) wait(group, lanes, {group.pc, 0, Wait::barrier, barrier, 0, group.fuel});
+    arrive(step, barrier, threads, lanes);
+  }
+  return false;
+}
+
+void Warp::arrive(const Step& step, std::uint32_t barrier, std::uint32_t threads, Mask mask) {
+  Mask votes = 0;
+  if (const Slot vote = step.operation.operands[2]; vote != 0)
+    votes = (step.vote_negated ? ~registers_.predicate(vote) : registers_.predicate(vote)) & mask;
+  if (const auto wrong = block_.barriers.arrive({index(), barrier, threads, mask, votes}))
+    fail(FaultKind::wrong_barrier, *wrong, std::countr_zero(mask), step);
+  open_barriers();
+}
+
+void Warp::open_barriers() {
+  while (const auto barrier = block_.barriers.complete()) {
+    if (block_.observer) block_.observer->block_barrier(block_.barriers.came_to(*barrier));
+    for (Warp& warp : block_.warps) warp.release(*barrier);
+    block_.barriers.open(*barrier);
+  }
+}
+
+void Warp::release(std::uint32_t barrier) {
+  for (Group& group : groups()) {
+    if (group.wait != Wait::barrier || group.barrier != barrier) continue;
+    group.wait = Wait::nothing;
+    group.fuel = full_fuel;
+    write_barrier_result(block_.kernel->steps[group.pc - 1], barrier, group.mask);
+  }
+}
+
+void Warp::write_barrier_result(const Step& step, std::uint32_t barrier, Mask mask) {
+  if (step.operation.result == 0) return;
+  const std::uint32_t votes = block_.barriers.votes(barrier);
+  if (step.barrier == BarrierUse::count_votes) {
+    auto* words = registers_.words<std::uint32_t>(step.operation.result);
+    for (Mask rest = mask; rest != 0; rest &= rest - 1) words[std::countr_zero(rest)] = votes;
     return;
   }
-  ++group.pc;
-  if (taken == 0) return;
-  group.mask &= ~taken;
-  groups_.push_back({target, taken, std::nullopt});  // `group` may be gone after this
+  const bool holds = step.barrier == BarrierUse::any_vote ? votes != 0 : votes == block_.barriers.voters(barrier);
+  Mask& result = registers_.predicate(step.operation.result);
+  result = (result & ~mask) | (holds ? mask : 0);
 }
 
-//! Lanes that the guard leaves out go on.
-void Warp::wait(Group& group, Mask mask, int barrier) {
-  const std::uint32_t next = ++group.pc;
-  if (mask == group.mask) {
-    group.barrier = barrier;
-  } else if (mask != 0) {
-    group.mask &= ~mask;
-    groups_.push_back({next, mask, barrier});  // `group` may be gone after this
-  }
+Mask Warp::lanes_with(Slot slot, std::uint32_t value) {
+  const auto* words = registers_.words<std::uint32_t>(slot);
+  std::uint32_t difference = 0;  // mostly there is none
+  for (int lane = 0; lane < warp_size; ++lane) difference |= words[lane] ^ value;
+  if (difference == 0) return full_mask;
+  Mask lanes = 0;
+  for (int lane = 0; lane < warp_size; ++lane) lanes |= words[lane] == value ? Mask{1} << lane : 0;
+  return lanes;
 }
 
-int Warp::waiting_at(int barrier) const {
-  int threads = 0;
-  for (const Group& group : groups_) threads += group.barrier == barrier ? std::popcount(group.mask) : 0;
-  return threads;
+// --- what is counted
+
+void Warp::begin_stretch(std::uint32_t pc, Mask lanes) {
+  stretch_begin_ = pc;
+  if (block_.tally) block_.tally->enter(pc, lanes == full_mask ? warp_size : std::popcount(lanes));
 }
 
-void Warp::release(int barrier) {
-  for (Group& group : groups_)
-    if (group.barrier == barrier) group.barrier.reset();
-}
-
-int Warp::live_threads() const {
-  int threads = 0;
-  for (const Group& group : groups_) threads += std::popcount(group.mask);
-  return threads;
-}
-
-void Warp::check_alignment(std::uint64_t address, std::uint64_t bytes, int lane, const Step& step) const {
-  if (address % bytes == 0) return;
-  fail(FaultKind::misaligned, fmt::format("an access of {} bytes at address {:#x}", bytes, address), lane, step);
-}
-
-std::byte* Warp::global(std::uint64_t address, std::uint64_t bytes, bool write, int lane, const Step& step) {
-  check_alignment(address, bytes, lane, step);
-  const Segment* segment = block_.global->find(address, bytes);
-  if (!segment || (write && !segment->writable))
-    fail(FaultKind::out_of_bounds,
-         fmt::format("{} {} bytes at {}", write ? "writes" : "reads", bytes, block_.global->describe(address)), lane,
-         step);
-  return segment->host + (address - segment->begin);
-}
-
-std::byte* Warp::shared(std::uint64_t address, std::uint64_t bytes, int lane, const Step& step) {
-  check_alignment(address, bytes, lane, step);
-  if (address >= block_.shared.size() || bytes > block_.shared.size() - address)
-    fail(FaultKind::out_of_bounds, fmt::format("byte {} of shared memory, which has {}", address, block_.shared.size()),
-         lane, step);
-  return block_.shared.data() + address;
-}
-
-std::byte* Warp::local(std::uint64_t address, std::uint64_t bytes, int lane, const Step& step) {
-  check_alignment(address, bytes, lane, step);
-  const std::uint64_t size = block_.kernel->local_bytes;
-  if (address >= size || bytes > size - address)
-    fail(FaultKind::out_of_bounds, fmt::format("byte {} of local memory, which has {}", address, size), lane, step);
-  return local_.data() + static_cast<std::uint64_t>(lane) * size + address;
-}
-
-std::byte* Warp::generic(std::uint64_t address, std::uint64_t bytes, bool write, int lane, const Step& step) {
-  if (address >= shared_window) return shared(address - shared_window, bytes, lane, step);
-  if (address >= local_window) return local(address - local_window, bytes, lane, step);
-  return global(address, bytes, write, lane, step);
+//! `end` is behind the last step.
+void Warp::end_stretch(std::uint32_t end, Mask lanes) {
+  if (block_.tally) block_.tally->leave(end, lanes == full_mask ? warp_size : std::popcount(lanes));
+  const std::uint64_t steps = end - stretch_begin_;
+  if (steps > block_.instructions_left)
+    fail(FaultKind::too_many_instructions, "the kernel does not end", std::countr_zero(lanes),
+         block_.kernel->steps[end - 1]);
+  block_.instructions_left -= steps;
 }
 
 }  // namespace cudal1::vgpu

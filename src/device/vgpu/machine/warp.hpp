@@ -1,16 +1,22 @@
 // 32 threads in lock-step. Lanes that went different ways wait for each other: those with the smallest program counter
-// go first, and lanes that meet go on together.
+// go first, and lanes that meet go on together. Lanes that go round a loop for long let the others go on.
 #pragma once
 
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "device/vgpu/machine/access_observer.hpp"
+#include "device/vgpu/machine/access_pattern.hpp"
+#include "device/vgpu/machine/barriers.hpp"
 #include "device/vgpu/machine/fault.hpp"
 #include "device/vgpu/machine/memory.hpp"
 #include "device/vgpu/machine/step.hpp"
+#include "device/vgpu/machine/tally.hpp"
 
 namespace cudal1::vgpu {
+
+class Warp;
 
 //! What the warps of a block share.
 struct BlockState {
@@ -20,20 +26,40 @@ struct BlockState {
   Index3 grid{1, 1, 1}, block{1, 1, 1};  //!< sizes
   Index3 index{0, 0, 0};                 //!< which block
   std::uint64_t instructions_left = 0;   //!< of warps, in this block
+
+  std::span<Warp> warps;
+  Barriers barriers;
+  AccessPattern* patterns = nullptr;  //!< Kernel::patterns of them
+  Tally* tally = nullptr;             //!< null: nothing is counted
+  AccessObserver* observer = nullptr;
 };
+
+//! Where the lanes of one access lie on the host.
+struct Reach {
+  std::byte* first = nullptr;              //!< where the first lane's bytes lie; null: places has every lane's
+  const AccessPattern* pattern = nullptr;  //!< from there, where the others lie
+  std::byte* const* places = nullptr;
+
+  std::byte* at(int lane) const {
+    return first ? first + pattern->deltas[static_cast<std::size_t>(lane)] : places[lane];
+  }
+};
+
+enum class WarpState : std::uint8_t { ended, waiting, spinning };
 
 class Warp {
  public:
   Warp(BlockState& block, std::uint32_t first_thread);
 
-  //! Goes on until all lanes wait or have ended. Throws KernelFault.
-  void run();
-  bool ended() const { return groups_.empty(); }
-
-  //! Threads that wait at a barrier.
-  int waiting_at(int barrier) const;
-  void release(int barrier);
-  int live_threads() const;
+  //! For the block that BlockState::index names.
+  void begin();
+  //! Goes on until all lanes wait, have ended, or have gone round loops long enough to let others go on. Throws
+  //! KernelFault.
+  WarpState run();
+  bool ended() const { return live_ == 0; }
+  bool can_run() const;
+  Mask live() const { return live_; }
+  std::uint32_t index() const { return first_thread_ / warp_size; }
 
   Registers& registers() { return registers_; }
   BlockState& block() { return block_; }
@@ -44,31 +70,86 @@ class Warp {
   std::byte* local(std::uint64_t address, std::uint64_t bytes, int lane, const Step& step);
   std::byte* generic(std::uint64_t address, std::uint64_t bytes, bool write, int lane, const Step& step);
 
+  //! The same for a whole access, whose address is the step's first operand plus its offset: checked, counted and
+  //! shown to the observer. Good until the next call. Throws KernelFault.
+  Reach reach(const Step& step, Mask mask, std::uint32_t bytes, AccessKind kind);
+
+  // Counts an access and shows it to the observer, for instructions that find their places themselves.
+  void account_global(const WarpAccess& access);
+  void account_shared(const WarpAccess& access);
+  void account_local(const WarpAccess& access);
+
+  //! Lanes with this value in a register of 32 bits.
+  Mask lanes_with(Slot slot, std::uint32_t value);
+
   //! All that have not ended wait for something that will not happen.
   [[noreturn]] void fail_waiting() const;
   [[noreturn]] void fail(FaultKind kind, const std::string& message, int lane, const Step& step) const;
 
  private:
+  enum class Wait : std::uint8_t { nothing, barrier, lanes, warp_barrier };
   struct Group {
-    std::uint32_t pc = 0;
+    std::uint32_t pc = 0;  // behind a barrier that it waits at
     Mask mask = 0;
-    std::optional<int> barrier;
+    Wait wait = Wait::nothing;
+    std::uint32_t barrier = 0;  // of Wait::barrier
+    Mask members = 0;           // of the other two
+    int fuel = 0;
   };
-  void set_special_registers(std::uint32_t first_thread);
+  std::span<Group> groups() { return {groups_.data(), group_count_}; }
+  std::span<const Group> groups() const { return {groups_.data(), group_count_}; }
+  Group& add_group(const Group& group) { return groups_[group_count_++] = group; }
+
+  void set_special_registers();
   Index3 thread_at(int lane) const;
-  std::size_t next_group();
-  std::uint32_t other_pc(std::size_t running) const;
-  void run_group(std::size_t index);
-  bool step_once(Group& group);
-  void branch(Group& group, Mask taken, std::uint32_t target);
-  void wait(Group& group, Mask mask, int barrier);
+
+  // Which lanes go on
+  Group* next_group();
+  void remove_empty_groups();
+  void end_waits_for_lanes();
+  Mask waiting_like(const Group& group) const;
+  void unite_groups();
+  std::uint32_t next_meeting(const Group& running) const;
+
+  // What they do
+  void run_group(Group& group);
+  bool control(Group& group, const Step& step, Mask mask);
+  bool branch(Group& group, const Step& step, Mask taken);
+  bool go_back(Group& group, const Step& step);
+  bool gather(Group& group, const Step& step, Mask mask);
+  void part_at_gather(Group& group, const Step& step, Mask incomplete);
+  void wait_for_lanes(Group& group, const Step& step, Mask mask, Wait wait);
+  bool exit(Group& group, Mask mask);
+  bool come_to_barrier(Group& group, const Step& step, Mask mask);
+  void wait(Group& group, Mask mask, Group waiting);
+  void arrive(const Step& step, std::uint32_t barrier, std::uint32_t threads, Mask mask);
+  void open_barriers();
+  void release(std::uint32_t barrier);
+  void write_barrier_result(const Step& step, std::uint32_t barrier, Mask mask);
+  void check_members(const Step& step, Mask lanes, Mask members) const;
+
+  // What is counted
+  void begin_stretch(std::uint32_t pc, Mask lanes);
+  void end_stretch(std::uint32_t end, Mask lanes);
+
+  // Memory
   void check_alignment(std::uint64_t address, std::uint64_t bytes, int lane, const Step& step) const;
+  std::byte* global_range(AccessPattern& pattern, std::uint64_t first, AccessKind kind, const Step& step);
+  std::byte* shared_range(AccessPattern& pattern, std::uint64_t first, AccessKind kind, const Step& step);
+  Reach reach_lanes(const Step& step, Mask mask, std::uint32_t bytes, AccessKind kind);
+  void account_lanes(const Step& step, std::array<std::uint64_t, warp_size>& addresses, WarpAccess access);
+  void show(const AccessPattern& pattern, std::uint64_t first, AccessKind kind, const Step& step,
+            void (AccessObserver::*to)(const WarpAccess&));
 
   BlockState& block_;
   std::uint32_t first_thread_;
+  Mask live_ = 0;
   Registers registers_;
   std::vector<std::byte> local_;
-  std::vector<Group> groups_;
+  std::array<Group, 2 * warp_size> groups_;  // more than there can be
+  std::size_t group_count_ = 0;
+  std::uint32_t stretch_begin_ = 0;
+  std::array<std::byte*, warp_size> places_{};
 };
 
 }  // namespace cudal1::vgpu

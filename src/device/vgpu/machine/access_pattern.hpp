@@ -1,0 +1,60 @@
+// Which addresses the lanes of a warp name, relative to the first of them. Most instructions repeat theirs again and
+// again with another first address, so what follows from them, traffic and bank conflicts above all, is looked up.
+#pragma once
+
+#include <array>
+
+#include "device/vgpu/machine/lanes.hpp"
+#include "device/vgpu/machine/memory.hpp"
+
+namespace cudal1::vgpu {
+
+inline constexpr std::uint64_t sector_bytes = 32;
+
+//! How far it is between neighbours, which says how to copy.
+enum class Shape : std::uint8_t {
+  same,         //!< all lanes name one address
+  consecutive,  //!< each lane begins where the one before it ends
+  by_eights,    //!< lanes 0 to 7, 8 to 15 … are one or the other
+  scattered
+};
+
+struct alignas(64) AccessPattern {
+  std::array<std::int32_t, warp_size> deltas{};  //!< bytes from the first lane's address; 0 for lanes outside the mask
+  Mask mask = 0;                                 //!< who took part; 0: nothing has been seen yet
+  std::int32_t lowest = 0, highest = 0;          //!< of the deltas
+  std::uint32_t bytes = 0;                       //!< of each lane
+  std::uint32_t lanes = 0;
+  std::array<bool, 4> same_in_eight{};  //!< of by_eights: whether these lanes name one address
+  Shape shape = Shape::scattered;
+  bool aligned = false;  //!< if the first address is, all are
+
+  std::uint8_t shared_passes = 0;  //!< for first addresses that begin at word_phase in a word; 0: not counted yet
+  std::uint8_t word_phase = 0;
+  std::uint8_t sectors = 0;  //!< for first addresses that begin at sector_phase in a sector; 0: not counted yet
+  std::uint8_t sector_phase = 0;
+  bool sectors_in_a_row = false;
+
+  const Segment* segment = nullptr;  //!< of global memory, where the last access went
+  std::size_t segment_index = 0;
+};
+
+//! Whether lanes of the mask name the addresses that the pattern says. `first` is the address of the first of them.
+bool matches(const AccessPattern& pattern, const std::uint64_t* addresses, std::uint64_t first, Mask mask);
+
+//! Makes the pattern that of these addresses; false, and no pattern, where they lie too far apart.
+bool learn(AccessPattern& pattern, const std::uint64_t* addresses, Mask mask, std::uint32_t bytes);
+
+//! Passes over 32 banks of 4 bytes. Accesses of 8 bytes go in halves of the warp, those of 16 in quarters.
+std::uint32_t shared_passes(AccessPattern& pattern, std::uint64_t first);
+
+//! For a first address that begins at this byte of a sector.
+void count_sectors(AccessPattern& pattern, std::uint64_t first);
+
+//! Sectors of local memory, where lanes lie side by side in words of 4 bytes.
+std::uint32_t local_sectors(const std::array<std::uint64_t, warp_size>& addresses, Mask mask, std::uint32_t bytes);
+
+//! Numbers in order, each once; how many there are.
+std::size_t sort_and_unite(std::uint64_t* numbers, std::size_t count);
+
+}  // namespace cudal1::vgpu

@@ -1,0 +1,77 @@
+#include "device/vgpu/machine/barriers.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace cudal1::vgpu {
+
+void Barriers::reset(std::span<const Mask> lanes) {
+  live_.assign(lanes.begin(), lanes.end());
+  live_warps_ = static_cast<std::uint32_t>(live_.size());
+  for (Barrier& barrier : all_) barrier.lanes.resize(live_.size());
+  for (; used_ != 0; used_ &= used_ - 1) open(static_cast<std::uint32_t>(std::countr_zero(used_)));
+}
+
+//! What a warp adds to a barrier. A warp that is all here counts as 32 threads, however many of its lanes are left:
+//! that is how the hardware counts, and how a block of 48 threads meets at a barrier for 64.
+void Barriers::count(Barrier& barrier, std::uint32_t warp, int sign) {
+  const Mask here = barrier.lanes[warp];
+  if (here == 0) return;
+  const bool full = (live_[warp] & ~here) == 0;
+  const int threads = full ? warp_size : std::popcount(here);
+  barrier.arrived += static_cast<std::uint32_t>(sign * threads);
+  if (full && live_[warp] != 0) barrier.full_warps += static_cast<std::uint32_t>(sign);
+}
+
+std::optional<std::string> Barriers::arrive(const Arrival& arrival) {
+  if (arrival.barrier >= barrier_count) return fmt::format("there is no barrier {}", arrival.barrier);
+  if (arrival.threads % warp_size != 0)
+    return fmt::format("barrier {} is to open for {} threads, which are no whole warps", arrival.barrier,
+                       arrival.threads);
+  Barrier& barrier = all_[arrival.barrier];
+  const bool first = (used_ >> arrival.barrier & 1) == 0;
+  if (!first && barrier.wanted != arrival.threads)
+    return fmt::format("barrier {} is to open for {} threads, where others said {}", arrival.barrier, arrival.threads,
+                       barrier.wanted);
+  if ((barrier.lanes[arrival.warp] & arrival.lanes) != 0)
+    return fmt::format("a thread comes to barrier {} again before it has opened", arrival.barrier);
+  used_ |= 1u << arrival.barrier;
+  barrier.wanted = arrival.threads;
+  count(barrier, arrival.warp, -1);
+  barrier.lanes[arrival.warp] |= arrival.lanes;
+  count(barrier, arrival.warp, 1);
+  barrier.votes += static_cast<std::uint32_t>(std::popcount(arrival.votes));
+  barrier.voters += static_cast<std::uint32_t>(std::popcount(arrival.lanes));
+  return std::nullopt;
+}
+
+void Barriers::leave(std::uint32_t warp, Mask lanes) {
+  for (std::uint32_t rest = used_; rest != 0; rest &= rest - 1)
+    count(all_[static_cast<std::size_t>(std::countr_zero(rest))], warp, -1);
+  live_[warp] &= ~lanes;
+  if (live_[warp] == 0) --live_warps_;
+  for (std::uint32_t rest = used_; rest != 0; rest &= rest - 1)
+    count(all_[static_cast<std::size_t>(std::countr_zero(rest))], warp, 1);
+}
+
+bool Barriers::is_complete(const Barrier& barrier) const {
+  return barrier.wanted == 0 ? barrier.full_warps == live_warps_ : barrier.arrived >= barrier.wanted;
+}
+
+std::optional<std::uint32_t> Barriers::complete() const {
+  for (std::uint32_t rest = used_; rest != 0; rest &= rest - 1) {
+    const auto barrier = static_cast<std::uint32_t>(std::countr_zero(rest));
+    if (is_complete(all_[barrier])) return barrier;
+  }
+  return std::nullopt;
+}
+
+void Barriers::open(std::uint32_t barrier) {
+  std::vector<Mask> lanes = std::move(all_[barrier].lanes);
+  std::ranges::fill(lanes, 0);
+  all_[barrier] = {std::move(lanes)};
+  used_ &= ~(1u << barrier);
+}
+
+}  // namespace cudal1::vgpu

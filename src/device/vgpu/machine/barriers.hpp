@@ -1,0 +1,58 @@
+// The sixteen barriers of a block: who has come, and when they open.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "device/vgpu/machine/lanes.hpp"
+
+namespace cudal1::vgpu {
+
+inline constexpr std::uint32_t barrier_count = 16;
+
+class Barriers {
+ public:
+  //! Nobody has come, and all these lanes are there: a mask for each warp.
+  void reset(std::span<const Mask> lanes);
+
+  struct Arrival {
+    std::uint32_t warp = 0, barrier = 0;
+    std::uint32_t threads = 0;  //!< for how many it opens, a multiple of the warp size; 0: for all that have not ended
+    Mask lanes = 0;
+    Mask votes = 0;  //!< of these lanes, for bar.red
+  };
+  //! Why this cannot be, or empty.
+  std::optional<std::string> arrive(const Arrival& arrival);
+  //! These lanes have ended: barriers for all threads no longer need them.
+  void leave(std::uint32_t warp, Mask lanes);
+
+  //! One that all have come to, if there is one. Who finds it opens it.
+  std::optional<std::uint32_t> complete() const;
+  //! By warp: who came.
+  std::span<const Mask> came_to(std::uint32_t barrier) const { return all_[barrier].lanes; }
+  std::uint32_t votes(std::uint32_t barrier) const { return all_[barrier].votes; }    //!< for
+  std::uint32_t voters(std::uint32_t barrier) const { return all_[barrier].voters; }  //!< who came, as bar.red counts
+  //! For the next time.
+  void open(std::uint32_t barrier);
+
+ private:
+  struct Barrier {
+    std::vector<Mask> lanes;    // by warp
+    std::uint32_t wanted = 0;   // threads, 0: all
+    std::uint32_t arrived = 0;  // threads; warps that are all here count as whole ones
+    std::uint32_t full_warps = 0;
+    std::uint32_t votes = 0, voters = 0;
+  };
+  bool is_complete(const Barrier& barrier) const;
+  void count(Barrier& barrier, std::uint32_t warp, int sign);
+
+  std::array<Barrier, barrier_count> all_;
+  std::vector<Mask> live_;  // by warp
+  std::uint32_t live_warps_ = 0;
+  std::uint32_t used_ = 0;  // one bit a barrier that somebody has come to
+};
+
+}  // namespace cudal1::vgpu

@@ -1,0 +1,38 @@
+// A block that runs; used again for the next one, since making registers and memory takes longer than many blocks run.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "device/vgpu/machine/grid.hpp"
+#include "device/vgpu/machine/warp.hpp"
+
+namespace cudal1::vgpu {
+
+class Block {
+ public:
+  //! Patterns and tally are those of the thread that runs it; the tally may be null.
+  Block(const Launch& launch, const GlobalMemory& memory, AccessPattern* patterns, Tally* tally);
+  Block(const Block&) = delete;
+
+  void begin(Index3 index);
+  //! Goes on until it has ended, or all its threads wait for other blocks as far as one can see. Throws KernelFault.
+  void advance();
+  bool ended() const { return ended_; }
+  //! Warp instructions since begin().
+  std::uint64_t instructions() const { return launch_.most_instructions - state_.instructions_left; }
+
+ private:
+  enum class Pass { moved, spun, stuck };
+  Pass run_every_warp();
+  void end();
+
+  const Launch& launch_;
+  BlockState state_;
+  std::vector<Warp> warps_;
+  std::vector<Mask> lanes_;
+  std::unique_ptr<AccessObserver> observer_;
+  bool ended_ = true;
+};
+
+}  // namespace cudal1::vgpu

@@ -1,0 +1,189 @@
+// ld and st.
+#include <cstring>
+
+#include "device/vgpu/machine/arithmetic_lanes.hpp"
+#include "device/vgpu/machine/effects.hpp"
+#include "device/vgpu/machine/warp.hpp"
+
+namespace cudal1::vgpu {
+namespace {
+
+#define CUDAL1_INLINE __attribute__((always_inline)) inline
+
+//! What is narrower than its register is extended, by its sign if it has one.
+template <class T, class Register>
+CUDAL1_INLINE WordOf<Register> extended(T value) {
+  if constexpr (std::is_integral_v<T> && sizeof(T) < sizeof(Register))
+    return to_word<Register>(static_cast<Register>(value));
+  else
+    return to_word<T>(value);
+}
+
+template <class T>
+CUDAL1_INLINE T read(const std::byte* from) {
+  T value;
+  std::memcpy(&value, from, sizeof(T));
+  return value;
+}
+
+//! The registers of an access, each with 32 lanes.
+template <class Register, int vector>
+struct Columns {
+  using Word = WordOf<Register>;
+  std::array<Word*, vector> words;
+  Columns(Registers& registers, const Step& step) {
+    for (std::size_t i = 0; i < vector; ++i) words[i] = registers.words<Word>(step.data[i]);
+  }
+};
+
+// Lanes `begin` to `begin + count` with one address, or side by side from `from` on.
+template <class T, class Register, int vector, int count>
+CUDAL1_INLINE void load_same(const Columns<Register, vector>& columns, const std::byte* from, int begin) {
+  for (std::size_t i = 0; i < vector; ++i) {
+    const auto word = extended<T, Register>(read<T>(from + i * sizeof(T)));
+    for (int lane = 0; lane < count; ++lane) columns.words[i][begin + lane] = word;
+  }
+}
+
+template <class T, class Register, int vector, int count>
+CUDAL1_INLINE void load_consecutive(const Columns<Register, vector>& columns, const std::byte* from, int begin) {
+  std::array<T, static_cast<std::size_t>(vector * count)> values;  // memory may be a register's type to the compiler
+  std::memcpy(values.data(), from, sizeof(values));
+  for (std::size_t i = 0; i < vector; ++i) {
+    auto* const words = columns.words[i] + begin;
+    for (std::size_t lane = 0; lane < count; ++lane) words[lane] = extended<T, Register>(values[lane * vector + i]);
+  }
+}
+
+template <class T, class Register, int vector>
+CUDAL1_INLINE void load_lane(const Columns<Register, vector>& columns, const std::byte* from, int lane) {
+  for (std::size_t i = 0; i < vector; ++i)
+    columns.words[i][lane] = extended<T, Register>(read<T>(from + i * sizeof(T)));
+}
+
+template <class T, class Register, int vector>
+CUDAL1_INLINE void load(Warp& warp, const Step& step, Mask mask) {
+  const Reach reach = warp.reach(step, mask, vector * sizeof(T), AccessKind::read);
+  const Columns<Register, vector> columns(warp.registers(), step);
+  const Shape shape = reach.first ? reach.pattern->shape : Shape::scattered;
+  if (shape == Shape::consecutive) {
+    load_consecutive<T, Register, vector, warp_size>(columns, reach.first, 0);
+  } else if (shape == Shape::same) {
+    load_same<T, Register, vector, warp_size>(columns, reach.first, 0);
+  } else if (shape == Shape::by_eights) {
+    for (int eight = 0; eight < 4; ++eight) {
+      const std::byte* from = reach.at(8 * eight);
+      if (reach.pattern->same_in_eight[static_cast<std::size_t>(eight)])
+        load_same<T, Register, vector, 8>(columns, from, 8 * eight);
+      else
+        load_consecutive<T, Register, vector, 8>(columns, from, 8 * eight);
+    }
+  } else if (reach.first && mask == full_mask) {
+    for (int lane = 0; lane < warp_size; ++lane)
+      load_lane<T, Register, vector>(columns, reach.first + reach.pattern->deltas[static_cast<std::size_t>(lane)],
+                                     lane);
+  } else {
+    for (; mask != 0; mask &= mask - 1) {
+      const int lane = std::countr_zero(mask);
+      load_lane<T, Register, vector>(columns, reach.at(lane), lane);
+    }
+  }
+}
+
+//! The low bytes: the host is little-endian, as the device.
+template <class T, class Register, int vector>
+CUDAL1_INLINE void store_lane(const Columns<Register, vector>& columns, std::byte* to, int lane) {
+  for (std::size_t i = 0; i < vector; ++i) std::memcpy(to + i * sizeof(T), &columns.words[i][lane], sizeof(T));
+}
+
+//! Where lanes write to one place, the last of them wins.
+template <class T, class Register, int vector>
+CUDAL1_INLINE void store(Warp& warp, const Step& step, Mask mask) {
+  const Reach reach = warp.reach(step, mask, vector * sizeof(T), AccessKind::write);
+  const Columns<Register, vector> columns(warp.registers(), step);
+  if (reach.first && reach.pattern->shape == Shape::consecutive) {
+    std::array<T, static_cast<std::size_t>(vector * warp_size)> values;
+    for (std::size_t i = 0; i < vector; ++i)
+      for (std::size_t lane = 0; lane < warp_size; ++lane)
+        values[lane * vector + i] = static_cast<T>(columns.words[i][lane]);
+    std::memcpy(reach.first, values.data(), sizeof(values));
+    return;
+  }
+  for (; mask != 0; mask &= mask - 1) {
+    const int lane = std::countr_zero(mask);
+    store_lane<T, Register, vector>(columns, reach.at(lane), lane);
+  }
+}
+
+template <bool storing, class T, class Register, int vector>
+CUDAL1_INLINE void access_memory(Warp& warp, const Step& step, Mask mask) {
+  if constexpr (storing)
+    store<T, Register, vector>(warp, step, mask);
+  else
+    load<T, Register, vector>(warp, step, mask);
+}
+
+template <bool storing, class T, class Register, int vector>
+struct AccessHandler {
+  static void plain(Warp& warp, const Step& step, Mask mask) {
+    access_memory<storing, T, Register, vector>(warp, step, mask);
+  }
+  CUDAL1_WIDE_VECTORS static void wide(Warp& warp, const Step& step, Mask mask) {
+    access_memory<storing, T, Register, vector>(warp, step, mask);
+  }
+  static Effect best() { return host_has_wide_vectors() ? &wide : &plain; }
+};
+
+template <bool storing, class T, class Register>
+Effect with_vector(int vector) {
+  switch (vector) {
+    case 1:
+      return AccessHandler<storing, T, Register, 1>::best();
+    case 2:
+      return AccessHandler<storing, T, Register, 2>::best();
+    case 4:
+      return AccessHandler<storing, T, Register, 4>::best();
+    default:
+      return nullptr;
+  }
+}
+
+template <bool storing, class T>
+Effect with_register(const Access& access) {
+  using Narrow = std::conditional_t<std::is_signed_v<T>, std::int16_t, std::uint16_t>;
+  using Middle = std::conditional_t<std::is_signed_v<T>, std::int32_t, std::uint32_t>;
+  using Broad = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
+  if constexpr (sizeof(T) <= sizeof(Narrow))
+    if (access.register_bits == 16) return with_vector<storing, T, Narrow>(access.vector);
+  if constexpr (sizeof(T) <= sizeof(Middle))
+    if (access.register_bits == 32) return with_vector<storing, T, Middle>(access.vector);
+  return access.register_bits == 64 ? with_vector<storing, T, Broad>(access.vector) : nullptr;
+}
+
+template <bool storing>
+Effect find_access(const Access& access) {
+  const auto digits = access.type.find_first_of("0123456789");
+  const int bits = std::stoi(access.type.substr(digits));
+  const bool is_signed = access.type.front() == 's';
+  switch (bits) {
+    case 8:
+      return is_signed ? with_register<storing, std::int8_t>(access) : with_register<storing, std::uint8_t>(access);
+    case 16:
+      return is_signed ? with_register<storing, std::int16_t>(access) : with_register<storing, std::uint16_t>(access);
+    case 32:
+      return is_signed ? with_register<storing, std::int32_t>(access) : with_register<storing, std::uint32_t>(access);
+    case 64:
+      return with_register<storing, std::uint64_t>(access);
+    default:
+      return nullptr;
+  }
+}
+
+#undef CUDAL1_INLINE
+
+}  // namespace
+
+Effect find_load(const Access& access) { return find_access<false>(access); }
+Effect find_store(const Access& access) { return find_access<true>(access); }
+
+}  // namespace cudal1::vgpu

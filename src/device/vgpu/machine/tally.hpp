@@ -1,0 +1,59 @@
+// Counts while blocks run; one for each host thread.
+#pragma once
+
+#include <vector>
+
+#include "device/vgpu/machine/access_pattern.hpp"
+#include "device/vgpu/machine/counters.hpp"
+#include "device/vgpu/machine/memory.hpp"
+#include "device/vgpu/machine/step.hpp"
+#include "device/vgpu/machine/warp_access.hpp"
+
+namespace cudal1::vgpu {
+
+class Tally {
+ public:
+  Tally(const Kernel& kernel, const GlobalMemory& memory);
+
+  // Steps are counted by stretches: what runs from here on, and no further than there.
+  void enter(std::uint32_t step, int lanes) { change(step, 1, lanes); }
+  void leave(std::uint32_t step, int lanes) { change(step, -1, -lanes); }
+  //! Lanes that a guard left out of a step.
+  void leave_out(Mask lanes) { lanes_left_out_ += static_cast<std::uint64_t>(std::popcount(lanes)); }
+  void diverge() { ++counters_.divergent_branches; }
+  void end_block() { ++counters_.blocks; }
+
+  //! `first`: the address of the first lane. The pattern's segment is set for global memory.
+  void global(AccessPattern& pattern, std::uint64_t first, AccessKind kind);
+  void shared(AccessPattern& pattern, std::uint64_t first);
+
+  // The same without a pattern, for instructions that have none, and for lanes that go far apart.
+  void global(const WarpAccess& access);
+  void shared(const WarpAccess& access);
+  void local(const WarpAccess& access);
+
+  void add(const Tally& other);
+  //! What all this comes to.
+  KernelCounters counters() const;
+
+ private:
+  using SectorMap = std::vector<std::uint64_t>;  // one bit a sector of a segment
+
+  void change(std::uint32_t step, std::int64_t visits, std::int64_t lanes) {
+    visits_[step] += visits;
+    lane_visits_[step] += lanes;
+  }
+  Traffic& traffic_of(AccessKind kind);
+  void mark(std::size_t segment, std::uint64_t first_sector, std::uint64_t count, AccessKind kind);
+  void mark_sectors_of(const AccessPattern& pattern, std::uint64_t first, AccessKind kind);
+  static void mark(SectorMap& sectors, std::uint64_t first, std::uint64_t count);
+
+  const Kernel* kernel_;
+  const GlobalMemory* memory_;
+  KernelCounters counters_;
+  std::vector<std::int64_t> visits_, lane_visits_;  // what changes at each step against the one before it
+  std::uint64_t lanes_left_out_ = 0;
+  std::vector<SectorMap> read_, written_;  // by segment
+};
+
+}  // namespace cudal1::vgpu

@@ -1,0 +1,174 @@
+// A warp's way to memory: bounds and alignment, for one lane or all at once.
+#include <fmt/format.h>
+
+#include "device/vgpu/machine/warp.hpp"
+
+namespace cudal1::vgpu {
+namespace {
+
+std::uint64_t moved(std::uint64_t address, std::int32_t delta) {
+  return address + static_cast<std::uint64_t>(std::int64_t{delta});
+}
+
+std::uint64_t bytes_spanned(const AccessPattern& pattern) {
+  return static_cast<std::uint64_t>(std::int64_t{pattern.highest} - pattern.lowest) + pattern.bytes;
+}
+
+bool holds(const Segment& segment, std::uint64_t address, std::uint64_t bytes) {
+  const std::uint64_t offset = address - segment.begin;
+  return offset < segment.bytes && bytes <= segment.bytes - offset;
+}
+
+}  // namespace
+
+void Warp::check_alignment(std::uint64_t address, std::uint64_t bytes, int lane, const Step& step) const {
+  if (address % bytes == 0) return;
+  fail(FaultKind::misaligned, fmt::format("an access of {} bytes at address {:#x}", bytes, address), lane, step);
+}
+
+std::byte* Warp::global(std::uint64_t address, std::uint64_t bytes, bool write, int lane, const Step& step) {
+  check_alignment(address, bytes, lane, step);
+  const Segment* segment = block_.global->find(address, bytes);
+  if (!segment || (write && !segment->writable))
+    fail(FaultKind::out_of_bounds,
+         fmt::format("{} {} bytes at {}", write ? "writes" : "reads", bytes, block_.global->describe(address)), lane,
+         step);
+  return segment->host + (address - segment->begin);
+}
+
+std::byte* Warp::shared(std::uint64_t address, std::uint64_t bytes, int lane, const Step& step) {
+  check_alignment(address, bytes, lane, step);
+  if (address >= block_.shared.size() || bytes > block_.shared.size() - address)
+    fail(FaultKind::out_of_bounds, fmt::format("byte {} of shared memory, which has {}", address, block_.shared.size()),
+         lane, step);
+  return block_.shared.data() + address;
+}
+
+std::byte* Warp::local(std::uint64_t address, std::uint64_t bytes, int lane, const Step& step) {
+  check_alignment(address, bytes, lane, step);
+  const std::uint64_t size = block_.kernel->local_bytes;
+  if (address >= size || bytes > size - address)
+    fail(FaultKind::out_of_bounds, fmt::format("byte {} of local memory, which has {}", address, size), lane, step);
+  return local_.data() + static_cast<std::uint64_t>(lane) * size + address;
+}
+
+std::byte* Warp::generic(std::uint64_t address, std::uint64_t bytes, bool write, int lane, const Step& step) {
+  if (address >= shared_window) return shared(address - shared_window, bytes, lane, step);
+  if (address >= local_window) return local(address - local_window, bytes, lane, step);
+  return global(address, bytes, write, lane, step);
+}
+
+// --- all lanes at once
+
+//! Mostly one comparison with what the same instruction did before, and one with the bounds of the buffer it went to.
+//! What does not fit goes lane by lane, which also finds out whose fault it is.
+Reach Warp::reach(const Step& step, Mask mask, std::uint32_t bytes, AccessKind kind) {
+  const auto* addresses = registers_.words<std::uint64_t>(step.operation.operands[0]);
+  AccessPattern& pattern = block_.patterns[step.pattern];
+  const std::uint64_t base = addresses[std::countr_zero(mask)], first = base + static_cast<std::uint64_t>(step.offset);
+  const bool known = pattern.bytes == bytes && matches(pattern, addresses, base, mask);
+  if (!known && !learn(pattern, addresses, mask, bytes)) return reach_lanes(step, mask, bytes, kind);
+  if (!pattern.aligned || (first & (bytes - 1)) != 0) return reach_lanes(step, mask, bytes, kind);
+  std::byte* host = nullptr;
+  if (step.space == AddressSpace::shared)
+    host = shared_range(pattern, first, kind, step);
+  else if (step.space == AddressSpace::generic && moved(first, pattern.lowest) >= shared_window)
+    host = shared_range(pattern, first - shared_window, kind, step);
+  else if (step.space != AddressSpace::local)
+    host = global_range(pattern, first, kind, step);
+  if (!host) return reach_lanes(step, mask, bytes, kind);
+  return {host, &pattern, nullptr};
+}
+
+//! Null where not all of it lies in one buffer.
+std::byte* Warp::global_range(AccessPattern& pattern, std::uint64_t first, AccessKind kind, const Step& step) {
+  const std::uint64_t lowest = moved(first, pattern.lowest), bytes = bytes_spanned(pattern);
+  if (!pattern.segment || !holds(*pattern.segment, lowest, bytes)) {
+    const Segment* segment = block_.global->find(lowest, bytes);
+    if (!segment) return nullptr;
+    pattern.segment = segment;
+    pattern.segment_index = block_.global->index_of(*segment);
+  }
+  if (kind != AccessKind::read && !pattern.segment->writable) return nullptr;
+  if (step.space != AddressSpace::constant) {
+    if (block_.tally) block_.tally->global(pattern, first, kind);
+    if (block_.observer) show(pattern, first, kind, step, &AccessObserver::global);
+  }
+  return pattern.segment->host + (first - pattern.segment->begin);
+}
+
+std::byte* Warp::shared_range(AccessPattern& pattern, std::uint64_t first, AccessKind kind, const Step& step) {
+  const std::uint64_t lowest = moved(first, pattern.lowest), bytes = bytes_spanned(pattern);
+  if (lowest >= block_.shared.size() || bytes > block_.shared.size() - lowest) return nullptr;
+  if (block_.tally) block_.tally->shared(pattern, first);
+  if (block_.observer) show(pattern, first, kind, step, &AccessObserver::shared);
+  return block_.shared.data() + first;
+}
+
+void Warp::show(const AccessPattern& pattern, std::uint64_t first, AccessKind kind, const Step& step,
+                void (AccessObserver::*to)(const WarpAccess&)) {
+  std::array<std::uint64_t, warp_size> addresses;
+  for (std::size_t lane = 0; lane < warp_size; ++lane) addresses[lane] = moved(first, pattern.deltas[lane]);
+  (block_.observer->*to)({kind, pattern.bytes, pattern.mask, &addresses, index(), &step.at});
+}
+
+// --- lane by lane
+
+Reach Warp::reach_lanes(const Step& step, Mask mask, std::uint32_t bytes, AccessKind kind) {
+  const auto* bases = registers_.words<std::uint64_t>(step.operation.operands[0]);
+  const bool write = kind != AccessKind::read;
+  std::array<std::uint64_t, warp_size> addresses{};
+  for (Mask rest = mask; rest != 0; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    const std::uint64_t address = bases[lane] + static_cast<std::uint64_t>(step.offset);
+    addresses[static_cast<std::size_t>(lane)] = address;
+    std::byte*& place = places_[static_cast<std::size_t>(lane)];
+    if (step.space == AddressSpace::shared)
+      place = shared(address, bytes, lane, step);
+    else if (step.space == AddressSpace::local)
+      place = local(address, bytes, lane, step);
+    else if (step.space == AddressSpace::generic)
+      place = generic(address, bytes, write, lane, step);
+    else
+      place = global(address, bytes, write, lane, step);
+  }
+  if (block_.tally || block_.observer)
+    account_lanes(step, addresses, {kind, bytes, mask, &addresses, index(), &step.at});
+  return {nullptr, nullptr, places_.data()};
+}
+
+//! Each memory gets those of its lanes, at its own addresses.
+void Warp::account_lanes(const Step& step, std::array<std::uint64_t, warp_size>& addresses, WarpAccess access) {
+  Mask in_shared = 0, in_local = 0;
+  for (Mask rest = access.mask; rest != 0; rest &= rest - 1) {
+    const int lane = std::countr_zero(rest);
+    std::uint64_t& address = addresses[static_cast<std::size_t>(lane)];
+    if (step.space == AddressSpace::shared || (step.space == AddressSpace::generic && address >= shared_window))
+      in_shared |= Mask{1} << lane;
+    else if (step.space == AddressSpace::local || (step.space == AddressSpace::generic && address >= local_window))
+      in_local |= Mask{1} << lane;
+    if (step.space == AddressSpace::generic && address >= local_window)
+      address -= address >= shared_window ? shared_window : local_window;
+  }
+  const Mask in_global = step.space == AddressSpace::constant ? 0 : access.mask & ~in_shared & ~in_local;
+  if (access.mask = in_shared; access.mask != 0) account_shared(access);
+  if (access.mask = in_local; access.mask != 0) account_local(access);
+  if (access.mask = in_global; access.mask != 0) account_global(access);
+}
+
+void Warp::account_global(const WarpAccess& access) {
+  if (block_.tally) block_.tally->global(access);
+  if (block_.observer) block_.observer->global(access);
+}
+
+void Warp::account_shared(const WarpAccess& access) {
+  if (block_.tally) block_.tally->shared(access);
+  if (block_.observer) block_.observer->shared(access);
+}
+
+void Warp::account_local(const WarpAccess& access) {
+  if (block_.tally) block_.tally->local(access);
+  if (block_.observer) block_.observer->local(access);
+}
+
+}  // namespace cudal1::vgpu
