@@ -11,9 +11,6 @@
 namespace cudal1::conformance {
 namespace {
 
-//! Lanes and blocks run one after another so far: those that wait in loops for others would wait for ever.
-constexpr bool all_advance_in_turns = false;
-
 class OnVirtualGpu : public ::testing::TestWithParam<NamedCase> {
  protected:
   void SetUp() override {
@@ -23,7 +20,6 @@ class OnVirtualGpu : public ::testing::TestWithParam<NamedCase> {
 
 TEST_P(OnVirtualGpu, ComputesWhatTheHostComputes) {
   const Case given = GetParam().load(Size::small);
-  if (given.needs_turns && !all_advance_in_turns) GTEST_SKIP() << "threads do not advance in turns yet";
   Memory expected = initial_memory(given), result = expected;
   find_reference(given.reference)({given, expected});
   const CompiledCase compiled = compile(given);

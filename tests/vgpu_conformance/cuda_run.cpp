@@ -39,16 +39,16 @@ LoadedCase::~LoadedCase() {
   if (module_) driver().cuModuleUnload(module_);
 }
 
-void LoadedCase::launch(const DeviceMemory& memory, CUstream stream) const {
+void LoadedCase::launch(const Addresses& addresses, CUstream stream) const {
   for (std::size_t i = 0; i < functions_.size(); ++i) {
     const LaunchSpec& spec = given_.launches[i];
-    std::vector<CUdeviceptr> addresses(spec.arguments.size());
+    std::vector<CUdeviceptr> pointers(spec.arguments.size());
     std::vector<void*> parameters;
     for (std::size_t k = 0; k < spec.arguments.size(); ++k) {
       const Argument& argument = spec.arguments[k];
-      if (!argument.buffer.empty()) addresses[k] = memory.at(argument.buffer).address();
+      if (!argument.buffer.empty()) pointers[k] = addresses.at(argument.buffer);
       parameters.push_back(argument.buffer.empty() ? const_cast<std::byte*>(argument.number.data())
-                                                   : static_cast<void*>(&addresses[k]));
+                                                   : static_cast<void*>(&pointers[k]));
     }
     CUlaunchConfig config{};
     config.gridDimX = spec.grid[0], config.gridDimY = spec.grid[1], config.gridDimZ = spec.grid[2];
@@ -62,15 +62,16 @@ void LoadedCase::launch(const DeviceMemory& memory, CUstream stream) const {
 
 void run_on_gpu(const Case& given, const CompiledCase& compiled, Memory& memory) {
   const LoadedCase loaded(given, compiled);
-  DeviceMemory device;
+  std::vector<DeviceBuffer> buffers;
+  Addresses addresses;
   for (const auto& [name, bytes] : memory) {
-    const auto added = device.emplace(name, DeviceBuffer(bytes.size())).first;
-    check(driver().cuMemcpyHtoD(added->second.address(), bytes.data(), bytes.size()), fmt::format("fill {}", name));
+    addresses[name] = buffers.emplace_back(bytes.size()).address();
+    check(driver().cuMemcpyHtoD(addresses[name], bytes.data(), bytes.size()), fmt::format("fill {}", name));
   }
-  loaded.launch(device, nullptr);
+  loaded.launch(addresses, nullptr);
   check(driver().cuCtxSynchronize(), fmt::format("run {}", given.name()));
   for (auto& [name, bytes] : memory)
-    check(driver().cuMemcpyDtoH(bytes.data(), device.at(name).address(), bytes.size()), fmt::format("read {}", name));
+    check(driver().cuMemcpyDtoH(bytes.data(), addresses.at(name), bytes.size()), fmt::format("read {}", name));
 }
 
 }  // namespace cudal1::conformance

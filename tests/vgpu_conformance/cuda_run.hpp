@@ -3,6 +3,8 @@
 
 #include <cuda.h>
 
+#include <utility>
+
 #include "buffers.hpp"
 #include "compiled_case.hpp"
 
@@ -23,7 +25,7 @@ class DeviceBuffer {
   std::size_t bytes_ = 0;
 };
 
-using DeviceMemory = std::map<std::string, DeviceBuffer>;  //!< by buffer's name
+using Addresses = std::map<std::string, CUdeviceptr>;  //!< by buffer's name
 
 //! PTX as the driver has translated it for this GPU.
 class LoadedCase {
@@ -34,7 +36,7 @@ class LoadedCase {
   LoadedCase& operator=(const LoadedCase&) = delete;
 
   //! Puts all launches into the stream.
-  void launch(const DeviceMemory& memory, CUstream stream) const;
+  void launch(const Addresses& addresses, CUstream stream) const;
 
  private:
   const Case& given_;

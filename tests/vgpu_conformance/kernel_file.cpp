@@ -130,7 +130,6 @@ class CaseMaker {
     if (word == "launch") return read_launch(directive.rest);
     if (word == "check") return read_check(directive.rest);
     if (word == "reference") return void(made_.reference = meaning_of(directive.rest));
-    if (word == "needs" && directive.rest == "turns") return void(made_.needs_turns = true);
     if (word != "define" && word != "variant") throw Error(fmt::format("'{}' is no directive", word));
   }
 

@@ -72,7 +72,6 @@ struct Case {
   std::vector<LaunchSpec> launches;
   std::vector<Check> checks;
   std::string reference;
-  bool needs_turns = false;  //!< threads or blocks wait for others in loops
 
   const BufferSpec& buffer(const std::string& name) const;  //!< throws Error
   std::string name() const { return family + "." + variant; }

@@ -63,21 +63,23 @@ Bytes parameters_of(const LaunchSpec& launch, const vgpu::Kernel& kernel,
   return bytes;
 }
 
-void run_launch(const LaunchSpec& spec, const vgpu::Kernel& kernel, const Bytes& parameters,
-                const vgpu::GlobalMemory& memory) {
+vgpu::KernelCounters run_launch(const LaunchSpec& spec, const vgpu::Kernel& kernel, const Bytes& parameters,
+                                const vgpu::GlobalMemory& memory, std::uint64_t sample) {
   vgpu::Launch launch;
   launch.kernel = &kernel;
   launch.grid = spec.grid;
   launch.block = spec.block;
   launch.dynamic_shared_bytes = spec.shared_bytes;
   launch.parameters = parameters;
-  launch.most_instructions = 20'000'000;
-  vgpu::run_grid(launch, memory);
+  launch.most_instructions = 100'000'000;
+  launch.sample = sample;
+  return vgpu::run_grid(launch, memory);
 }
 
 }  // namespace
 
-void run_virtually(const Case& given, const CompiledCase& compiled, Memory& memory) {
+std::vector<vgpu::KernelCounters> run_virtually(const Case& given, const CompiledCase& compiled, Memory& memory,
+                                                std::uint64_t sample) {
   const ptx::Module module = ptx::parse(compiled.ptx);
   AddressSpace space(module);
   std::map<std::string, std::uint64_t> addresses;
@@ -87,8 +89,11 @@ void run_virtually(const Case& given, const CompiledCase& compiled, Memory& memo
   for (const LaunchSpec& launch : given.launches)
     kernels.push_back(
         vgpu::decode(module, *module.find(compiled.symbols.at(launch.kernel)), space.variable_addresses()));
+  std::vector<vgpu::KernelCounters> counters;
   for (std::size_t i = 0; i < kernels.size(); ++i)
-    run_launch(given.launches[i], kernels[i], parameters_of(given.launches[i], kernels[i], addresses), space.memory());
+    counters.push_back(run_launch(given.launches[i], kernels[i],
+                                  parameters_of(given.launches[i], kernels[i], addresses), space.memory(), sample));
+  return counters;
 }
 
 }  // namespace cudal1::conformance

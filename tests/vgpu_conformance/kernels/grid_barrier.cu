@@ -1,5 +1,4 @@
 // Rounds of smoothing in one launch: all blocks wait for each other at a counter between rounds.
-//! needs turns
 //! let n = 1024
 //! let rounds = 4
 //! buffer x f32[n] random

@@ -1,5 +1,4 @@
 // Blocks in a ring: each waits for the flag of the one before, adds its number and passes the sum on.
-//! needs turns
 //! let blocks = 12
 //! buffer flags u32[blocks] zero
 //! buffer sums u32[blocks] zero

@@ -1,5 +1,4 @@
 // Every thread takes a lock, changes two numbers that no atomic could change together, and gives it back.
-//! needs turns
 //! let threads = 256
 //! buffer lock u32[1] zero
 //! buffer pair u32[2] zero
