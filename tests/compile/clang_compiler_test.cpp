@@ -203,6 +203,24 @@ TEST_F(ClangCompilerTest, ProductsAndSumsAreNotFused) {
   EXPECT_EQ(module.value().binary.find("fma"), std::string::npos);
 }
 
+TEST_F(ClangCompilerTest, AccessesOfSharedMemoryStayOnTheirSideOfABarrier) {
+  // clang 14 would load the variable before the barrier in the threads that do not write it.
+  for (const std::string barrier :
+       {"__syncthreads()", "__syncthreads_and(1)", "__syncwarp()", "__threadfence_block()"}) {
+    const auto module = compile(
+        "extern \"C\" __global__ void k(int* next, int* y) {\n"
+        "  __shared__ int piece;\n"
+        "  if (threadIdx.x == 0) piece = atomicAdd(next, 1);\n  " +
+        barrier + ";\n  y[threadIdx.x] = piece;\n}");
+    ASSERT_TRUE(module.ok()) << reason(module);
+    const std::string& ptx = module.value().binary;
+    const std::size_t at = std::min({ptx.find("\tbar."), ptx.find("\tbarrier."), ptx.find("\tmembar.")});
+    ASSERT_NE(at, std::string::npos) << ptx;
+    EXPECT_LT(ptx.find("st.shared"), at) << barrier;
+    EXPECT_GT(ptx.find("ld.shared"), at) << barrier;
+  }
+}
+
 TEST_F(ClangCompilerTest, PrecompiledPreludeChangesNothing) {
   ClangCompiler compiler(options_);
   const std::string source =

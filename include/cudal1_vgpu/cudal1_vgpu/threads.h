@@ -31,30 +31,50 @@ CUDAL1_SPECIAL_TYPE(gridDim, __nvvm_read_ptx_sreg_nctaid)
 
 __device__ constexpr int warpSize = 32;
 
-// clang's own intrinsics leave alone, it believes (14 does), variables whose address nobody takes: it carries values of
-// __shared__ ones across a barrier. Not across assembly that may change memory.
-#define CUDAL1_OTHERS_MAY_WRITE asm volatile("" ::: "memory")
-CUDAL1_DEVICE void cudal1_syncthreads() { asm volatile("bar.sync 0;" ::: "memory"); }
-#define __syncthreads() cudal1_syncthreads()
-#define CUDAL1_BARRIER(name, intrinsic)      \
-  CUDAL1_DEVICE int name(int predicate) {    \
-    CUDAL1_OTHERS_MAY_WRITE;                 \
-    const int result = intrinsic(predicate); \
-    CUDAL1_OTHERS_MAY_WRITE;                 \
-    return result;                           \
-  }
-CUDAL1_BARRIER(__syncthreads_count, __nvvm_bar0_popc)
-CUDAL1_BARRIER(__syncthreads_and, __nvvm_bar0_and)
-CUDAL1_BARRIER(__syncthreads_or, __nvvm_bar0_or)
-#undef CUDAL1_BARRIER
-#undef CUDAL1_OTHERS_MAY_WRITE
-CUDAL1_DEVICE void __syncwarp(unsigned int mask = 0xffffffffu) {
-  asm volatile("bar.warp.sync %0;" ::"r"(mask) : "memory");
+namespace cudal1_vgpu {
+
+// clang 14 takes its own barriers and fences for functions that leave a variable alone whose address nobody takes, and
+// moves accesses of shared memory across them. Nothing moves across this.
+CUDAL1_DEVICE void keep_accesses_apart() { asm volatile("" ::: "memory"); }
+CUDAL1_DEVICE void sync_threads() {
+  keep_accesses_apart();
+  __syncthreads();
+  keep_accesses_apart();
 }
 
-CUDAL1_DEVICE void __threadfence_block() { asm volatile("membar.cta;" ::: "memory"); }
-CUDAL1_DEVICE void __threadfence() { asm volatile("membar.gl;" ::: "memory"); }
-CUDAL1_DEVICE void __threadfence_system() { asm volatile("membar.sys;" ::: "memory"); }
+}  // namespace cudal1_vgpu
+
+// A built-in function of the compiler, which has no definition that could be replaced.
+#define __syncthreads() cudal1_vgpu::sync_threads()
+
+#define CUDAL1_SYNC(name, operation)      \
+  CUDAL1_DEVICE int name(int predicate) { \
+    cudal1_vgpu::keep_accesses_apart();   \
+    predicate = operation(predicate);     \
+    cudal1_vgpu::keep_accesses_apart();   \
+    return predicate;                     \
+  }
+CUDAL1_SYNC(__syncthreads_count, __nvvm_bar0_popc)
+CUDAL1_SYNC(__syncthreads_and, __nvvm_bar0_and)
+CUDAL1_SYNC(__syncthreads_or, __nvvm_bar0_or)
+#undef CUDAL1_SYNC
+
+CUDAL1_DEVICE void __syncwarp(unsigned int mask = 0xffffffffu) {
+  cudal1_vgpu::keep_accesses_apart();
+  __nvvm_bar_warp_sync(mask);
+  cudal1_vgpu::keep_accesses_apart();
+}
+
+#define CUDAL1_FENCE(name, operation)   \
+  CUDAL1_DEVICE void name() {           \
+    cudal1_vgpu::keep_accesses_apart(); \
+    operation();                        \
+    cudal1_vgpu::keep_accesses_apart(); \
+  }
+CUDAL1_FENCE(__threadfence_block, __nvvm_membar_cta)
+CUDAL1_FENCE(__threadfence, __nvvm_membar_gl)
+CUDAL1_FENCE(__threadfence_system, __nvvm_membar_sys)
+#undef CUDAL1_FENCE
 
 CUDAL1_DEVICE void __trap() { asm volatile("trap;"); }
 CUDAL1_DEVICE void __brkpt() { asm volatile("brkpt;"); }

@@ -1,0 +1,96 @@
+// Counters of the virtual GPU, from a sample of every launch's blocks.
+#include <fmt/format.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "corpus.hpp"
+#include "device/vgpu/ptx/lexer.hpp"
+#include "virtual_run.hpp"
+
+namespace cudal1::rank {
+namespace {
+
+using namespace conformance;
+using nlohmann::json;
+using vgpu::KernelCounters;
+using vgpu::Traffic;
+
+json described(const Traffic& traffic) {
+  return {{"requests", traffic.requests}, {"sectors", traffic.sectors}, {"bytes_wanted", traffic.bytes_wanted}};
+}
+
+json described(const KernelCounters& counters) {
+  static constexpr std::array<const char*, vgpu::pipe_count> pipes{
+      "single", "integer", "half", "twofold", "special", "conversion", "tensor", "memory", "control"};
+  json instructions = json::object();
+  for (std::size_t i = 0; i < pipes.size(); ++i) instructions[pipes[i]] = counters.instructions[i];
+  return {{"grid_blocks", counters.grid_blocks},
+          {"blocks", counters.blocks},
+          {"instructions", instructions},
+          {"lanes", counters.lanes},
+          {"branches", counters.branches},
+          {"divergent_branches", counters.divergent_branches},
+          {"barriers", counters.barriers},
+          {"global_loads", described(counters.global_loads)},
+          {"global_stores", described(counters.global_stores)},
+          {"global_atomics", described(counters.global_atomics)},
+          {"local_accesses", described(counters.local_accesses)},
+          {"shared_requests", counters.shared_requests},
+          {"shared_passes", counters.shared_passes},
+          {"tensor_products", counters.tensor_products},
+          {"distinct_bytes_read", counters.distinct_bytes_read},
+          {"distinct_bytes_written", counters.distinct_bytes_written}};
+}
+
+//! A family's buffers, made once; variants get copies of those that they write.
+class FamilyMemory {
+ public:
+  Memory memory_of(const Case& given) {
+    std::map<std::string, Bytes> kept;
+    Memory memory;
+    for (const BufferSpec& spec : given.buffers) {
+      Bytes& bytes = kept[identity(spec)];
+      if (const auto found = made_.find(identity(spec)); found != made_.end()) bytes = std::move(found->second);
+      if (bytes.empty()) bytes = initial_bytes(spec);
+      memory[spec.name] = bytes;
+    }
+    made_ = std::move(kept);
+    return memory;
+  }
+
+ private:
+  std::map<std::string, Bytes> made_;  //!< what the last variant had
+};
+
+std::uint64_t buffer_bytes(const Case& given) {
+  std::uint64_t bytes = 0;
+  for (const BufferSpec& buffer : given.buffers) bytes += buffer.bytes();
+  return bytes;
+}
+
+}  // namespace
+
+void count_corpus(const std::filesystem::path& folder, const std::filesystem::path& result,
+                  const std::string& only_family, std::uint64_t sample) {
+  FamilyMemory buffers;
+  std::ofstream lines(result);
+  std::size_t refused = 0;
+  each_variant(folder, only_family, [&](const Case& given, const CompiledCase& compiled) {
+    try {
+      Memory memory = buffers.memory_of(given);
+      const KernelCounters counters = run_virtually(given, compiled, memory, sample).front();
+      json line = rank::described(given);
+      line["buffer_bytes"] = buffer_bytes(given);
+      line["counters"] = described(counters);
+      lines << line.dump() << std::endl;
+    } catch (const ptx::PtxError& refusal) {
+      ++refused;
+      fmt::print("{}: {}\n", given.name(), refusal.what());
+    }
+  });
+  if (!lines) throw Error(fmt::format("{} cannot be written", result.string()));
+  if (refused > 0) fmt::print("{} variants need what the virtual GPU does not know\n", refused);
+}
+
+}  // namespace cudal1::rank
