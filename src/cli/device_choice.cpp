@@ -6,11 +6,11 @@
 
 namespace cudal1 {
 
-std::unique_ptr<Backend> choose_backend(const std::string& device, const std::string& gpu) {
+std::unique_ptr<Backend> choose_backend(const std::string& device, const VgpuOptions& vgpu) {
   std::string reason;
   const bool has_gpu = device != "vgpu" && cuda::device_count(reason) > 0;
   if (device == "vgpu" || (device == "auto" && !has_gpu))
-    return make_vgpu_backend(std::make_unique<ClangCompiler>(), gpu);
+    return make_vgpu_backend(std::make_unique<ClangCompiler>(), vgpu);
   if (!has_gpu) throw Error("no GPU to run on: " + reason + " (./cudal1 doctor says more)");
   return make_cuda_backend(0, std::make_unique<NvrtcCompiler>());
 }

@@ -25,7 +25,8 @@ namespace fs = std::filesystem;
 struct EvalOptions {
   fs::path task;
   std::vector<fs::path> programs;
-  std::string device = "auto", gpu = "h200";
+  std::string device = "auto";
+  VgpuOptions vgpu;
   JudgeOptions judge;
   int jobs = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 8u));
   fs::path archive;
@@ -68,7 +69,7 @@ double best_known(Archive& archive, const TaskJudge& judge, const std::string& g
 int run_eval(const EvalOptions& options) {
   std::vector<std::string> texts;
   for (const fs::path& path : options.programs) texts.push_back(read_file(path));
-  const auto backend = choose_backend(options.device, options.gpu);
+  const auto backend = choose_backend(options.device, options.vgpu);
   const std::string gpu = backend->info().name;
   std::optional<Archive> archive;
   if (options.use_archive)
@@ -88,6 +89,8 @@ int run_eval(const EvalOptions& options) {
   }
   return run_eval_loop(loop, {gpu, options.as_json, options.verbose, options.profile_report});
 }
+
+std::string known_gpus() { return fmt::format("{}", fmt::join(vgpu::profile_names(), ", ")); }
 
 //! An option that takes one of a few words.
 template <class Enum>
@@ -114,9 +117,10 @@ void add_eval_command(CLI::App& app, CommandAction& action) {
   command->add_option("task", options->task, "Folder with graph.json, or the file")->required();
   command->add_option("programs", options->programs, "Program texts (.cu)")->required();
   command->add_option("--device", options->device, "Where to run")->check(CLI::IsMember({"auto", "cuda", "vgpu"}));
-  command->add_option(
-      "--gpu", options->gpu,
-      fmt::format("Whose times the virtual GPU predicts: {} or a file", fmt::join(vgpu::profile_names(), ", ")));
+  command->add_option("--gpu", options->vgpu.gpu,
+                      "Whose times the virtual GPU predicts: " + known_gpus() + " or a file");
+  command->add_option("--checks", options->vgpu.checks,
+                      "What the virtual GPU looks for: all, none, or some of shared-races,global-races,uninitialised");
   add_choice(*command, "--mode", options->judge.mode, {{"fast", JudgeMode::fast}, {"result", JudgeMode::result}},
              "fast (intervals of 3%) or result (1%, fresh processes); default result");
   add_choice(*command, "--timing", options->judge.protocol,

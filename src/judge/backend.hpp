@@ -33,7 +33,12 @@ class Backend {
 //! The GPU with this ordinal. Throws Error in one line when there is none.
 std::unique_ptr<Backend> make_cuda_backend(int ordinal, std::unique_ptr<Compiler> compiler);
 
-//! The virtual GPU. `gpu`: whose times it predicts, one of vgpu::profile_names() or a file. Throws Error.
-std::unique_ptr<Backend> make_vgpu_backend(std::unique_ptr<Compiler> compiler, const std::string& gpu = "h200");
+struct VgpuOptions {
+  std::string gpu = "h200";    //!< whose times are predicted: one of vgpu::profile_names(), or a file
+  std::string checks = "all";  //!< see vgpu::checks_named
+};
+
+//! The virtual GPU. Throws Error for options that mean nothing.
+std::unique_ptr<Backend> make_vgpu_backend(std::unique_ptr<Compiler> compiler, const VgpuOptions& options = {});
 
 }  // namespace cudal1

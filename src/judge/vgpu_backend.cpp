@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/files.hpp"
+#include "device/vgpu/checks/check_options.hpp"
 #include "device/vgpu/model/gpu_profile.hpp"
 #include "judge/backend.hpp"
 
@@ -20,11 +21,13 @@ void keep_freed_memory() {
 
 class VgpuBackend : public Backend {
  public:
-  VgpuBackend(std::unique_ptr<Compiler> compiler, const std::string& gpu)
-      : compiler_(std::move(compiler)),
-        gpu_(std::filesystem::exists(gpu) ? std::filesystem::absolute(gpu).string() : gpu) {
+  VgpuBackend(std::unique_ptr<Compiler> compiler, const VgpuOptions& options)
+      : compiler_(std::move(compiler)), options_(options) {
     keep_freed_memory();
-    info_.name = "virtual " + vgpu::find_profile(gpu).title;
+    vgpu::checks_named(options_.checks);
+    info_.name = "virtual " + vgpu::find_profile(options_.gpu).title;
+    // The runner starts in another folder.
+    if (std::filesystem::exists(options_.gpu)) options_.gpu = std::filesystem::absolute(options_.gpu).string();
     info_.uuid = "vgpu";
     info_.target = "sm_90";  // or the newest that this clang knows
     info_.memory_bytes = ::sysconf(_SC_PHYS_PAGES) * ::sysconf(_SC_PAGESIZE);
@@ -41,8 +44,8 @@ class VgpuBackend : public Backend {
     RunnerOptions options;
     options.executable = executable_directory() / "cudal1-vgpu-runner";
     options.readable = {std::filesystem::path(CUDAL1_TORCH_DIR).parent_path()};
-    options.arguments = {"--gpu", gpu_};
-    if (std::filesystem::exists(gpu_)) options.readable.push_back(gpu_);  // a profile of the user's own
+    options.arguments = {"--gpu", options_.gpu, "--checks", options_.checks};
+    if (std::filesystem::exists(options_.gpu)) options.readable.push_back(options_.gpu);  // a profile of the user's own
     return options;
   }
 
@@ -55,14 +58,14 @@ class VgpuBackend : public Backend {
 
  private:
   std::unique_ptr<Compiler> compiler_;
-  std::string gpu_;
+  VgpuOptions options_;
   DeviceInfo info_;
 };
 
 }  // namespace
 
-std::unique_ptr<Backend> make_vgpu_backend(std::unique_ptr<Compiler> compiler, const std::string& gpu) {
-  return std::make_unique<VgpuBackend>(std::move(compiler), gpu);
+std::unique_ptr<Backend> make_vgpu_backend(std::unique_ptr<Compiler> compiler, const VgpuOptions& options) {
+  return std::make_unique<VgpuBackend>(std::move(compiler), options);
 }
 
 }  // namespace cudal1

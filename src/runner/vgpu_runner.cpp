@@ -1,12 +1,16 @@
-// cudal1-vgpu-runner: the process in which candidates run on the virtual GPU. `--gpu NAME`: whose times it predicts.
+// cudal1-vgpu-runner: the process in which candidates run on the virtual GPU. `--gpu NAME`: whose times it predicts;
+// `--checks NAMES`: which checks look on.
 #include <string_view>
 
 #include "device/vgpu/vgpu_device.hpp"
 #include "runner/runner_main.hpp"
 
 int main(int argc, char** argv) {
-  std::string gpu = "h200";
-  for (int i = 1; i + 1 < argc; i += 2)
+  std::string gpu = "h200", checks = "all";
+  for (int i = 1; i + 1 < argc; i += 2) {
     if (std::string_view(argv[i]) == "--gpu") gpu = argv[i + 1];
-  return cudal1::runner_main(argc, argv, [gpu] { return std::make_unique<cudal1::vgpu::VgpuDevice>(gpu); });
+    if (std::string_view(argv[i]) == "--checks") checks = argv[i + 1];
+  }
+  return cudal1::runner_main(
+      argc, argv, [=] { return std::make_unique<cudal1::vgpu::VgpuDevice>(gpu, cudal1::vgpu::checks_named(checks)); });
 }

@@ -32,7 +32,7 @@ std::unique_ptr<LoadedPlan> VgpuDevice::load(const Plan& plan, const CompiledMod
   if (!arena_) throw DeviceError(Status::judge_error, "no arena is mapped", false);
   std::unique_ptr<OpRuntime> ops;
   if (plan.has_op_steps()) ops = make_op_runtime(plan, {.precision = flags});
-  return std::make_unique<VgpuPlan>(plan, module, profile_, std::span(arena_, layout_.bytes), std::move(ops));
+  return std::make_unique<VgpuPlan>(plan, module, profile_, checks_, std::span(arena_, layout_.bytes), std::move(ops));
 }
 
 }  // namespace cudal1::vgpu

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "device/device.hpp"
+#include "device/vgpu/checks/check_options.hpp"
 #include "device/vgpu/model/gpu_profile.hpp"
 
 namespace cudal1::vgpu {
@@ -12,7 +13,7 @@ namespace cudal1::vgpu {
 class VgpuDevice : public Device {
  public:
   //! `gpu`: whose times are predicted; a name or a file. Throws Error.
-  explicit VgpuDevice(const std::string& gpu) : profile_(find_profile(gpu)) {}
+  VgpuDevice(const std::string& gpu, const CheckOptions& checks) : profile_(find_profile(gpu)), checks_(checks) {}
   ~VgpuDevice() override;
   DeviceInfo info() const override { return {}; }
   void map_arena(UniqueFd memory, const ArenaLayout& layout) override;
@@ -22,6 +23,7 @@ class VgpuDevice : public Device {
   void unmap_arena();
 
   GpuProfile profile_;
+  CheckOptions checks_;
   ArenaLayout layout_;
   std::byte* arena_ = nullptr;
 };

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
 
 #include "device/vgpu/launch_limits.hpp"
 
@@ -27,25 +29,13 @@ Index3 index_of(const Dim3& size) {
           static_cast<std::uint32_t>(size[2])};
 }
 
-Status status_of(FaultKind kind) {
-  switch (kind) {
-    case FaultKind::out_of_bounds:
-      return Status::out_of_bounds;
-    case FaultKind::deadlock:
-    case FaultKind::too_many_instructions:
-      return Status::timeout;
-    default:
-      return Status::illegal_access;
-  }
-}
-
 std::uint64_t bytes_of(const Buffer& buffer) { return static_cast<std::uint64_t>(buffer.meta.span_bytes()); }
 
 }  // namespace
 
-VgpuPlan::VgpuPlan(Plan plan, const CompiledModule& module, const GpuProfile& gpu, std::span<std::byte> arena,
-                   std::unique_ptr<OpRuntime> ops)
-    : plan_(std::move(plan)), gpu_(gpu), arena_(arena), ops_(std::move(ops)) {
+VgpuPlan::VgpuPlan(Plan plan, const CompiledModule& module, const GpuProfile& gpu, const CheckOptions& checks,
+                   std::span<std::byte> arena, std::unique_ptr<OpRuntime> ops)
+    : plan_(std::move(plan)), gpu_(gpu), checks_(checks), arena_(arena), ops_(std::move(ops)) {
   if (plan_.has_launches()) module_ = std::make_unique<VgpuModule>(module);
   check_launches(plan_.prepare);
   check_launches(plan_.call);
@@ -70,6 +60,7 @@ void VgpuPlan::place(const BufferOffsets& offsets) {
 void VgpuPlan::prepare(const BufferOffsets& offsets) {
   place(offsets);
   CallPredictor ignored(gpu_, plan_);
+  forget_written();
   run_steps(plan_.prepare, true, ignored);
 }
 
@@ -82,14 +73,17 @@ CallTimes VgpuPlan::call(const BufferOffsets& offsets, const CallOptions&) {
     ops_->begin(addresses, 0);
   }
   CallPredictor predictor(gpu_, plan_);
+  findings_.clear();
+  forget_written();
   run_steps(plan_.call, false, predictor);
+  watching_ = false;  // the first call is enough: checks make a call several times longer
   copy_op_outputs(offsets);
   if (ops_) ops_->end();
   const double milliseconds = predictor.report().total_ms();
   return {.device_ms = milliseconds,
           .host_ms = milliseconds,
           .gate = Gate::held,
-          .findings = {},
+          .findings = std::exchange(findings_, {}),
           .profile = to_json(predictor.report()).dump()};
 }
 
@@ -103,14 +97,24 @@ void VgpuPlan::run_steps(const std::vector<cudal1::Step>& steps, bool preparing,
     } else {
       const auto& op = std::get<OpStep>(steps[i]);
       ops_->run(op, i);
+      note_written_by(op);
       predictor.add_op(op);
     }
+  }
+}
+
+void VgpuPlan::note_written_by(const OpStep& step) {
+  for (const ValueId id : step.node.outputs) {
+    const int buffer = plan_.values[static_cast<std::size_t>(id)].buffer;
+    if (buffer < 0 || plan_.buffers[static_cast<std::size_t>(buffer)].allocated_by_op) continue;
+    written_.set_written(device_address(buffer), bytes_of(plan_.buffers[static_cast<std::size_t>(buffer)]));
   }
 }
 
 void VgpuPlan::run_zero(const ZeroStep& step) {
   const Buffer& buffer = plan_.buffers[static_cast<std::size_t>(step.buffer)];
   std::memset(host_address(step.buffer), 0, bytes_of(buffer));
+  if (!buffer.allocated_by_op) written_.set_written(device_address(step.buffer), bytes_of(buffer));
 }
 
 KernelCounters VgpuPlan::run_launch(const LaunchStep& step, bool preparing) {
@@ -122,8 +126,13 @@ KernelCounters VgpuPlan::run_launch(const LaunchStep& step, bool preparing) {
   launch.block = index_of(step.block);
   launch.dynamic_shared_bytes = static_cast<std::uint64_t>(step.shared_bytes);
   launch.parameters = parameters;
+  const GlobalMemory memory = memory_of(step, preparing);
+  FindingLog log;
+  if (watching_) launch.observers = log.watch(checks_of(launch, step.kernel, memory), launch.grid);
   try {
-    return run_grid(launch, memory_of(step, preparing));
+    const KernelCounters counters = run_grid(launch, memory);
+    if (log.first()) note(*log.first());
+    return counters;
   } catch (const KernelFault& fault) {
     refuse(fault, step);
   }
@@ -179,9 +188,64 @@ void VgpuPlan::copy_op_outputs(const BufferOffsets& offsets) {
       std::memcpy(arena_.data() + offsets[i], host_address(static_cast<int>(i)), bytes_of(plan_.buffers[i]));
 }
 
+ObserverFactory VgpuPlan::checks_of(const Launch& launch, const std::string& kernel, const GlobalMemory& memory) {
+  CheckedLaunch checked;
+  checked.kernel = kernel;
+  checked.grid = launch.grid;
+  checked.block = launch.block;
+  checked.shared_bytes = launch.kernel->static_shared_bytes + launch.dynamic_shared_bytes;
+  checked.local_bytes = launch.kernel->local_bytes;
+  checked.memory = &memory;
+  checked.scratch = &written_;
+  return make_observers(checks_, checked);
+}
+
+//! One line of a program has one finding, however many launches show it.
+void VgpuPlan::note(const KernelFault& fault) {
+  const SourcePosition at{fault.at.line, fault.at.column};
+  const bool known = std::ranges::any_of(findings_, [&](const Finding& finding) { return finding.at == at; });
+  if (!known) findings_.push_back({fault.description(), at});
+}
+
+//! What a call finds poisoned it must write before it reads it.
+void VgpuPlan::forget_written() {
+  written_ = ScratchMarks();
+  for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
+    const Buffer& buffer = plan_.buffers[i];
+    const bool empty = buffer.role == BufferRole::output || buffer.role == BufferRole::scratch ||
+                       buffer.role == BufferRole::intermediate;
+    if (empty && !buffer.allocated_by_op && offsets_[i] != no_offset && bytes_of(buffer) > 0)
+      written_.add_uninitialised(arena_address + offsets_[i], bytes_of(buffer));
+  }
+}
+
 void VgpuPlan::refuse(const KernelFault& fault, const LaunchStep& step) const {
-  throw DeviceError(status_of(fault.kind), fmt::format("kernel '{}': {}", step.kernel, fault.what()), false,
+  throw DeviceError(status_of(fault), fmt::format("kernel '{}': {}", step.kernel, fault.description()), false,
                     {fault.at.line, fault.at.column});
+}
+
+Status VgpuPlan::status_of(const KernelFault& fault) const {
+  switch (fault.kind) {
+    case FaultKind::out_of_bounds:
+      return fault.address && is_near(*fault.address) ? Status::out_of_bounds : Status::illegal_access;
+    case FaultKind::read_only:
+      return Status::modified_input;
+    case FaultKind::misaligned:
+    case FaultKind::trap:
+      return Status::illegal_access;
+    case FaultKind::deadlock:
+    case FaultKind::too_many_instructions:
+      return Status::timeout;
+    default:
+      return Status::unsafe;
+  }
+}
+
+//! A real GPU has other memory there, and does not notice.
+bool VgpuPlan::is_near(std::uint64_t address) const {
+  const std::uint64_t made_end = made_address + plan_.buffers.size() * slot_bytes;
+  return (address >= arena_address && address < arena_address + arena_.size()) ||
+         (address >= made_address && address < made_end);
 }
 
 }  // namespace cudal1::vgpu

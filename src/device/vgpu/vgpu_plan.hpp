@@ -8,6 +8,8 @@
 #include "device/device.hpp"
 #include "device/op_runtime.hpp"
 #include "device/vgpu/call_predictor.hpp"
+#include "device/vgpu/checks/launch_checks.hpp"
+#include "device/vgpu/finding_log.hpp"
 #include "device/vgpu/machine/grid.hpp"
 #include "device/vgpu/vgpu_module.hpp"
 
@@ -16,8 +18,8 @@ namespace cudal1::vgpu {
 class VgpuPlan : public LoadedPlan {
  public:
   //! `ops` is null where the plan has no op steps. Throws DeviceError.
-  VgpuPlan(Plan plan, const CompiledModule& module, const GpuProfile& gpu, std::span<std::byte> arena,
-           std::unique_ptr<OpRuntime> ops);
+  VgpuPlan(Plan plan, const CompiledModule& module, const GpuProfile& gpu, const CheckOptions& checks,
+           std::span<std::byte> arena, std::unique_ptr<OpRuntime> ops);
 
   void prepare(const BufferOffsets& offsets) override;
   CallTimes call(const BufferOffsets& offsets, const CallOptions& options) override;
@@ -34,14 +36,25 @@ class VgpuPlan : public LoadedPlan {
   GlobalMemory memory_of(const LaunchStep& step, bool preparing);
   std::byte* host_address(int buffer);
   std::uint64_t device_address(int buffer) const;
+
+  ObserverFactory checks_of(const Launch& launch, const std::string& kernel, const GlobalMemory& memory);
+  void note(const KernelFault& fault);
+  void forget_written();
+  void note_written_by(const OpStep& step);
   [[noreturn]] void refuse(const KernelFault& fault, const LaunchStep& step) const;
+  Status status_of(const KernelFault& fault) const;
+  bool is_near(std::uint64_t address) const;
 
   Plan plan_;
   const GpuProfile& gpu_;
+  CheckOptions checks_;
   std::span<std::byte> arena_;
   std::unique_ptr<OpRuntime> ops_;
   std::unique_ptr<VgpuModule> module_;  //!< null: the plan has no launches
   BufferOffsets offsets_;
+  ScratchMarks written_;
+  std::vector<Finding> findings_;
+  bool watching_ = true;
 };
 
 }  // namespace cudal1::vgpu

@@ -14,6 +14,9 @@ struct CheckOptions {
   bool shared_races = true, global_races = true, uninitialised = true;
 };
 
+//! "all", "none", or some of "shared-races", "global-races" and "uninitialised" with commas between them. Throws Error.
+CheckOptions checks_named(const std::string& names);
+
 struct CheckedLaunch {
   std::string kernel;
   Index3 grid{1, 1, 1}, block{1, 1, 1};  //!< sizes

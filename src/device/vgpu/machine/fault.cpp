@@ -17,6 +17,8 @@ std::string to_string(FaultKind kind) {
   switch (kind) {
     case FaultKind::out_of_bounds:
       return "out of bounds";
+    case FaultKind::read_only:
+      return "read-only memory";
     case FaultKind::misaligned:
       return "misaligned";
     case FaultKind::deadlock:
@@ -41,13 +43,19 @@ std::string to_string(FaultKind kind) {
   return "unknown";
 }
 
-KernelFault::KernelFault(FaultKind its_kind, const std::string& message, ptx::Location place, Index3 its_block,
-                         Index3 its_thread)
-    : Error(fmt::format("{}: {} ({}, block {}, thread {})", to_string(its_kind), message, place_of(place),
+KernelFault::KernelFault(FaultKind its_kind, const std::string& its_message, ptx::Location place, Index3 its_block,
+                         Index3 its_thread, std::optional<std::uint64_t> its_address)
+    : Error(fmt::format("{}: {} ({}, block {}, thread {})", to_string(its_kind), its_message, place_of(place),
                         text_of(its_block), text_of(its_thread))),
       kind(its_kind),
+      message(its_message),
       at(place),
       block(its_block),
-      thread(its_thread) {}
+      thread(its_thread),
+      address(its_address) {}
+
+std::string KernelFault::description() const {
+  return fmt::format("{}: {} (block {}, thread {})", to_string(kind), message, text_of(block), text_of(thread));
+}
 
 }  // namespace cudal1::vgpu

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/result.hpp"
@@ -11,6 +13,7 @@ namespace cudal1::vgpu {
 
 enum class FaultKind {
   out_of_bounds,
+  read_only,
   misaligned,
   deadlock,
   too_many_instructions,
@@ -33,10 +36,16 @@ using Index3 = std::array<std::uint32_t, 3>;  //!< x, y, z
 //! Ends the kernel that caused it.
 class KernelFault : public Error {
  public:
-  KernelFault(FaultKind kind, const std::string& message, ptx::Location at, Index3 block, Index3 thread);
+  KernelFault(FaultKind kind, const std::string& message, ptx::Location at, Index3 block, Index3 thread,
+              std::optional<std::uint64_t> address = std::nullopt);
+  //! what() without the place.
+  std::string description() const;
+
   FaultKind kind;
+  std::string message;
   ptx::Location at;
   Index3 block, thread;
+  std::optional<std::uint64_t> address;  //!< in global memory
 };
 
 }  // namespace cudal1::vgpu

@@ -79,8 +79,9 @@ Index3 Warp::thread_at(int lane) const {
   return thread_index(first_thread_ + static_cast<std::uint32_t>(lane), block_.block);
 }
 
-void Warp::fail(FaultKind kind, const std::string& message, int lane, const Step& step) const {
-  throw KernelFault(kind, message, step.at, block_.index, thread_at(lane));
+void Warp::fail(FaultKind kind, const std::string& message, int lane, const Step& step,
+                std::optional<std::uint64_t> address) const {
+  throw KernelFault(kind, message, step.at, block_.index, thread_at(lane), address);
 }
 
 void Warp::fail_waiting() const {

@@ -88,7 +88,8 @@ class Warp {
 
   //! All that have not ended wait for something that will not happen.
   [[noreturn]] void fail_waiting() const;
-  [[noreturn]] void fail(FaultKind kind, const std::string& message, int lane, const Step& step) const;
+  [[noreturn]] void fail(FaultKind kind, const std::string& message, int lane, const Step& step,
+                         std::optional<std::uint64_t> address = std::nullopt) const;
 
  private:
   enum class Wait : std::uint8_t { nothing, barrier, lanes, warp_barrier };

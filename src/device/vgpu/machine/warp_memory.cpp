@@ -30,9 +30,9 @@ std::byte* Warp::global(std::uint64_t address, std::uint64_t bytes, bool write, 
   check_alignment(address, bytes, lane, step);
   const Segment* segment = block_.global->find(address, bytes);
   if (!segment || (write && !segment->writable))
-    fail(FaultKind::out_of_bounds,
+    fail(segment ? FaultKind::read_only : FaultKind::out_of_bounds,
          fmt::format("{} {} bytes at {}", write ? "writes" : "reads", bytes, block_.global->describe(address)), lane,
-         step);
+         step, address);
   return segment->host + (address - segment->begin);
 }
 
