@@ -26,7 +26,7 @@ Block::Block(const Launch& launch, const GlobalMemory& memory, AccessPattern* pa
 
 void Block::begin(Index3 index) {
   state_.index = index;
-  state_.instructions_left = launch_.most_instructions;
+  state_.instructions_left = budget();
   std::ranges::fill(state_.shared, poison);
   observer_ = launch_.observers ? launch_.observers(index) : nullptr;
   state_.observer = observer_.get();

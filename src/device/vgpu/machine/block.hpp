@@ -1,6 +1,7 @@
 // A block that runs; used again for the next one, since making registers and memory takes longer than many blocks run.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -20,10 +21,11 @@ class Block {
   void advance();
   bool ended() const { return ended_; }
   //! Warp instructions since begin().
-  std::uint64_t instructions() const { return launch_.most_instructions - state_.instructions_left; }
+  std::uint64_t instructions() const { return budget() - state_.instructions_left; }
 
  private:
   enum class Pass { moved, spun, stuck };
+  std::uint64_t budget() const { return std::min(launch_.most_instructions, launch_.most_block_instructions); }
   Pass run_every_warp();
   void end();
 

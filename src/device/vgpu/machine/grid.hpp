@@ -16,7 +16,9 @@ struct Launch {
   Index3 grid{1, 1, 1}, block{1, 1, 1};
   std::uint64_t dynamic_shared_bytes = 0;
   std::span<const std::byte> parameters;                     //!< laid out as Kernel::parameter_offsets says
-  std::uint64_t most_instructions = std::uint64_t{1} << 32;  //!< of warps, in the whole launch
+  std::uint64_t most_instructions = std::uint64_t{1} << 38;  //!< of warps, in the whole launch
+  //! In one block: some 80 ms of a multiprocessor's time, some seconds of ours. Endless loops end here.
+  std::uint64_t most_block_instructions = std::uint64_t{1} << 29;
 
   ObserverFactory observers;          //!< makes one for each block; empty: nobody watches
   bool counting = true;               //!< or run_grid returns nothing but the numbers of blocks
