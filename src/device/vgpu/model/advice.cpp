@@ -45,11 +45,13 @@ std::string about_occupancy(const KernelFacts& facts) {
 }
 
 std::string about_latency(const KernelFacts& facts) {
-  if (facts.loads_in_flight < 2)
+  const bool half_empty = facts.occupancy < 0.5;
+  if (facts.loads_in_flight < (half_empty ? 2 : 4))
     return fmt::format(
-        "a warp waits for {:.1f} loads at a time: load several values (or 16 bytes) before the first is used",
+        "a warp has {:.1f} loads on their way at a time: let a thread load several values (or 16 bytes) before it uses "
+        "the first",
         facts.loads_in_flight);
-  if (facts.occupancy < 0.5) return about_occupancy(facts);
+  if (half_empty) return about_occupancy(facts);
   return "warps wait for one another and for memory: fewer barriers, shorter chains of dependent instructions";
 }
 

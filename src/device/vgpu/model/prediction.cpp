@@ -153,8 +153,9 @@ class Predictor {
     if (made_.launch_milliseconds > running_ms) return "launch";
     const std::string longest = longest_component();
     const bool of_the_chip = longest == "DRAM bandwidth" || longest == "atomics";
-    if (!of_the_chip && shape_.blocks() < static_cast<std::uint64_t>(gpu_.chip.multiprocessors))
-      return fmt::format("too few blocks: {} for {} multiprocessors", shape_.blocks(), gpu_.chip.multiprocessors);
+    const auto multiprocessors = static_cast<std::uint64_t>(gpu_.chip.multiprocessors);
+    if (!of_the_chip && shape_.blocks() * 4 < multiprocessors * 3)
+      return fmt::format("too few blocks: {} for {} multiprocessors", shape_.blocks(), multiprocessors);
     if (longest == "latency") return fmt::format("latency: {:.0f}% occupancy", 100 * made_.active_share);
     return longest;
   }

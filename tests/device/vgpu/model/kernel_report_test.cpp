@@ -51,7 +51,7 @@ TEST(KernelReports, AdviceFollowsFromTheFacts) {
 
   MadeUpKernel serial = made_up_copy(132, 1 << 24);
   serial.shape.traits.parallelism.global = 1;
-  EXPECT_NE(report(serial).advice.find("waits for 1.0 loads at a time"), std::string::npos) << report(serial).bound;
+  EXPECT_NE(report(serial).advice.find("has 1.0 loads on their way"), std::string::npos) << report(serial).bound;
 
   MadeUpKernel few = made_up_copy(4, 1 << 22);
   EXPECT_EQ(report(few).bound, "too few blocks: 4 for 132 multiprocessors");

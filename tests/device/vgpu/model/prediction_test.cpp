@@ -133,6 +133,12 @@ TEST(Prediction, FewBlocksLeaveMultiprocessorsIdle) {
   EXPECT_GT(few.milliseconds, 5 * predict(h200, shape_of(1320), counters).milliseconds);
 }
 
+TEST(Prediction, NearlyEnoughBlocksAreNotCalledTooFew) {
+  KernelCounters counters = copy_counters(128, 1e6);
+  of(counters, Pipe::single) = 10'000'000;
+  EXPECT_EQ(predict(h200, shape_of(128), counters).bound, "fp32");
+}
+
 TEST(Prediction, TheLastWaveCosts) {
   // As much work in 133 blocks as in 132: one multiprocessor has two.
   KernelCounters counters = copy_counters(132, 1e6);
