@@ -6,10 +6,15 @@
 #include <set>
 #include <tuple>
 
+#include "device/vgpu/machine/call_plan.hpp"
+#include "device/vgpu/machine/call_stack.hpp"
+#include "device/vgpu/machine/collectives.hpp"
 #include "device/vgpu/machine/decode_arithmetic.hpp"
 #include "device/vgpu/machine/effects.hpp"
 #include "device/vgpu/machine/instruction_class.hpp"
 #include "device/vgpu/machine/memory.hpp"
+#include "device/vgpu/machine/operand_reader.hpp"
+#include "device/vgpu/machine/warp.hpp"
 #include "device/vgpu/ptx/lexer.hpp"
 
 namespace cudal1::vgpu {
@@ -18,48 +23,130 @@ namespace {
 using ptx::Operand;
 using ptx::PtxError;
 
-constexpr std::array<const char*, static_cast<std::size_t>(Special::count)> special_names{
-    "%tid.x",   "%tid.y",   "%tid.z",    "%ntid.x",   "%ntid.y",   "%ntid.z", "%ctaid.x",
-    "%ctaid.y", "%ctaid.z", "%nctaid.x", "%nctaid.y", "%nctaid.z", "%laneid", "%warpid"};
-
 //! Words in an opcode that change nothing here: all accesses are in order, and caches hold no secrets.
-const std::set<std::string, std::less<>> harmless{"weak", "relaxed", "acquire", "release", "acq_rel", "volatile",
-                                                  "gpu",  "cta",     "sys",     "ca",      "cg",      "cs",
-                                                  "cv",   "lu",      "wb",      "wt",      "nc"};
+const std::set<std::string, std::less<>> harmless{"weak",
+                                                  "relaxed",
+                                                  "acquire",
+                                                  "release",
+                                                  "acq_rel",
+                                                  "volatile",
+                                                  "gpu",
+                                                  "cta",
+                                                  "sys",
+                                                  "ca",
+                                                  "cg",
+                                                  "cs",
+                                                  "cv",
+                                                  "lu",
+                                                  "wb",
+                                                  "wt",
+                                                  "nc",
+                                                  "noftz",
+                                                  "L1::evict_normal",
+                                                  "L1::evict_unchanged",
+                                                  "L1::evict_first",
+                                                  "L1::evict_last",
+                                                  "L1::no_allocate",
+                                                  "L2::64B",
+                                                  "L2::128B",
+                                                  "L2::256B"};
 
 std::uint64_t round_up(std::uint64_t bytes, std::uint64_t alignment) {
   return (bytes + alignment - 1) / alignment * alignment;
 }
 
-class Decoder {
+class Decoder : private OperandReader {
  public:
   Decoder(const ptx::Module& module, const ptx::Function& entry, const VariableAddresses& variables)
-      : entry_(entry), global_variables_(variables) {
+      : entry_(entry), global_variables_(variables), calls_(plan_calls(module, entry)) {
     kernel_.name = entry.name;
     kernel_.registers = std::make_unique<RegisterMap>(entry);
     kernel_.parameters = entry.parameters;
     place_parameters();
     for (const ptx::Variable& variable : module.variables) place_variable(variable);
-    for (const ptx::Variable& variable : entry.variables) place_variable(variable);
+    for (const ptx::Function* function : calls_.order) declare(*function);
   }
 
   Kernel run() {
-    for (const ptx::Instruction& instruction : entry_.instructions) kernel_.steps.push_back(step_of(instruction));
+    if (calls_.order.size() > 1) start_at_entry();
+    for (const ptx::Function* function : calls_.order) decode_function(*function);
+    for (const Jump& jump : jumps_) kernel_.steps[jump.step].target = step_at(jump.function, jump.instruction);
+    for (const auto& [step, site] : returns_) kernel_.steps[step].target = behind_call_.at(site);
     mark_spinning_loops();
-    Step end;  // falling off the end is an exit
-    end.flow = Flow::exit;
-    end.pipe = Pipe::control;
-    kernel_.steps.push_back(end);
     return std::move(kernel_);
   }
 
  private:
+  // --- functions
+  struct Jump {
+    std::size_t step;
+    const ptx::Function* function;
+    std::size_t instruction;
+  };
+
+  std::string scope_of(const ptx::Function& function) const {
+    return &function == &entry_ ? "" : fmt::format("{}/", function.name);
+  }
+
+  //! Gives the function's registers and variables their places.
+  void declare(const ptx::Function& function) {
+    scope_ = scope_of(function);
+    Frame& frame = frames_[&function];
+    frame.local_begin = kernel_.local_bytes = round_up(kernel_.local_bytes, 16);
+    if (&function != &entry_) {
+      kernel_.registers->declare(function, scope_);
+      for (const ptx::Variable& variable : function.parameters) place_variable(variable);
+      for (const ptx::Variable& variable : function.results) place_variable(variable);
+      return_sites_[&function] = kernel_.registers->reserve(Kind::bits32);
+    }
+    for (const ptx::Variable& variable : function.variables) {
+      // Each of its activations would have to have its own, at another address.
+      if (calls_.recursive.contains(&function) && variable.space == ptx::Space::local)
+        throw PtxError(0, fmt::format("'{}' calls itself and has local memory, which is not known", function.name));
+      place_variable(variable);
+    }
+    frame.local_bytes = kernel_.local_bytes - frame.local_begin;
+    scope_.clear();
+  }
+
+  void start_at_entry() {
+    static const ptx::Instruction nowhere{"bra", {}, std::nullopt, {}, {}};
+    now_ = &nowhere;
+    jump_to(entry_, 0);
+    push_always(of_flow(Flow::branch));
+  }
+
+  void decode_function(const ptx::Function& function) {
+    function_ = &function;
+    scope_ = scope_of(function);
+    kernel_.registers->use_scope(scope_);
+    std::vector<std::size_t>& firsts = first_steps_[&function];
+    for (const ptx::Instruction& instruction : function.instructions) {
+      firsts.push_back(kernel_.steps.size());
+      now_ = &instruction;
+      push(body_of(instruction));
+    }
+    firsts.push_back(kernel_.steps.size());
+    static const ptx::Instruction end{"exit", {}, std::nullopt, {}, {}};  // falling off the end is an exit
+    now_ = &end;
+    push_always(of_flow(Flow::exit));
+  }
+
+  std::uint32_t step_at(const ptx::Function* function, std::size_t instruction) const {
+    return static_cast<std::uint32_t>(first_steps_.at(function).at(instruction));
+  }
+
+  //! The step that is pushed next goes there.
+  void jump_to(const ptx::Function& function, std::size_t instruction) {
+    jumps_.push_back({kernel_.steps.size(), &function, instruction});
+  }
+
   //! Branches back over something that another thread may be waited for with.
   void mark_spinning_loops() {
     std::size_t last_signal = 0;  // counts from 1
     for (std::size_t i = 0; i < kernel_.steps.size(); ++i) {
-      if (may_signal(entry_.instructions[i])) last_signal = i + 1;
-      if (may_signal_other_blocks(entry_.instructions[i])) kernel_.blocks_may_meet = true;
+      if (may_signal(*owners_[i])) last_signal = i + 1;
+      if (may_signal_other_blocks(*owners_[i])) kernel_.blocks_may_meet = true;
       Step& step = kernel_.steps[i];
       step.spins = step.flow == Flow::branch && step.target <= i && last_signal > step.target;
     }
@@ -77,74 +164,27 @@ class Decoder {
     if (variable.space == ptx::Space::shared) {
       // Arrays without a size all begin where the sized ones end.
       kernel_.static_shared_bytes = round_up(kernel_.static_shared_bytes, variable.alignment);
-      (variable.elements == 0 ? dynamic_shared_ : addresses_)[variable.name] = kernel_.static_shared_bytes;
+      (variable.elements == 0 ? dynamic_shared_ : addresses_)[scope_ + variable.name] = kernel_.static_shared_bytes;
       kernel_.static_shared_bytes += variable.bytes();
-    } else if (variable.space == ptx::Space::local) {
+    } else if (variable.space == ptx::Space::local || variable.space == ptx::Space::param) {
+      // What functions are called with, and what they return, lies in local memory.
       kernel_.local_bytes = round_up(kernel_.local_bytes, variable.alignment);
-      addresses_[variable.name] = kernel_.local_bytes;
+      addresses_[scope_ + variable.name] = kernel_.local_bytes;
       kernel_.local_bytes += variable.bytes();
     } else if (const auto found = global_variables_.find(variable.name); found != global_variables_.end()) {
       addresses_[variable.name] = found->second;
     }
   }
 
-  [[noreturn]] void fail(const std::string& message) const { throw PtxError(now_->at.ptx_line, message); }
-  [[noreturn]] void unknown() const { fail(fmt::format("the instruction '{}' is not known", now_->full_opcode())); }
-
-  const Operand& operand(std::size_t i) const {
-    if (i >= now_->operands.size()) fail(fmt::format("'{}' has too few operands", now_->full_opcode()));
-    return now_->operands[i];
-  }
-
-  // --- operands
-  RegisterMap::Register register_of(const Operand& named) const {
-    const auto found = kernel_.registers->find(named.name);
-    if (named.kind != Operand::Kind::name || !found) fail(fmt::format("'{}' is no register", named.name));
-    return *found;
-  }
-
-  std::optional<std::uint64_t> address_of(const std::string& name) const {
-    if (const auto found = addresses_.find(name); found != addresses_.end()) return found->second;
-    if (dynamic_shared_.contains(name)) return kernel_.static_shared_bytes;
-    return std::nullopt;
-  }
-
-  //! A register, a number, or a special register, as 32 bits.
-  Slot source32(const Operand& given) {
-    if (given.kind == Operand::Kind::integer)
-      return kernel_.registers->constant(given.bits & 0xffffffffu, Kind::bits32);
-    if (const auto special = special_slot(given.name)) return *special;
-    return register_of(given).slot;
-  }
-
-  std::optional<Slot> special_slot(const std::string& name) {
-    const auto found = std::ranges::find(special_names, name);
-    if (found == special_names.end()) return std::nullopt;
-    Slot& slot = kernel_.special[static_cast<std::size_t>(found - special_names.begin())];
-    if (slot == 0) slot = kernel_.registers->reserve(Kind::bits32);
-    return slot;
-  }
-
   // --- instructions
-  Step step_of(const ptx::Instruction& instruction) {
-    now_ = &instruction;
-    Step step = body_of(instruction);
-    step.at = instruction.at;
-    step.pipe = pipe_of(instruction);
-    step.tensor_products = tensor_products_of(instruction);
-    if (instruction.guard) {
-      const auto guard = kernel_.registers->find(instruction.guard->predicate);
-      if (!guard || guard->kind != Kind::predicate) fail("a guard must be a predicate");
-      step.guard = guard->slot;
-      step.guard_negated = instruction.guard->negated;
-    }
-    return step;
-  }
-
   Step body_of(const ptx::Instruction& instruction) {
     const std::string& op = instruction.opcode;
     if (op == "bra") return branch();
+    if (op == "brx") return branch_by_table();
+    if (op == "call") return call();
+    if (op == "ret" && function_ != &entry_) return return_to_caller();
     if (op == "ret" || op == "exit") return of_flow(Flow::exit);
+    if (op == "trap" || op == "brkpt") return of_effect(&stop);
     if (op == "bar" || op == "barrier") return barrier();
     if (op == "ld") return load();
     if (op == "st") return store();
@@ -154,20 +194,18 @@ class Decoder {
     if (op == "cvta") return convert_address();
     if (op == "membar" || op == "fence") return of_effect(&fence);
     if (op == "mov") return move();
+    if (op == "isspacep") return is_space();
+    if (op == "prefetch" || op == "prefetchu" || op == "discard" || op == "nanosleep") return nothing();
+    if (const auto collective = decode_collective(*this)) return *collective;
     return arithmetic(instruction);
   }
 
-  static Step of_flow(Flow flow) {
-    Step step;
-    step.flow = flow;
-    return step;
+  static Step nothing() {
+    return of_effect([](Warp&, const Step&, Mask) {});
   }
 
-  static Step of_effect(Effect effect) {
-    Step step;
-    step.flow = Flow::effect;
-    step.effect = effect;
-    return step;
+  static void stop(Warp& warp, const Step& step, Mask mask) {
+    warp.fail(FaultKind::trap, "the program stops itself", std::countr_zero(mask), step);
   }
 
   Step arithmetic(const ptx::Instruction& instruction) {
@@ -177,11 +215,143 @@ class Decoder {
   }
 
   Step branch() {
+    jump_to(*function_, labelled(operand(0).name));
+    return of_flow(Flow::branch);
+  }
+
+  std::size_t labelled(const std::string& name) const {
+    const auto label = function_->labels.find(name);
+    if (label == function_->labels.end()) fail(fmt::format("there is no label '{}'", name));
+    return label->second;
+  }
+
+  //! A step that sets this predicate where a register has this value and the instruction's guard holds.
+  Step compare_with(Slot predicate, Slot value, std::uint32_t wanted) {
+    Slot guard = kernel_.registers->constant(1, Kind::predicate);
+    if (now_->guard) {
+      const auto found = kernel_.registers->find(now_->guard->predicate);
+      if (!found || found->kind != Kind::predicate) fail("a guard must be a predicate");
+      guard = found->slot;
+      if (now_->guard->negated) {
+        guard = kernel_.registers->reserve(Kind::predicate);
+        push_always(computing("not.pred", guard, {found->slot}));
+      }
+    }
+    return computing("setp.eq.and.u32", predicate, {value, kernel_.registers->constant(wanted, Kind::bits32), guard});
+  }
+
+  //! Goes on with a branch where the value is the wanted one; where it leads is decided by whoever pushes it.
+  Step branch_where(Slot value, std::uint32_t wanted) {
+    const Slot predicate = kernel_.registers->reserve(Kind::predicate);
+    push_always(compare_with(predicate, value, wanted));
     Step step = of_flow(Flow::branch);
-    const auto label = entry_.labels.find(operand(0).name);
-    if (label == entry_.labels.end()) fail(fmt::format("there is no label '{}'", operand(0).name));
-    step.target = static_cast<std::uint32_t>(label->second);
+    step.guard = predicate;
     return step;
+  }
+
+  //! brx.idx index, table: a comparison and a branch for each entry.
+  Step branch_by_table() {
+    if (now_->modifiers.empty() || now_->modifiers[0] != "idx") unknown();
+    const auto table = function_->branch_targets.find(operand(1).name);
+    if (table == function_->branch_targets.end()) fail(fmt::format("there is no table '{}'", operand(1).name));
+    const Slot index = register_with(operand(0), 32);
+    for (std::uint32_t i = 0; i < table->second.size(); ++i) {
+      const Step step = branch_where(index, i);
+      jump_to(*function_, labelled(table->second[i]));
+      push_always(step);
+    }
+    return of_effect([](Warp& warp, const Step& step, Mask mask) {
+      warp.fail(FaultKind::out_of_bounds, "a branch table has no entry for its index", std::countr_zero(mask), step);
+    });
+  }
+
+  // --- calls
+  // The callee's parameters are copied in local memory, a register says where to return to, and two branches do the
+  // rest. A function that calls itself keeps what the outer activation had on a stack.
+  Step call() {
+    const ptx::Function& callee = *calls_.callees.at(now_);
+    const CallOperands operands = operands_of_call(*now_);
+    const bool recursive = calls_.recursive.contains(&callee);
+    const std::uint32_t site = calls_.sites.at(now_);
+    pass(operands.arguments, callee, callee.parameters, recursive ? Passing::through_stack_in : Passing::in);
+    push(computing("mov.u32", return_sites_.at(&callee), {kernel_.registers->constant(site, Kind::bits32)}));
+    jump_to(callee, 0);
+    push(of_flow(Flow::branch));
+    behind_call_[site] = static_cast<std::uint32_t>(kernel_.steps.size());
+    pass(operands.results, callee, callee.results, recursive ? Passing::through_stack_out : Passing::out);
+    return nothing();
+  }
+
+  enum class Passing { in, out, through_stack_in, through_stack_out };
+
+  //! Where parameters of a function that calls itself are between its activations.
+  std::uint64_t transfer_area(const ptx::Function& callee) {
+    std::uint64_t& area = transfer_areas_[&callee];
+    if (area != 0) return area;
+    area = kernel_.local_bytes = round_up(kernel_.local_bytes + 1, 16);
+    for (const auto* variables : {&callee.parameters, &callee.results})
+      for (const ptx::Variable& variable : *variables) kernel_.local_bytes += round_up(variable.bytes(), 16);
+    return area;
+  }
+
+  void pass(const Operand* given, const ptx::Function& callee, const std::vector<ptx::Variable>& formals,
+            Passing passing) {
+    const std::size_t count = given ? given->elements.size() : 0;
+    if (count != formals.size())
+      fail(fmt::format("'{}' is called with {} values, not {}", callee.name, count, formals.size()));
+    std::vector<Step> to_formals, to_transfer, from_transfer;
+    const bool in = passing == Passing::in || passing == Passing::through_stack_in;
+    const bool stacked = passing == Passing::through_stack_in || passing == Passing::through_stack_out;
+    std::uint64_t transfer = stacked ? transfer_area(callee) : 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto actual = address_of(given->elements[i].name);
+      if (!actual) fail(fmt::format("'{}' is no parameter", given->elements[i].name));
+      const std::uint64_t formal = addresses_.at(scope_of(callee) + formals[i].name), bytes = formals[i].bytes();
+      const std::uint64_t from = in ? *actual : formal, to = in ? formal : *actual;
+      to_formals.push_back(copy_step(to, from, bytes));
+      to_transfer.push_back(copy_step(transfer, from, bytes));
+      from_transfer.push_back(copy_step(to, transfer, bytes));
+      transfer += round_up(bytes, 16);
+    }
+    if (!stacked) return push_all(to_formals);
+    push_all(to_transfer);
+    push(frame_step(callee, in ? &save_frame : &restore_frame));
+    push_all(from_transfer);
+  }
+
+  void push_all(const std::vector<Step>& steps) {
+    for (const Step& step : steps) push(step);
+  }
+
+  static Step copy_step(std::uint64_t to, std::uint64_t from, std::uint64_t bytes) {
+    Step step = of_effect(&copy_parameter);
+    step.operation.operands = {static_cast<Slot>(to), static_cast<Slot>(from)};
+    step.target = static_cast<std::uint32_t>(bytes);
+    return step;
+  }
+
+  Step frame_step(const ptx::Function& callee, Effect effect) {
+    Frame& frame = frames_.at(&callee);
+    if (frame.registers.empty()) {
+      frame.registers = kernel_.registers->registers_in(scope_of(callee));
+      frame.registers.push_back({return_sites_.at(&callee), Kind::bits32});
+    }
+    Step step = of_effect(effect);
+    step.target = static_cast<std::uint32_t>(kernel_.frames.size());
+    kernel_.frames.push_back(frame);
+    return step;
+  }
+
+  //! A comparison and a branch for each place that calls this function.
+  Step return_to_caller() {
+    for (const auto& [instruction, callee] : calls_.callees) {
+      if (callee != function_) continue;
+      const std::uint32_t site = calls_.sites.at(instruction);
+      const Step step = branch_where(return_sites_.at(function_), site);
+      returns_.emplace_back(kernel_.steps.size(), site);
+      push_always(step);
+    }
+    return nothing();
   }
 
   // bar.sync a{, threads}; bar.arrive a, threads; bar.red.popc.u32 result, a{, threads}, {!}vote
@@ -220,12 +390,6 @@ class Decoder {
     return step;
   }
 
-  Slot register_with(const Operand& named, std::uint32_t bits) const {
-    const auto found = register_of(named);
-    if (bits_of(found.kind) != bits) fail(fmt::format("'{}' has not the right size", named.name));
-    return found.slot;
-  }
-
   //! A predicate, maybe negated: !%p1.
   void set_vote(Step& step, Slot& slot, const Operand& vote) const {
     slot = register_with(vote, 1);
@@ -234,6 +398,7 @@ class Decoder {
 
   //! mov of an address or a special register; all else only computes.
   Step move() {
+    if (const auto special = decode_special_move(*this)) return *special;
     const Operand& from = operand(1);
     ptx::Instruction plain = *now_;
     if (from.kind == Operand::Kind::name) {
@@ -296,28 +461,19 @@ class Decoder {
     }
   }
 
-  void set_address(Step& step, const Operand& address) {
-    if (address.kind != Operand::Kind::address) fail("an address is expected");
-    const Operand& base = address.elements.at(0);
-    step.offset = address.offset;
-    if (base.kind == Operand::Kind::integer) {
-      step.operation.operands[0] = kernel_.registers->constant(base.bits, Kind::bits64);
-    } else if (const auto known = address_of(base.name)) {
-      step.operation.operands[0] = kernel_.registers->constant(*known, Kind::bits64);
-    } else {
-      const auto found = register_of(base);
-      if (found.kind != Kind::bits64) fail("an address has 64 bits");
-      step.operation.operands[0] = found.slot;
-    }
-  }
-
   Step load() {
     Written written = access_as_written();
-    if (written.parameter) return load_parameter(written.access);
+    if (written.parameter && !is_passed(operand(1))) return load_parameter(written.access);
+    if (written.parameter) written.access.space = AddressSpace::local;
     Step step;
     set_data(step, written.access, operand(0));
     set_address(step, operand(1));
     return finished(step, written.access.space, find_load(written.access));
+  }
+
+  //! A parameter of a function or of a call, not one of the kernel's.
+  bool is_passed(const Operand& address) const {
+    return address.kind == Operand::Kind::address && address_of(address.elements.at(0).name).has_value();
   }
 
   //! Parameters lie in memory of their own, which all threads read alike: global memory, at addresses of our choice.
@@ -337,7 +493,8 @@ class Decoder {
 
   Step store() {
     Written written = access_as_written();
-    if (written.parameter) fail("calls of functions are not known");
+    if (written.parameter && !is_passed(operand(0))) fail("a kernel's parameters are only read");
+    if (written.parameter) written.access.space = AddressSpace::local;
     Step step;
     set_address(step, operand(0));
     set_data(step, written.access, operand(1));
@@ -381,7 +538,12 @@ class Decoder {
     set_address(step, operand(first));
     for (std::size_t i = first + 1; i < now_->operands.size(); ++i)
       step.operation.operands.at(i - first) = value_of(now_->operands[i], type);
-    return finished(step, space, find_atomic(operation, type));
+    return finished(step, space, small_or_other_atomic(operation, type));
+  }
+
+  static Effect small_or_other_atomic(const std::string& operation, const std::string& type) {
+    const Effect small = find_small_atomic(operation, type);
+    return small ? small : find_atomic(operation, type);
   }
 
   Slot value_of(const Operand& given, const std::string& type) {
@@ -414,13 +576,6 @@ class Decoder {
     return together(step, source32(operand(2)));
   }
 
-  //! An effect that lanes have together with those in their member mask.
-  static Step together(Step& step, Slot members) {
-    step.flow = Flow::gather;
-    step.members = members;
-    return step;
-  }
-
   //! Between generic addresses and those of a space: shared and local memory have windows, global memory is the rest.
   Step convert_address() {
     static const std::map<std::string, std::int64_t, std::less<>> windows{
@@ -440,17 +595,39 @@ class Decoder {
     step.operation.result = register_of(operand(0)).slot;
     const auto known = address_of(operand(1).name);
     step.operation.operands[0] =
-        known ? kernel_.registers->constant(*known, Kind::bits64) : register_of(operand(1)).slot;
+        known ? kernel_.registers->constant(*known + static_cast<std::uint64_t>(operand(1).offset), Kind::bits64)
+              : register_with(operand(1), 64);
     step.operation.operands[1] = kernel_.registers->constant(static_cast<std::uint64_t>(window->second), Kind::bits64);
     return step;
   }
 
+  //! Constant memory lies among global memory, and parameters beyond it.
+  Step is_space() {
+    const Slot address = register_with(operand(1), 64), result = register_with(operand(0), 1);
+    const auto limit = [&](std::uint64_t bits) { return kernel_.registers->constant(bits, Kind::bits64); };
+    const Slot always = kernel_.registers->constant(1, Kind::predicate);
+    if (has("shared")) return computing("setp.ge.u64", result, {address, limit(shared_window)});
+    if (has("global")) return computing("setp.lt.u64", result, {address, limit(parameter_window)});
+    if (has("const")) return computing("not.pred", result, {always});
+    if (!has("local")) unknown();
+    push(computing("setp.ge.u64", result, {address, limit(local_window)}));
+    const Slot copy = kernel_.registers->reserve(Kind::predicate);
+    push(computing("mov.pred", copy, {result}));
+    return computing("setp.lt.and.u64", result, {address, limit(shared_window), copy});
+  }
+
   const ptx::Function& entry_;
   const VariableAddresses& global_variables_;
-  Kernel kernel_;
-  std::map<std::string, std::uint64_t> addresses_, dynamic_shared_;
+  CallPlan calls_;
+  const ptx::Function* function_ = nullptr;                               // that is being decoded
+  std::map<const ptx::Function*, std::vector<std::size_t>> first_steps_;  // of each instruction
+  std::vector<Jump> jumps_;
+  std::map<const ptx::Function*, Frame> frames_;
+  std::map<const ptx::Function*, Slot> return_sites_;  // registers that hold the number of a call
+  std::map<const ptx::Function*, std::uint64_t> transfer_areas_;
+  std::map<std::uint32_t, std::uint32_t> behind_call_;          // where a call goes on
+  std::vector<std::pair<std::size_t, std::uint32_t>> returns_;  // steps that go back to a call
   std::map<std::tuple<Slot, Effect, AddressSpace>, std::uint32_t> patterns_;
-  const ptx::Instruction* now_ = nullptr;
 };
 
 }  // namespace

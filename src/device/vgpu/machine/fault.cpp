@@ -23,6 +23,8 @@ std::string to_string(FaultKind kind) {
       return "deadlock";
     case FaultKind::too_many_instructions:
       return "too many instructions";
+    case FaultKind::trap:
+      return "trap";
     case FaultKind::inactive_lane:
       return "inactive lane";
     case FaultKind::wrong_barrier:

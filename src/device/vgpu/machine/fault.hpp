@@ -9,7 +9,7 @@
 
 namespace cudal1::vgpu {
 
-enum class FaultKind { out_of_bounds, misaligned, deadlock, too_many_instructions, inactive_lane, wrong_barrier };
+enum class FaultKind { out_of_bounds, misaligned, deadlock, too_many_instructions, inactive_lane, wrong_barrier, trap };
 
 std::string to_string(FaultKind kind);
 

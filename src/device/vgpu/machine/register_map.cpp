@@ -33,18 +33,27 @@ Kind kind_of_register(const std::string& type, int ptx_line) {
   }
 }
 
-RegisterMap::RegisterMap(const ptx::Function& function) {
+RegisterMap::RegisterMap(const ptx::Function& function) { declare(function, ""); }
+
+void RegisterMap::declare(const ptx::Function& function, const std::string& scope) {
   for (const ptx::RegisterFamily& family : function.registers) {
     const Kind kind = kind_of_register(family.type, 0);
-    if (family.count == 0) registers_[family.name] = {reserve(kind), kind};
-    for (std::uint32_t i = 0; i < family.count; ++i)
-      registers_[family.name + std::to_string(i)] = {reserve(kind), kind};
+    const std::string name = scope + family.name;
+    if (family.count == 0) registers_[name] = {reserve(kind), kind};
+    for (std::uint32_t i = 0; i < family.count; ++i) registers_[fmt::format("{}{}", name, i)] = {reserve(kind), kind};
   }
   declared_bytes_ = bytes_;
 }
 
+std::vector<RegisterMap::Register> RegisterMap::registers_in(const std::string& scope) const {
+  std::vector<Register> found;
+  for (auto at = registers_.lower_bound(scope); at != registers_.end() && at->first.starts_with(scope); ++at)
+    found.push_back(at->second);
+  return found;
+}
+
 std::optional<RegisterMap::Register> RegisterMap::find(const std::string& name) const {
-  const auto found = registers_.find(name);
+  const auto found = registers_.find(scope_ + name);
   if (found == registers_.end()) return std::nullopt;
   return found->second;
 }

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "device/vgpu/machine/operation.hpp"
 #include "device/vgpu/ptx/syntax.hpp"
@@ -21,6 +22,11 @@ class RegisterMap {
     Kind kind;
   };
   std::optional<Register> find(const std::string& name) const;
+
+  // Functions that the kernel calls have registers of their own, whatever their names.
+  void declare(const ptx::Function& function, const std::string& scope);
+  void use_scope(const std::string& scope) { scope_ = scope; }
+  std::vector<Register> registers_in(const std::string& scope) const;
 
   //! A slot that somebody else fills.
   Slot reserve(Kind kind);
@@ -42,6 +48,7 @@ class RegisterMap {
     Kind kind;
     auto operator<=>(const Constant&) const = default;
   };
+  std::string scope_;  // goes before names
   std::map<std::string, Register> registers_;
   std::map<Constant, Slot> constants_;
   Slot carry_ = 0;

@@ -76,6 +76,12 @@ enum class Special : std::uint8_t {
   count
 };
 
+//! What a function that calls itself must find again: registers, and bytes of local memory.
+struct Frame {
+  std::vector<RegisterMap::Register> registers;
+  std::uint64_t local_begin = 0, local_bytes = 0;
+};
+
 struct Kernel {
   std::string name;
   std::vector<Step> steps;
@@ -85,7 +91,9 @@ struct Kernel {
   std::map<std::string, std::uint64_t> parameter_offsets;
   std::uint64_t parameter_bytes = 0;
   std::uint64_t static_shared_bytes = 0, local_bytes = 0;
-  std::uint32_t patterns = 1;    //!< how many AccessPatterns its steps name
+  std::vector<std::array<Slot, 16>> slot_lists;  //!< of steps with many registers
+  std::vector<Frame> frames;                     //!< of functions that call themselves
+  std::uint32_t patterns = 1;                    //!< how many AccessPatterns its steps name
   bool blocks_may_meet = false;  //!< through atomics and the like in global memory: the order of blocks matters
 };
 

@@ -40,6 +40,8 @@ void Warp::begin() {
   // What a program reads before it writes it must not depend on which block was here before.
   registers_.clear(block_.kernel->registers->declared_bytes());
   std::ranges::fill(local_, poison);
+  async_copies_.forget();
+  call_stack_.forget();
   constexpr auto block_x = static_cast<std::size_t>(Special::ctaid_x);
   for (std::size_t i = 0; i < 3; ++i)
     if (const Slot slot = block_.kernel->special[block_x + i]; slot != 0)

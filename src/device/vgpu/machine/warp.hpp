@@ -8,7 +8,9 @@
 
 #include "device/vgpu/machine/access_observer.hpp"
 #include "device/vgpu/machine/access_pattern.hpp"
+#include "device/vgpu/machine/async_copy.hpp"
 #include "device/vgpu/machine/barriers.hpp"
+#include "device/vgpu/machine/call_stack.hpp"
 #include "device/vgpu/machine/fault.hpp"
 #include "device/vgpu/machine/memory.hpp"
 #include "device/vgpu/machine/step.hpp"
@@ -63,6 +65,8 @@ class Warp {
 
   Registers& registers() { return registers_; }
   BlockState& block() { return block_; }
+  AsyncCopies& async_copies() { return async_copies_; }
+  CallStack& call_stack() { return call_stack_; }
 
   //! Where `bytes` bytes at this address lie on the host. Throws KernelFault.
   std::byte* global(std::uint64_t address, std::uint64_t bytes, bool write, int lane, const Step& step);
@@ -145,6 +149,8 @@ class Warp {
   std::uint32_t first_thread_;
   Mask live_ = 0;
   Registers registers_;
+  AsyncCopies async_copies_;
+  CallStack call_stack_;
   std::vector<std::byte> local_;
   std::array<Group, 2 * warp_size> groups_;  // more than there can be
   std::size_t group_count_ = 0;
