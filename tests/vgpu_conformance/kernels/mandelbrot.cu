@@ -5,7 +5,7 @@
 //! variant block_16x16: X=16 Y=16
 //! variant block_4x64: X=4 Y=64
 //! variant block_256x1: X=256 Y=1
-//! variant block_32x8_long: LIMIT=1024
+//! variant block_32x8_long: LIMIT=512
 //! let n = 1024 small 256
 //! buffer steps i32[n*n] poison
 //! launch mandelbrot grid=(n/X,n/Y) block=(X,Y) args=(steps, i32:n)

@@ -8,7 +8,7 @@
 //! variant stride_32: STRIDE=32
 //! variant stride_33: STRIDE=33
 //! let blocks = 1024 small 4
-//! let rounds = 64 small 16
+//! let rounds = 256 small 16
 //! input x u32[2048] random
 //! buffer y u32[blocks*256] poison
 //! launch walk grid=(blocks) block=(256) args=(x, y, i32:rounds)
