@@ -93,9 +93,9 @@ class Maker {
     if (loops) lines_.push_back(move_number({words, 3}, choose_(2)));
     const std::size_t begin = lines_.size();
     for (std::uint64_t i = 0; i < count; ++i) add_instruction(loops);
-    if (loops) add_loop_end(begin);
-    for (Line& line : lines_)  // branches beyond the end go to it
+    for (Line& line : lines_)  // none jumps over the end, where the loop counts
       if (line.opcode == "bra") line.target = std::min(line.target, lines_.size());
+    if (loops) add_loop_end(begin);
     return std::move(lines_);
   }
 
@@ -119,7 +119,7 @@ class Maker {
     Line line;
     line.opcode = opcode;
     line.result = any_register(pool_of(known.result), keep_counter);
-    line.has_second = known.second_result && choose_(2) == 0;
+    line.has_second = opcode.starts_with("setp") && choose_(2) == 0;
     line.second = {predicates, (line.result.index + 1) % registers_in_pool};
     for (const Kind kind : known.operands) line.operands.push_back(source(kind));
     guard(line);
@@ -157,7 +157,7 @@ class Maker {
     return {"mov.u32", false, false, {}, to, {}, false, {{{}, true, bits, Kind::bits32}}, 0};
   }
 
-  //! %w3 counts up to the lane's limit, which is one more than its lowest bits of input.
+  //! %w3 counts, and is nobody's result inside.
   void add_loop_end(std::size_t begin) {
     const Source counter{{words, 3}, false, 0, Kind::bits32};
     lines_.push_back({"add.u32", false, false, {}, {words, 3}, {}, false, {counter, {{}, true, 1, Kind::bits32}}, 0});
