@@ -24,12 +24,12 @@ class Collectives : public ::testing::Test {
 
   Words run(const std::string& body, const Words& in, const std::string& outside = "") {
     const std::string head =
-        ".reg .pred %p<8>;\n.reg .b16 %rs<8>;\n.reg .b32 %r<64>;\n.reg .f32 %f<8>;\n.reg .b64 %rd<16>;\n.reg .f64 %fd<8>;\n"
+        ".reg .pred %p<8>;\n.reg .b16 %rs<8>;\n.reg .b32 %r<64>;\n.reg .f32 %f<8>;\n.reg .b64 %rd<16>;\n.reg .f64 "
+        "%fd<8>;\n"
         "mov.u32 %r0, %tid.x;\nld.param.u64 %rd3, [in];\nld.param.u64 %rd4, [out];\nmul.wide.u32 %rd5, %r0, 64;\n"
         "add.s64 %rd1, %rd3, %rd5;\nadd.s64 %rd2, %rd4, %rd5;\n";
-    const ptx::Module module =
-        ptx::parse(".version 7.5\n.target sm_86\n.address_size 64\n" + outside +
-                   ".entry k(.param .u64 in, .param .u64 out)\n{\n" + head + body + "ret;\n}\n");
+    const ptx::Module module = ptx::parse(".version 7.5\n.target sm_86\n.address_size 64\n" + outside +
+                                          ".entry k(.param .u64 in, .param .u64 out)\n{\n" + head + body + "ret;\n}\n");
     const Kernel kernel = decode(module, *module.find("k"), {});
     Words given = in, out(warp_size * words_of_lane);
     std::vector<std::byte> parameters(16);
@@ -107,9 +107,7 @@ std::pair<int, int> place_in_b(const MatrixCase& c, int lane, int i) {
   if (c.element_bits == 32) return {in_group + (i == 0 ? 0 : 4), group};
   return {in_group * 2 + (i & 1) + (i < 2 ? 0 : 8), group};
 }
-std::pair<int, int> place_in_c(int lane, int i) {
-  return {(lane >> 2) + (i < 2 ? 0 : 8), (lane % 4) * 2 + (i & 1)};
-}
+std::pair<int, int> place_in_c(int lane, int i) { return {(lane >> 2) + (i < 2 ? 0 : 8), (lane % 4) * 2 + (i & 1)}; }
 
 std::uint64_t element_bits(const Words& words, int lane, int first_word, int i, int bits) {
   const int in_word = 32 / bits;
@@ -179,7 +177,8 @@ std::uint32_t small_numbers(Random& random, char kind) {
     std::uint64_t exponent = bias - spread + random.below(2 * spread);
     if (random.below(12) == 0) exponent = 0;
     const std::uint64_t kept = random.below(20) == 0 ? 0 : fraction;
-    return static_cast<std::uint32_t>(random.below(2) << (exponent_bits + fraction_bits) | exponent << fraction_bits | kept);
+    return static_cast<std::uint32_t>(random.below(2) << (exponent_bits + fraction_bits) | exponent << fraction_bits |
+                                      kept);
   };
   if (kind == 'h') return real(5, 10, 6) | real(5, 10, 6) << 16;
   if (kind == 'b') return real(8, 7, 12) | real(8, 7, 12) << 16;
@@ -262,11 +261,13 @@ TEST_F(Collectives, DoublesAreMultipliedTogetherToo) {
 
 TEST_F(Collectives, InfinitiesAndNanGoThroughMatrixProducts) {
   Words in(warp_size * words_of_lane);
-  in[0] = 0x7c00;                        // a(0, 0) is infinite
-  for (int lane = 0; lane < warp_size; ++lane) in[static_cast<std::size_t>(16 * lane + 4)] = lane == 4 ? 0xbc00 : 0x3c00;
+  in[0] = 0x7c00;  // a(0, 0) is infinite
+  for (int lane = 0; lane < warp_size; ++lane)
+    in[static_cast<std::size_t>(16 * lane + 4)] = lane == 4 ? 0xbc00 : 0x3c00;
   const Words out = run(
       "ld.global.u32 %r10, [%rd1];\nld.global.u32 %r11, [%rd1+4];\nld.global.u32 %r14, [%rd1+16];\nmov.u32 %r16, 0;\n"
-      "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%r30,%r31,%r32,%r33}, {%r10,%r11}, {%r14}, {%r16,%r16,%r16,%r16};\n"
+      "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%r30,%r31,%r32,%r33}, {%r10,%r11}, {%r14}, "
+      "{%r16,%r16,%r16,%r16};\n"
       "st.global.u32 [%rd2], %r30;\nst.global.u32 [%rd2+4], %r31;\n",
       in);
   EXPECT_EQ(out[0], 0x7f800000u);  // times b(0, 0) = 1
@@ -332,11 +333,11 @@ TEST_F(Collectives, AsyncCopiesAreThereAfterTheWaitAndNotBefore) {
 
 TEST_F(Collectives, AsyncCopiesFillUpWithZeros) {
   const Words in = random_words();
-  const Words out = run(
-      "mov.u64 %rd6, tile;\nmul.wide.u32 %rd7, %r0, 16;\nadd.s64 %rd8, %rd6, %rd7;\nand.b32 %r1, %r0, 3;\n"
-      "shl.b32 %r1, %r1, 2;\ncp.async.cg.shared.global [%rd8], [%rd1], 16, %r1;\ncp.async.wait_all;\n"
-      "ld.shared.v4.u32 {%r2, %r3, %r4, %r5}, [%rd8];\nst.global.v4.u32 [%rd2], {%r2, %r3, %r4, %r5};\n",
-      in, ".shared .align 16 .b8 tile[512];\n");
+  const Words out =
+      run("mov.u64 %rd6, tile;\nmul.wide.u32 %rd7, %r0, 16;\nadd.s64 %rd8, %rd6, %rd7;\nand.b32 %r1, %r0, 3;\n"
+          "shl.b32 %r1, %r1, 2;\ncp.async.cg.shared.global [%rd8], [%rd1], 16, %r1;\ncp.async.wait_all;\n"
+          "ld.shared.v4.u32 {%r2, %r3, %r4, %r5}, [%rd8];\nst.global.v4.u32 [%rd2], {%r2, %r3, %r4, %r5};\n",
+          in, ".shared .align 16 .b8 tile[512];\n");
   for (int lane = 0; lane < warp_size; ++lane)
     for (int i = 0; i < 4; ++i) EXPECT_EQ(word_of(out, lane, i), i < lane % 4 ? word_of(in, lane, i) : 0u);
 }
@@ -354,11 +355,11 @@ TEST_F(Collectives, AsyncCopiesKeepToTheirBuffers) {
 TEST_F(Collectives, MatchFindsLanesWithTheSameValue) {
   Words in = random_words();
   for (int lane = 0; lane < warp_size; ++lane) in[static_cast<std::size_t>(16 * lane)] %= 5;
-  const Words out = run(
-      "ld.global.u32 %r1, [%rd1];\nmatch.any.sync.b32 %r2, %r1, -1;\nmatch.all.sync.b32 %r3|%p1, %r1, -1;\n"
-      "selp.u32 %r4, 1, 0, %p1;\nmatch.all.sync.b64 %r5|%p2, %rd3, -1;\nselp.u32 %r6, 1, 0, %p2;\n"
-      "st.global.v4.u32 [%rd2], {%r2, %r3, %r4, %r5};\nst.global.u32 [%rd2+16], %r6;\n",
-      in);
+  const Words out =
+      run("ld.global.u32 %r1, [%rd1];\nmatch.any.sync.b32 %r2, %r1, -1;\nmatch.all.sync.b32 %r3|%p1, %r1, -1;\n"
+          "selp.u32 %r4, 1, 0, %p1;\nmatch.all.sync.b64 %r5|%p2, %rd3, -1;\nselp.u32 %r6, 1, 0, %p2;\n"
+          "st.global.v4.u32 [%rd2], {%r2, %r3, %r4, %r5};\nst.global.u32 [%rd2+16], %r6;\n",
+          in);
   for (int lane = 0; lane < warp_size; ++lane) {
     std::uint32_t same = 0;
     for (int other = 0; other < warp_size; ++other)
@@ -377,18 +378,20 @@ TEST_F(Collectives, ReductionsGoOverTheMembers) {
                               "max.u32", "and.b32", "or.b32",  "xor.b32"};
   std::string body = "ld.global.u32 %r1, [%rd1];\nsetp.lt.u32 %p1, %r0, 20;\n";
   for (int i = 0; i < 9; ++i)
-    body += fmt::format("@%p1 redux.sync.{} %r2, %r1, 0xfffff;\n@%p1 st.global.u32 [%rd2+{}], %r2;\n", operations[i], 4 * i);
+    body += fmt::format("@%p1 redux.sync.{} %r2, %r1, 0xfffff;\n@%p1 st.global.u32 [%rd2+{}], %r2;\n", operations[i],
+                        4 * i);
   const Words out = run(body + "activemask.b32 %r3;\n@%p1 activemask.b32 %r3;\nst.global.u32 [%rd2+36], %r3;\n", in);
   for (int i = 0; i < 9; ++i) {
     std::int64_t wanted = i == 6 ? -1 : i == 1 || i == 4 ? INT64_MAX : i == 2 ? INT64_MIN : 0;
     for (int lane = 0; lane < 20; ++lane) {
       const std::uint32_t word = word_of(in, lane, 0);
       const std::int64_t value = i < 3 ? std::int64_t{static_cast<std::int32_t>(word)} : std::int64_t{word};
-      wanted = i % 3 == 0 && i < 6 ? wanted + value : i < 6 && i % 3 == 1 ? std::min(wanted, value)
-               : i < 6             ? std::max(wanted, value)
-               : i == 6            ? wanted & value
-               : i == 7            ? wanted | value
-                                   : wanted ^ value;
+      wanted = i % 3 == 0 && i < 6   ? wanted + value
+               : i < 6 && i % 3 == 1 ? std::min(wanted, value)
+               : i < 6               ? std::max(wanted, value)
+               : i == 6              ? wanted & value
+               : i == 7              ? wanted | value
+                                     : wanted ^ value;
     }
     EXPECT_EQ(word_of(out, 3, i), static_cast<std::uint32_t>(wanted)) << operations[i];
     EXPECT_EQ(word_of(out, 25, i), 0u);
@@ -399,13 +402,13 @@ TEST_F(Collectives, ReductionsGoOverTheMembers) {
 
 // --- atomics of 16 bits
 TEST_F(Collectives, HalvesAddUpAtomically) {
-  const Words out = run(
-      "mov.u32 %r1, 0x40003c00;\nred.global.add.noftz.f16x2 [%rd4], %r1;\nmov.u32 %r2, 0x40003f80;\n"
-      "atom.global.add.noftz.bf16x2 %r3, [%rd4+4], %r2;\ncvt.u16.u32 %rs1, %r1;\n"
-      "atom.global.add.noftz.f16 %rs2, [%rd4+8], %rs1;\natom.global.cas.b16 %rs3, [%rd4+12], 0, %rs1;\n"
-      "setp.eq.u32 %p1, %r0, 31;\ncvt.u32.u16 %r4, %rs2;\ncvt.u32.u16 %r5, %rs3;\n"
-      "@%p1 st.global.v2.u32 [%rd4+16], {%r4, %r5};\n",
-      Words(512));
+  const Words out =
+      run("mov.u32 %r1, 0x40003c00;\nred.global.add.noftz.f16x2 [%rd4], %r1;\nmov.u32 %r2, 0x40003f80;\n"
+          "atom.global.add.noftz.bf16x2 %r3, [%rd4+4], %r2;\ncvt.u16.u32 %rs1, %r1;\n"
+          "atom.global.add.noftz.f16 %rs2, [%rd4+8], %rs1;\natom.global.cas.b16 %rs3, [%rd4+12], 0, %rs1;\n"
+          "setp.eq.u32 %p1, %r0, 31;\ncvt.u32.u16 %r4, %rs2;\ncvt.u32.u16 %r5, %rs3;\n"
+          "@%p1 st.global.v2.u32 [%rd4+16], {%r4, %r5};\n",
+          Words(512));
   EXPECT_EQ(out[0], 0x54005000u);  // 64 and 32
   EXPECT_EQ(out[1], 0x42804200u);  // 64 and 32
   EXPECT_EQ(out[2], 0x5000u);
@@ -417,12 +420,12 @@ TEST_F(Collectives, HalvesAddUpAtomically) {
 // --- moves
 TEST_F(Collectives, PartsOfRegistersGoTogetherAndApart) {
   const Words in = random_words();
-  const Words out = run(
-      "ld.global.u32 %r1, [%rd1];\nld.global.u32 %r2, [%rd1+4];\nmov.b32 {%rs1, %rs2}, %r1;\n"
-      "mov.b32 %r3, {%rs2, %rs1};\nmov.b64 %rd6, {%r1, %r2};\nmov.b64 {%r4, %r5}, %rd6;\nmov.b64 {_, %r6}, %rd6;\n"
-      "mov.b64 {%rs3, %rs4, %rs5, %rs6}, %rd6;\nmov.b64 %rd7, {%rs6, %rs5, %rs4, %rs3};\n"
-      "st.global.v4.u32 [%rd2], {%r3, %r4, %r5, %r6};\nst.global.u64 [%rd2+16], %rd7;\n",
-      in);
+  const Words out =
+      run("ld.global.u32 %r1, [%rd1];\nld.global.u32 %r2, [%rd1+4];\nmov.b32 {%rs1, %rs2}, %r1;\n"
+          "mov.b32 %r3, {%rs2, %rs1};\nmov.b64 %rd6, {%r1, %r2};\nmov.b64 {%r4, %r5}, %rd6;\nmov.b64 {_, %r6}, %rd6;\n"
+          "mov.b64 {%rs3, %rs4, %rs5, %rs6}, %rd6;\nmov.b64 %rd7, {%rs6, %rs5, %rs4, %rs3};\n"
+          "st.global.v4.u32 [%rd2], {%r3, %r4, %r5, %r6};\nst.global.u64 [%rd2+16], %rd7;\n",
+          in);
   for (int lane = 0; lane < warp_size; ++lane) {
     const std::uint32_t a = word_of(in, lane, 0), b = word_of(in, lane, 1);
     EXPECT_EQ(word_of(out, lane, 0), a << 16 | a >> 16);
@@ -510,10 +513,10 @@ TEST_F(Collectives, FunctionsMayCallThemselves) {
       "ld.param.b32 %r3, [c];\n}\nsub.u32 %r4, %r1, 2;\n{\n.param .b32 a;\n.param .b32 c;\nst.param.b32 [a], %r4;\n"
       "call.uni (c), fibonacci, (a);\nld.param.b32 %r5, [c];\n}\nadd.u32 %r6, %r3, %r5;\nst.param.b32 [result], %r6;\n"
       "ret;\n}\n";
-  const Words out = run(
-      "rem.u32 %r1, %r0, 12;\n{\n.param .b32 a;\n.param .b32 c;\nst.param.b32 [a], %r1;\n"
-      "call.uni (c), fibonacci, (a);\nld.param.b32 %r2, [c];\n}\nst.global.u32 [%rd2], %r2;\n",
-      Words(512), function);
+  const Words out =
+      run("rem.u32 %r1, %r0, 12;\n{\n.param .b32 a;\n.param .b32 c;\nst.param.b32 [a], %r1;\n"
+          "call.uni (c), fibonacci, (a);\nld.param.b32 %r2, [c];\n}\nst.global.u32 [%rd2], %r2;\n",
+          Words(512), function);
   const std::uint32_t wanted[] = {0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89};
   for (int lane = 0; lane < warp_size; ++lane) EXPECT_EQ(word_of(out, lane, 0), wanted[lane % 12]) << lane;
 }

@@ -458,7 +458,8 @@ class Decoder : private OperandReader {
     for (std::size_t i = 0; i < all.size(); ++i) {
       const bool number = all[i].kind == Operand::Kind::integer || all[i].kind == Operand::Kind::floating;
       if (number && now_->opcode != "st") fail("a register is expected");
-      const auto bits = number ? bits_of(kind_of_register(access.type, now_->at.ptx_line)) : bits_of(register_of(all[i]).kind);
+      const auto bits =
+          number ? bits_of(kind_of_register(access.type, now_->at.ptx_line)) : bits_of(register_of(all[i]).kind);
       step.data[i] = value_of(all[i], access.type);
       if (i > 0 && bits != access.register_bits) fail("registers of one size are expected");
       access.register_bits = bits;
