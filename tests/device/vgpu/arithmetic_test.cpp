@@ -75,21 +75,14 @@ class OneInstruction {
                            fmt::join(given[lane], ", "));
       if ((registers.predicate(map_->carry()) >> lane & 1) != (carry ? 1u : 0u)) return opcode_ + ": the carry";
       if (entry_.second_result && active &&
-          (registers.predicate(operation_.second_result) >> lane & 1) != second_result(given[lane], wanted))
+          (registers.predicate(operation_.second_result) >> lane & 1) !=
+              second_predicate_in_one_lane(opcode_, given[lane]))
         return opcode_ + ": the second result";
     }
     return "";
   }
 
  private:
-  //! Of setp's two: the complement, or what holds for the upper halves.
-  std::uint64_t second_result(std::vector<std::uint64_t> operands, std::uint64_t first) const {
-    if (!opcode_.ends_with("x2")) return 1 - first;
-    operands[0] >>= 16;
-    operands[1] >>= 16;
-    return evaluate_in_one_lane(opcode_, operands);
-  }
-
   //! Which NaN an f64 operation gives is not defined, and approximations are not bit-exact.
   bool may_differ(std::uint64_t a, std::uint64_t b) const {
     const auto is_nan = [](std::uint64_t bits) { return (bits & 0x7fffffffffffffff) > 0x7ff0000000000000; };

@@ -597,4 +597,11 @@ std::uint64_t evaluate_in_one_lane(const std::string& full_opcode, const std::ve
   return Lane(full_opcode, operands, carry).run();
 }
 
+std::uint64_t second_predicate_in_one_lane(const std::string& full_opcode, std::vector<std::uint64_t> operands) {
+  if (!full_opcode.ends_with("x2")) return 1 - evaluate_in_one_lane(full_opcode, operands);
+  operands[0] >>= 16;
+  operands[1] >>= 16;
+  return evaluate_in_one_lane(full_opcode, operands);
+}
+
 }  // namespace cudal1::vgpu

@@ -12,4 +12,7 @@ namespace cudal1::vgpu {
 std::uint64_t evaluate_in_one_lane(const std::string& full_opcode, const std::vector<std::uint64_t>& operands,
                                    bool* carry = nullptr);
 
+//! The other predicate of setp: the complement, or what holds for the upper halves of two numbers in a register.
+std::uint64_t second_predicate_in_one_lane(const std::string& full_opcode, std::vector<std::uint64_t> operands);
+
 }  // namespace cudal1::vgpu

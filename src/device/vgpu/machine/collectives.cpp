@@ -98,6 +98,11 @@ Effect integer_reduction(const std::string& operation) {
   return operation == "max" ? &reduce<Larger, T> : nullptr;
 }
 
+//! From an arbitrary beginning.
+std::uint64_t instructions_done(Warp& warp, const Step& step) {
+  return (std::uint64_t{1} << 62) - warp.block().instructions_left + warp.uncounted_before(step);
+}
+
 // --- atomics of 16 bits and of two such in a word
 template <class T>
 struct AddOne {
@@ -160,12 +165,12 @@ Effect find_reduction(const std::string& operation, const std::string& type) {
 void active_lanes(Warp& warp, const Step& step, Mask mask) { give_to_all(warp, step, mask, mask); }
 
 void read_clock(Warp& warp, const Step& step, Mask mask) {
-  give_to_all(warp, step, mask, static_cast<std::uint32_t>(0 - warp.block().instructions_left));
+  give_to_all(warp, step, mask, static_cast<std::uint32_t>(instructions_done(warp, step)));
 }
 
 void read_wide_clock(Warp& warp, const Step& step, Mask mask) {
   auto* result = warp.registers().words<std::uint64_t>(step.operation.result);
-  for_each_lane(mask, [&](int lane) { result[lane] = (std::uint64_t{1} << 62) - warp.block().instructions_left; });
+  for_each_lane(mask, [&](int lane) { result[lane] = instructions_done(warp, step); });
 }
 
 Effect find_small_atomic(const std::string& operation, const std::string& type) {

@@ -463,14 +463,19 @@ class Decoder : private OperandReader {
     return written;
   }
 
-  void set_data(Step& step, Access& access, const Operand& registers) const {
-    const std::vector<Operand> single{registers};
-    const auto& all = registers.kind == Operand::Kind::list ? registers.elements : single;
+  //! Registers, of one size; what is stored may also be a number.
+  void set_data(Step& step, Access& access, const Operand& given) {
+    const std::vector<Operand> single{given};
+    const auto& all = given.kind == Operand::Kind::list ? given.elements : single;
     if (static_cast<int>(all.size()) != access.vector) fail("as many registers as elements are expected");
     for (std::size_t i = 0; i < all.size(); ++i) {
-      const auto found = register_of(all[i]);
-      step.data[i] = found.slot;
-      access.register_bits = bits_of(found.kind);
+      const bool number = all[i].kind == Operand::Kind::integer || all[i].kind == Operand::Kind::floating;
+      if (number && now_->opcode != "st") fail("a register is expected");
+      const auto bits =
+          number ? bits_of(kind_of_register(access.type, now_->at.ptx_line)) : bits_of(register_of(all[i]).kind);
+      step.data[i] = value_of(all[i], access.type);
+      if (i > 0 && bits != access.register_bits) fail("registers of one size are expected");
+      access.register_bits = bits;
     }
   }
 

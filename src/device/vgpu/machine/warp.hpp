@@ -65,6 +65,10 @@ class Warp {
 
   Registers& registers() { return registers_; }
   BlockState& block() { return block_; }
+  //! Instructions before this one that are not yet taken off BlockState::instructions_left.
+  std::uint64_t uncounted_before(const Step& step) const {
+    return static_cast<std::uint64_t>(&step - block_.kernel->steps.data()) - stretch_begin_;
+  }
   AsyncCopies& async_copies() { return async_copies_; }
   CallStack& call_stack() { return call_stack_; }
 
