@@ -2,13 +2,54 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace cudal1::vgpu {
 
 SharedRaces::SharedRaces(const BlockPlace& block, const BlockOrder& order)
-    : block_(block), order_(order), pieces_((block.launch->shared_bytes + piece_bytes_ - 1) / piece_bytes_) {}
+    : block_(block), order_(order), filter_(block.launch->shared_bytes) {}
+
+void SharedRaces::access(const WarpAccess& access) {
+  if (generation_ != order_.generation()) begin_generation();
+  if (!precise_) {
+    precise_ = access.kind == AccessKind::atomic || filter_.overlaps(access);
+    if (!precise_) return note(access);
+    enter_notes();
+  }
+  enter(access, order_.stamp(access.warp));
+}
+
+void SharedRaces::begin_generation() {
+  generation_ = order_.generation();
+  if (note_count_ > 0 || precise_) filter_.clear();
+  precise_ = false;
+  note_count_ = 0;
+}
+
+void SharedRaces::note(const WarpAccess& access) {
+  if (note_count_ >= most_notes && access.kind == AccessKind::read) return;
+  if (note_count_ == notes_.size()) notes_.emplace_back();
+  Note& made = notes_[note_count_++];
+  made.access = access;
+  made.stamp = order_.stamp(access.warp);
+  made.addresses = *access.addresses;
+  if (access.values) std::copy_n(access.values, warp_size, made.values.begin());
+}
+
+//! None of them overlap, so that nothing is found here.
+void SharedRaces::enter_notes() {
+  if (pieces_.empty()) pieces_.resize((block_.launch->shared_bytes + piece_bytes_ - 1) / piece_bytes_);
+  for (std::size_t i = 0; i < note_count_; ++i) {
+    Note& made = notes_[i];
+    made.access.addresses = &made.addresses;
+    if (made.access.values) made.access.values = made.values.data();
+    enter(made.access, made.stamp);
+  }
+  note_count_ = 0;
+}
 
 //! Lanes that read the same place count as one reader.
-void SharedRaces::access(const WarpAccess& access) {
+void SharedRaces::enter(const WarpAccess& access, std::uint32_t stamp) {
   if (access.bytes < piece_bytes_) split_pieces(access.bytes);
   ++serial_;
   const auto& addresses = *access.addresses;
@@ -18,14 +59,13 @@ void SharedRaces::access(const WarpAccess& access) {
     if (access.kind == AccessKind::read)
       for (std::size_t lane = first + 1; lane < warp_size && addresses[lane] == addresses[first]; ++lane)
         lanes |= left & (Mask{1} << lane);
-    access_lanes(access, addresses[first], lanes);
+    enter_lanes(access, stamp, addresses[first], lanes);
     left &= ~lanes;
   }
 }
 
-void SharedRaces::access_lanes(const WarpAccess& access, std::uint64_t address, Mask lanes) {
-  const Party now{access.at,    order_.stamp(access.warp), lanes, static_cast<std::uint16_t>(access.warp), access.kind,
-                  access.strong};
+void SharedRaces::enter_lanes(const WarpAccess& access, std::uint32_t stamp, std::uint64_t address, Mask lanes) {
+  const Party now{access.at, stamp, lanes, static_cast<std::uint16_t>(access.warp), access.kind, access.strong};
   std::optional<std::uint32_t> value;
   for (std::uint64_t offset = 0; offset < access.bytes; offset += piece_bytes_) {
     if (access.values && access.kind == AccessKind::write) {
