@@ -3,19 +3,6 @@
 #include <algorithm>
 
 namespace cudal1::vgpu {
-namespace {
-
-//! All lanes, side by side.
-bool is_consecutive(const WarpAccess& access) {
-  if (access.mask != full_mask) return false;
-  const auto& addresses = *access.addresses;
-  std::uint64_t different = 0;
-  for (std::size_t lane = 0; lane < warp_size; ++lane)
-    different |= addresses[lane] ^ (addresses[0] + lane * access.bytes);
-  return different == 0;
-}
-
-}  // namespace
 
 OverlapFilter::OverlapFilter(std::uint64_t bytes) : read_(bytes / bytes_per_mark_word + 1), written_(read_.size()) {}
 
@@ -24,9 +11,12 @@ void OverlapFilter::clear() {
   std::ranges::fill(written_, 0);
 }
 
-bool OverlapFilter::overlaps(const WarpAccess& access) {
-  if (!is_consecutive(access)) return touch_lanes(access);
-  return touch_range(access.kind, (*access.addresses)[0], std::uint64_t{warp_size} * access.bytes);
+bool OverlapFilter::overlaps(const WarpAccess& access, LaneShape shape) {
+  const std::uint64_t first = (*access.addresses)[0];
+  if (shape == LaneShape::consecutive) return touch_range(access.kind, first, std::uint64_t{warp_size} * access.bytes);
+  if (shape == LaneShape::same && access.kind == AccessKind::read)
+    return touch(access.kind, first / bytes_per_mark_word, mark_bits(first, access.bytes));
+  return touch_lanes(access);
 }
 
 bool OverlapFilter::touch(AccessKind kind, std::uint64_t word, std::uint64_t bits) {

@@ -4,8 +4,8 @@
 
 #include <vector>
 
+#include "device/vgpu/checks/access_shape.hpp"
 #include "device/vgpu/checks/byte_marks.hpp"
-#include "device/vgpu/machine/warp_access.hpp"
 
 namespace cudal1::vgpu {
 
@@ -15,7 +15,7 @@ class OverlapFilter {
 
   //! Whether a read or write touches bytes that were written before, or writes bytes that were read before; by the same
   //! thread counts too, and by another lane of the same instruction.
-  bool overlaps(const WarpAccess& access);
+  bool overlaps(const WarpAccess& access, LaneShape shape);
   void clear();
 
  private:

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 namespace cudal1::vgpu {
 
 SharedRaces::SharedRaces(const BlockPlace& block, const BlockOrder& order)
@@ -12,8 +10,9 @@ SharedRaces::SharedRaces(const BlockPlace& block, const BlockOrder& order)
 void SharedRaces::access(const WarpAccess& access) {
   if (generation_ != order_.generation()) begin_generation();
   if (!precise_) {
-    precise_ = access.kind == AccessKind::atomic || filter_.overlaps(access);
-    if (!precise_) return note(access);
+    const LaneShape shape = shape_of(access);
+    precise_ = access.kind == AccessKind::atomic || filter_.overlaps(access, shape);
+    if (!precise_) return note(access, shape);
     enter_notes();
   }
   enter(access, order_.stamp(access.warp));
@@ -21,31 +20,38 @@ void SharedRaces::access(const WarpAccess& access) {
 
 void SharedRaces::begin_generation() {
   generation_ = order_.generation();
-  if (note_count_ > 0 || precise_) filter_.clear();
+  filter_.clear();
   precise_ = false;
-  note_count_ = 0;
+  notes_.clear();
+  words_.clear();
 }
 
-void SharedRaces::note(const WarpAccess& access) {
-  if (note_count_ >= most_notes && access.kind == AccessKind::read) return;
-  if (note_count_ == notes_.size()) notes_.emplace_back();
-  Note& made = notes_[note_count_++];
-  made.access = access;
-  made.stamp = order_.stamp(access.warp);
-  made.addresses = *access.addresses;
-  if (access.values) std::copy_n(access.values, warp_size, made.values.begin());
+void SharedRaces::note(const WarpAccess& access, LaneShape shape) {
+  if (notes_.size() >= most_notes && access.kind == AccessKind::read) return;
+  const auto& addresses = *access.addresses;
+  notes_.push_back({access, order_.stamp(access.warp), shape, static_cast<std::uint32_t>(addresses[0]), words_.size()});
+  if (shape == LaneShape::scattered)
+    for (const std::uint64_t address : addresses) words_.push_back(static_cast<std::uint32_t>(address));
+  if (access.values) words_.insert(words_.end(), access.values, access.values + warp_size);
 }
 
 //! None of them overlap, so that nothing is found here.
 void SharedRaces::enter_notes() {
   if (pieces_.empty()) pieces_.resize((block_.launch->shared_bytes + piece_bytes_ - 1) / piece_bytes_);
-  for (std::size_t i = 0; i < note_count_; ++i) {
-    Note& made = notes_[i];
-    made.access.addresses = &made.addresses;
-    if (made.access.values) made.access.values = made.values.data();
-    enter(made.access, made.stamp);
-  }
-  note_count_ = 0;
+  for (const Note& made : notes_) enter_note(made);
+  notes_.clear();
+}
+
+void SharedRaces::enter_note(const Note& note) {
+  const std::uint32_t* words = words_.data() + note.words;
+  std::array<std::uint64_t, warp_size> addresses;
+  const std::uint64_t step = note.shape == LaneShape::consecutive ? note.access.bytes : 0;
+  for (std::size_t lane = 0; lane < warp_size; ++lane)
+    addresses[lane] = note.shape == LaneShape::scattered ? words[lane] : note.first_address + lane * step;
+  WarpAccess access = note.access;
+  access.addresses = &addresses;
+  if (access.values) access.values = note.shape == LaneShape::scattered ? words + warp_size : words;
+  enter(access, note.stamp);
 }
 
 //! Lanes that read the same place count as one reader.

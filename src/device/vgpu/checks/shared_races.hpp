@@ -21,18 +21,21 @@ class SharedRaces {
   void access(const WarpAccess& access);
 
  private:
-  //! An access as it was made, with its stamp.
+  //! An access as it was made, with its stamp. Addresses that do not follow from the first lie in `words_`, and so do
+  //! the values of writes that have some, behind them.
   struct Note {
     WarpAccess access;
     std::uint32_t stamp = 0;
-    std::array<std::uint64_t, warp_size> addresses;
-    std::array<std::uint32_t, warp_size> values;  // of writes that have some
+    LaneShape shape = LaneShape::scattered;
+    std::uint32_t first_address = 0;
+    std::size_t words = 0;  // where its own begin
   };
   //! Beyond this reads are no longer noted: a loop without barriers must not fill the memory.
   static constexpr std::size_t most_notes = 8192;
 
   void begin_generation();
-  void note(const WarpAccess& access);
+  void note(const WarpAccess& access, LaneShape shape);
+  void enter_note(const Note& note);
   void enter_notes();
   void enter(const WarpAccess& access, std::uint32_t stamp);
   void enter_lanes(const WarpAccess& access, std::uint32_t stamp, std::uint64_t address, Mask lanes);
@@ -44,8 +47,8 @@ class SharedRaces {
   std::uint32_t generation_ = 0;
   bool precise_ = false;
   OverlapFilter filter_;
-  std::vector<Note> notes_;  // the first `note_count_` of them
-  std::size_t note_count_ = 0;
+  std::vector<Note> notes_;
+  std::vector<std::uint32_t> words_;
 
   std::uint32_t piece_bytes_ = 4;
   std::uint32_t serial_ = 0;
