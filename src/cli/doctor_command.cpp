@@ -10,6 +10,7 @@
 #include "base/files.hpp"
 #include "base/sandbox.hpp"
 #include "cli/commands.hpp"
+#include "compile/clang_location.hpp"
 #include "compile/nvrtc_compiler.hpp"
 #include "device/cuda/driver.hpp"
 #include "runner/runner_process.hpp"
@@ -29,7 +30,9 @@ struct Finding {
 };
 
 Finding look_at_gpu() {
-  Finding finding{"GPU", false, true, {}, "evaluating needs an NVIDIA GPU and its driver (550 or newer)"};
+  const bool needed = !find_clang();  // else there is the virtual one
+  Finding finding{
+      "GPU", false, needed, {}, "times are predicted; measuring needs an NVIDIA GPU and its driver (550 or newer)"};
   std::string reason;
   const int count = cuda::device_count(reason);
   finding.good = count > 0;
@@ -39,6 +42,14 @@ Finding look_at_gpu() {
   finding.found = fmt::format("{} ({}, {} multiprocessors, {:.0f} GiB){}", info.name, info.target, info.multiprocessors,
                               static_cast<double>(info.memory_bytes) / (1 << 30),
                               count > 1 ? fmt::format(", first of {}", count) : "");
+  return finding;
+}
+
+Finding look_at_clang() {
+  const auto clang = find_clang();
+  Finding finding{"virtual GPU", clang.has_value(), false, {}, "programs cannot run without a GPU: install clang"};
+  finding.found = clang ? fmt::format("{}, up to sm_{}", clang->program.string(), clang->highest_target)
+                        : clang_search_description();
   return finding;
 }
 
@@ -108,11 +119,13 @@ Finding look_at_folder(const std::string& what, const fs::path& folder) {
 
 std::vector<Finding> look_around() {
   return {look_at_gpu(),
+          look_at_clang(),
           look_at_nvrtc(),
           look_at_headers(),
           try_compiler(),
           look_at_torch(),
           look_at_file("runner", "cudal1-runner"),
+          look_at_file("virtual runner", "cudal1-vgpu-runner"),
           look_at_file("op plug-in", "libcudal1_ops.so"),
           look_at_sandbox(),
           look_at_folder("compile cache", cache_directory()),

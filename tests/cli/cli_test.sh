@@ -40,12 +40,19 @@ check 'newer version' 1 'version 7' "$cudal1" expand "$work/newer.json" "$softma
 check 'binary garbage' 1 'garbage.cu:[0-9]+:[0-9]+: parse_error' "$cudal1" expand "$softmax" "$work/garbage.cu"
 check 'unknown node' 1 ':[0-9]+:[0-9]+: plan_error' "$cudal1" expand "$source/examples/vector_add" \
   "$source/examples/vector_add/plan_error-unknown_node.cu"
-check 'no virtual GPU yet' 1 'virtual GPU' "$cudal1" eval --device vgpu "$softmax" "$softmax/ok-fast.cu"
+check 'unknown virtual GPU' 1 'h200' "$cudal1" eval --device vgpu --gpu gtx9 "$softmax" "$softmax/ok-fast.cu"
+check 'unknown check' 1 'is no check' "$cudal1" eval --device vgpu --checks spelling "$softmax" "$softmax/ok-fast.cu"
+if compgen -G '/usr/bin/clang-[0-9]*' >/dev/null; then
+  check 'a predicted time' 0 'ok-fast.cu +ok +[0-9.]+x +predicted' "$cudal1" eval --device vgpu --mode fast \
+    --no-archive "$softmax" "$softmax/ok-fast.cu"
+  check 'where the time goes' 0 '"occupancy"' "$cudal1" eval --device vgpu --gpu a100 --mode fast --no-archive --json \
+    "$softmax" "$softmax/ok-fast.cu"
+fi
 # Its exit code depends on the machine; what it prints does not.
 "$cudal1" doctor --json >"$work/doctor.json" 2>&1
 if grep -q '"findings"' "$work/doctor.json"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
 if [[ ! -e /dev/nvidiactl ]]; then
-  check 'no GPU is one line' 1 '^cudal1: no GPU' "$cudal1" eval "$softmax" "$softmax/ok-fast.cu"
+  check 'no GPU is one line' 1 '^cudal1: no GPU' "$cudal1" eval --device cuda "$softmax" "$softmax/ok-fast.cu"
 fi
 printf '%s passed, %s failed\n' "$passed" "$failed"
 [[ $failed == 0 ]]

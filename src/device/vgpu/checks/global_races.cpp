@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "device/vgpu/checks/access_shape.hpp"
+
 namespace cudal1::vgpu {
 namespace {
 
@@ -35,17 +37,17 @@ ShadowPage* GlobalRaces::page_at(std::uint64_t address) {
 
 void GlobalRaces::access(const WarpAccess& access) {
   settle();
-  BlockParty now{access.at, number_, is_made_to_meet(access) ? AccessKind::atomic : access.kind, moment_};
+  const BlockParty now{access.at, number_, is_made_to_meet(access) ? AccessKind::atomic : access.kind, moment_};
   last_ = {~0u, 0, false};
+  const auto page_of = [&](int lane) {
+    return (*access.addresses)[static_cast<std::size_t>(lane)] / ShadowPage::bytes;
+  };
   for (Mask left = access.mask; left != 0;) {
-    const auto first = static_cast<std::size_t>(std::countr_zero(left));
-    const std::uint64_t page_number = (*access.addresses)[first] / ShadowPage::bytes;
+    const int first = std::countr_zero(left);
     Mask lanes = 0;
-    for_each_lane(left, [&](int lane) {
-      if ((*access.addresses)[static_cast<std::size_t>(lane)] / ShadowPage::bytes == page_number)
-        lanes |= Mask{1} << lane;
-    });
-    if (ShadowPage* page = page_at((*access.addresses)[first])) access_page(access, now, *page, lanes);
+    for_each_lane(left, [&](int lane) { lanes |= static_cast<Mask>(page_of(lane) == page_of(first)) << lane; });
+    ShadowPage* page = page_at((*access.addresses)[static_cast<std::size_t>(first)]);
+    if (page) access_page(access, now, *page, lanes);
     left &= ~lanes;
   }
   if (is_made_to_meet(access)) hand_over(access);
@@ -54,18 +56,23 @@ void GlobalRaces::access(const WarpAccess& access) {
 void GlobalRaces::access_page(const WarpAccess& access, const BlockParty& now, ShadowPage& page, Mask lanes) {
   const std::scoped_lock lock(page.lock);
   if (access.bytes < page.piece_bytes) page.split(access.bytes);
-  for_each_lane(lanes, [&](int lane) { access_lane(access, now, page, lane); });
+  if (lanes == full_mask && shape_of(access) == LaneShape::consecutive)
+    access_pieces(access, now, page, 0, std::uint64_t{warp_size} * access.bytes);
+  else
+    for_each_lane(lanes, [&](int lane) { access_pieces(access, now, page, lane, access.bytes); });
 }
 
-void GlobalRaces::access_lane(const WarpAccess& access, const BlockParty& now, ShadowPage& page, int lane) {
+//! From a lane's address on; what goes beyond the lane's own bytes belongs to the lanes behind it.
+void GlobalRaces::access_pieces(const WarpAccess& access, const BlockParty& now, ShadowPage& page, int lane,
+                                std::uint64_t bytes) {
   const std::uint64_t address = (*access.addresses)[static_cast<std::size_t>(lane)];
   const std::uint64_t first = address % ShadowPage::bytes / page.piece_bytes;
-  const std::uint64_t pieces = access.bytes / page.piece_bytes;
-  for (std::uint64_t i = 0; i < pieces; ++i) {
-    std::uint32_t& number = page.numbers[first + i];
-    if (number != last_.from) last_ = transition(access, now, number, address + i * page.piece_bytes, lane);
+  for (std::uint64_t offset = 0; offset < bytes; offset += page.piece_bytes) {
+    std::uint32_t& number = page.numbers[first + offset / page.piece_bytes];
+    if (number != last_.from)
+      last_ = transition(access, now, number, address + offset, lane + static_cast<int>(offset / access.bytes));
     number = last_.to;
-    if (last_.takes) places_to_take_ |= BlockHandOvers::place_bit(address);
+    if (last_.takes) places_to_take_ |= BlockHandOvers::place_bit(address + offset);
   }
 }
 

@@ -37,7 +37,7 @@ class GlobalRaces {
 
   ShadowPage* page_at(std::uint64_t address);
   void access_page(const WarpAccess& access, const BlockParty& now, ShadowPage& page, Mask lanes);
-  void access_lane(const WarpAccess& access, const BlockParty& now, ShadowPage& page, int lane);
+  void access_pieces(const WarpAccess& access, const BlockParty& now, ShadowPage& page, int lane, std::uint64_t bytes);
   Transition transition(const WarpAccess& access, const BlockParty& now, std::uint32_t from, std::uint64_t address,
                         int lane);
   std::uint32_t after_write(const BlockParty& now);

@@ -1,5 +1,7 @@
 #include "device/vgpu/checks/scratch_marks.hpp"
 
+#include <algorithm>
+
 namespace cudal1::vgpu {
 
 ScratchMarks::Range::Range(std::uint64_t begin, std::uint64_t bytes)
@@ -32,6 +34,10 @@ void ScratchMarks::add_uninitialised(std::uint64_t begin, std::uint64_t bytes) {
 void ScratchMarks::set_written(std::uint64_t begin, std::uint64_t bytes) {
   for (std::uint64_t address = begin; address < begin + bytes; ++address)
     if (Range* range = find(address)) range->set(address, 1);
+}
+
+bool ScratchMarks::may_miss(std::uint64_t begin, std::uint64_t end) const {
+  return std::ranges::any_of(ranges_, [&](const Range& range) { return range.meets(begin, end) && !range.complete(); });
 }
 
 ScratchMarks::Range* ScratchMarks::find(std::uint64_t address) {

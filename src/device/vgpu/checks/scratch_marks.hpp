@@ -18,6 +18,7 @@ class ScratchMarks {
    public:
     Range(std::uint64_t begin, std::uint64_t bytes);
     bool holds(std::uint64_t address) const { return address - begin_ < bytes_; }
+    bool meets(std::uint64_t begin, std::uint64_t end) const { return begin < begin_ + bytes_ && begin_ < end; }
     void set(std::uint64_t address, std::uint32_t bytes);
     std::uint64_t missing(std::uint64_t address, std::uint32_t bytes) const;
     bool complete() const { return missing_.load(std::memory_order_relaxed) == 0; }
@@ -36,6 +37,8 @@ class ScratchMarks {
 
   //! Null for memory that was always initialised.
   Range* find(std::uint64_t address);
+  //! Whether anything between these addresses may still hold nothing.
+  bool may_miss(std::uint64_t begin, std::uint64_t end) const;
   bool empty() const { return ranges_.empty(); }
 
  private:

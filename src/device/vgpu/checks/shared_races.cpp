@@ -5,10 +5,57 @@
 namespace cudal1::vgpu {
 
 SharedRaces::SharedRaces(const BlockPlace& block, const BlockOrder& order)
-    : block_(block), order_(order), pieces_((block.launch->shared_bytes + piece_bytes_ - 1) / piece_bytes_) {}
+    : block_(block), order_(order), filter_(block.launch->shared_bytes) {}
+
+void SharedRaces::access(const WarpAccess& access) {
+  if (generation_ != order_.generation()) begin_generation();
+  if (!precise_) {
+    const LaneShape shape = shape_of(access);
+    precise_ = access.kind == AccessKind::atomic || filter_.overlaps(access, shape);
+    if (!precise_) return note(access, shape);
+    enter_notes();
+  }
+  enter(access, order_.stamp(access.warp));
+}
+
+void SharedRaces::begin_generation() {
+  generation_ = order_.generation();
+  filter_.clear();
+  precise_ = false;
+  notes_.clear();
+  words_.clear();
+}
+
+void SharedRaces::note(const WarpAccess& access, LaneShape shape) {
+  if (notes_.size() >= most_notes && access.kind == AccessKind::read) return;
+  const auto& addresses = *access.addresses;
+  notes_.push_back({access, order_.stamp(access.warp), shape, static_cast<std::uint32_t>(addresses[0]), words_.size()});
+  if (shape == LaneShape::scattered)
+    for (const std::uint64_t address : addresses) words_.push_back(static_cast<std::uint32_t>(address));
+  if (access.values) words_.insert(words_.end(), access.values, access.values + warp_size);
+}
+
+//! None of them overlap, so that nothing is found here.
+void SharedRaces::enter_notes() {
+  if (pieces_.empty()) pieces_.resize((block_.launch->shared_bytes + piece_bytes_ - 1) / piece_bytes_);
+  for (const Note& made : notes_) enter_note(made);
+  notes_.clear();
+}
+
+void SharedRaces::enter_note(const Note& note) {
+  const std::uint32_t* words = words_.data() + note.words;
+  std::array<std::uint64_t, warp_size> addresses;
+  const std::uint64_t step = note.shape == LaneShape::consecutive ? note.access.bytes : 0;
+  for (std::size_t lane = 0; lane < warp_size; ++lane)
+    addresses[lane] = note.shape == LaneShape::scattered ? words[lane] : note.first_address + lane * step;
+  WarpAccess access = note.access;
+  access.addresses = &addresses;
+  if (access.values) access.values = note.shape == LaneShape::scattered ? words + warp_size : words;
+  enter(access, note.stamp);
+}
 
 //! Lanes that read the same place count as one reader.
-void SharedRaces::access(const WarpAccess& access) {
+void SharedRaces::enter(const WarpAccess& access, std::uint32_t stamp) {
   if (access.bytes < piece_bytes_) split_pieces(access.bytes);
   ++serial_;
   const auto& addresses = *access.addresses;
@@ -18,14 +65,13 @@ void SharedRaces::access(const WarpAccess& access) {
     if (access.kind == AccessKind::read)
       for (std::size_t lane = first + 1; lane < warp_size && addresses[lane] == addresses[first]; ++lane)
         lanes |= left & (Mask{1} << lane);
-    access_lanes(access, addresses[first], lanes);
+    enter_lanes(access, stamp, addresses[first], lanes);
     left &= ~lanes;
   }
 }
 
-void SharedRaces::access_lanes(const WarpAccess& access, std::uint64_t address, Mask lanes) {
-  const Party now{access.at,    order_.stamp(access.warp), lanes, static_cast<std::uint16_t>(access.warp), access.kind,
-                  access.strong};
+void SharedRaces::enter_lanes(const WarpAccess& access, std::uint32_t stamp, std::uint64_t address, Mask lanes) {
+  const Party now{access.at, stamp, lanes, static_cast<std::uint16_t>(access.warp), access.kind, access.strong};
   std::optional<std::uint32_t> value;
   for (std::uint64_t offset = 0; offset < access.bytes; offset += piece_bytes_) {
     if (access.values && access.kind == AccessKind::write) {

@@ -5,10 +5,14 @@
 
 #include "device/vgpu/checks/access_history.hpp"
 #include "device/vgpu/checks/finding.hpp"
+#include "device/vgpu/checks/overlap_filter.hpp"
 
 namespace cudal1::vgpu {
 
 //! Of one block. Pieces are as small as the smallest access so far, so that neighbours never count as one.
+//!
+//! As long as no accesses overlap since the last barrier of all threads they are only noted down; the first that does
+//! has the notes entered into the precise histories, which are kept from then on until that barrier.
 class SharedRaces {
  public:
   SharedRaces(const BlockPlace& block, const BlockOrder& order);
@@ -17,15 +21,38 @@ class SharedRaces {
   void access(const WarpAccess& access);
 
  private:
-  void access_lanes(const WarpAccess& access, std::uint64_t address, Mask lanes);
+  //! An access as it was made, with its stamp. Addresses that do not follow from the first lie in `words_`, and so do
+  //! the values of writes that have some, behind them.
+  struct Note {
+    WarpAccess access;
+    std::uint32_t stamp = 0;
+    LaneShape shape = LaneShape::scattered;
+    std::uint32_t first_address = 0;
+    std::size_t words = 0;  // where its own begin
+  };
+  //! Beyond this reads are no longer noted: a loop without barriers must not fill the memory.
+  static constexpr std::size_t most_notes = 8192;
+
+  void begin_generation();
+  void note(const WarpAccess& access, LaneShape shape);
+  void enter_note(const Note& note);
+  void enter_notes();
+  void enter(const WarpAccess& access, std::uint32_t stamp);
+  void enter_lanes(const WarpAccess& access, std::uint32_t stamp, std::uint64_t address, Mask lanes);
   void split_pieces(std::uint32_t bytes);
   [[noreturn]] void fail(const WarpAccess& access, std::uint64_t address, const Race& race) const;
 
   const BlockPlace& block_;
   const BlockOrder& order_;
+  std::uint32_t generation_ = 0;
+  bool precise_ = false;
+  OverlapFilter filter_;
+  std::vector<Note> notes_;
+  std::vector<std::uint32_t> words_;
+
   std::uint32_t piece_bytes_ = 4;
   std::uint32_t serial_ = 0;
-  std::vector<PieceHistory> pieces_;
+  std::vector<PieceHistory> pieces_;  // empty until they are needed
 };
 
 }  // namespace cudal1::vgpu

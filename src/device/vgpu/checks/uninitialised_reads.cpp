@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "device/vgpu/checks/access_shape.hpp"
+
 namespace cudal1::vgpu {
 namespace {
 
@@ -56,6 +58,8 @@ void UninitialisedReads::local_lane(const WarpAccess& access, int lane) {
 
 void UninitialisedReads::global(const WarpAccess& access) {
   if (!block_.launch->scratch || block_.launch->scratch->empty()) return;
+  const AddressRange range = range_of(access);
+  if (!block_.launch->scratch->may_miss(range.begin, range.end)) return;
   for_each_lane(access.mask, [&](int lane) { global_lane(access, lane); });
 }
 

@@ -327,6 +327,42 @@ TEST_F(SharedRacesTest, VolatileDoesNotKeepLanesInStep) {
             FaultKind::shared_race);
 }
 
+TEST_F(SharedRacesTest, AnAccessFarBackIsNotForgotten) {
+  EXPECT_EQ(finding([&] {
+              on_shared(read, 0, lane0, 512);
+              for (int i = 0; i < 10'000; ++i) on_shared(read, 0, full_mask, own_word);
+              on_shared(write, 1, lane0, 512);
+            }),
+            FaultKind::shared_race);
+}
+
+TEST_F(SharedRacesTest, ValuesAreKeptUntilSomebodyElseWrites) {
+  const auto write_here_and_there = [&](std::uint32_t warp, std::uint32_t offset) {
+    const auto& made = access(write, warp, full_mask, [](std::uint64_t lane) { return 8 * (31 - lane); });
+    block().shared(storing(made, [=](std::uint32_t lane) { return lane + offset; }));
+  };
+  EXPECT_EQ(finding([&] {
+              write_here_and_there(0, 7);
+              on_shared_storing(1, lane0, 512, [](std::uint32_t) { return 0u; });
+              write_here_and_there(1, 7);
+            }),
+            nothing);
+  EXPECT_EQ(finding([&] { write_here_and_there(2, 8); }), FaultKind::shared_race);
+}
+
+TEST_F(SharedRacesTest, AfterABarrierOldAccessesAreForgotten) {
+  EXPECT_EQ(finding([&] {
+              on_shared(write, 0, full_mask, own_word);
+              on_shared(read, 0, full_mask, own_word);
+              barrier();
+              on_shared(read, 1, full_mask, own_word);
+              barrier();
+              on_shared(write, 2, full_mask, own_word);
+              on_shared(write, 2, full_mask, own_word);
+            }),
+            nothing);
+}
+
 TEST_F(SharedRacesTest, CanBeTurnedOff) {
   options_.shared_races = false;
   options_.uninitialised = true;
