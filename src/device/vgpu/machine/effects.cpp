@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "device/vgpu/machine/warp.hpp"
+#include "device/vgpu/machine/reach.hpp"
 
 namespace cudal1::vgpu {
 namespace {

@@ -71,7 +71,7 @@ class Warp {
   std::byte* generic(std::uint64_t address, std::uint64_t bytes, bool write, int lane, const Step& step);
 
   //! The same for a whole access, whose address is the step's first operand plus its offset: checked, counted and
-  //! shown to the observer. Good until the next call. Throws KernelFault.
+  //! shown to the observer. Good until the next call. Throws KernelFault. Defined in reach.hpp.
   Reach reach(const Step& step, Mask mask, std::uint32_t bytes, AccessKind kind);
 
   // Counts an access and shows it to the observer, for instructions that find their places themselves.
@@ -136,6 +136,7 @@ class Warp {
   void check_alignment(std::uint64_t address, std::uint64_t bytes, int lane, const Step& step) const;
   std::byte* global_range(AccessPattern& pattern, std::uint64_t first, AccessKind kind, const Step& step);
   std::byte* shared_range(AccessPattern& pattern, std::uint64_t first, AccessKind kind, const Step& step);
+  bool find_segment(AccessPattern& pattern, std::uint64_t lowest, std::uint64_t bytes) const;
   Reach reach_lanes(const Step& step, Mask mask, std::uint32_t bytes, AccessKind kind);
   void account_lanes(const Step& step, std::array<std::uint64_t, warp_size>& addresses, WarpAccess access);
   void show(const AccessPattern& pattern, std::uint64_t first, AccessKind kind, const Step& step,
