@@ -221,11 +221,12 @@ class Bench {
   std::vector<float> a_ = std::vector<float>(1 << 20), b_ = a_, c_ = a_;
 };
 
-void print_speeds(Bench& bench) {
+void print_speeds(Bench& bench, const std::string& only) {
   fmt::print("nanoseconds a warp instruction, counters on\n{:16} {:>12} {:>9} {:>9} {:>9} {:>8}\n", "kernel",
              "instructions", "CPU", "1 thread", "2 threads", "faster");
   for (const Case& one : cases) {
-    const auto alone = bench.run(one, 1, 0, 7), both = bench.run(one, 2, 0, 7);
+    if (!only.empty() && only != one.kernel) continue;
+    const auto alone = bench.run(one, 1, 0, 25), both = bench.run(one, 2, 0, 25);
     const auto instructions = static_cast<double>(alone.counters.warp_instructions());
     fmt::print("{:16} {:12.0f} {:9.2f} {:9.2f} {:9.2f} {:8.2f}\n", one.kernel, instructions,
                alone.cpu / instructions * 1e9, alone.seconds / instructions * 1e9, both.seconds / instructions * 1e9,
@@ -243,8 +244,9 @@ void print_products(Bench& bench) {
 }  // namespace
 }  // namespace cudal1::vgpu
 
-int main() {
+//! With the name of a kernel: only that one.
+int main(int count, char** arguments) {
   cudal1::vgpu::Bench bench;
-  cudal1::vgpu::print_speeds(bench);
-  cudal1::vgpu::print_products(bench);
+  cudal1::vgpu::print_speeds(bench, count > 1 ? arguments[1] : "");
+  if (count == 1) cudal1::vgpu::print_products(bench);
 }

@@ -91,7 +91,8 @@ void count_sectors(AccessPattern& pattern, std::uint64_t first) {
   pattern.sector_runs = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const bool follows = i > 0 && sectors[i] == sectors[i - 1] + 1;
-    if (!follows) pattern.runs[pattern.sector_runs++] = {sectors[i] - first / sector_bytes, 0};
+    if (!follows)
+      pattern.runs[pattern.sector_runs++] = {static_cast<std::int32_t>(sectors[i] - first / sector_bytes), 0};
     ++pattern.runs[pattern.sector_runs - 1u].count;
   }
 }

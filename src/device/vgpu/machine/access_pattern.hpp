@@ -22,8 +22,8 @@ enum class Shape : std::uint8_t {
 
 //! Sectors that follow each other.
 struct SectorRun {
-  std::uint64_t begin = 0;  //!< counted from the first address's sector, which may lie behind it
-  std::uint64_t count = 0;
+  std::int32_t begin = 0;  //!< counted from the first address's sector
+  std::uint32_t count = 0;
 };
 
 struct alignas(64) AccessPattern {
@@ -45,6 +45,13 @@ struct alignas(64) AccessPattern {
   std::size_t segment_index = 0;
   std::array<SectorRun, warp_size> runs;  //!< sector_runs of them
 };
+
+//! A step has a pattern for the whole warp, some for its first lanes, and one for all else: loops that halve the lanes
+//! with every round, and guards at a row's end, would otherwise forget what they knew.
+inline constexpr std::size_t pattern_ways = 8;
+inline std::size_t pattern_way(Mask mask) {
+  return mask == full_mask ? 6 : static_cast<std::size_t>(std::bit_width(static_cast<unsigned>(std::countr_one(mask))));
+}
 
 //! Whether lanes of the mask name the addresses that the pattern says. `first` is the address of the first of them.
 __attribute__((always_inline)) inline bool matches(const AccessPattern& pattern, const std::uint64_t* addresses,

@@ -53,8 +53,9 @@ struct Columns {
 template <class T, class Register, int vector, int count>
 CUDAL1_INLINE void load_same(const Columns<Register, vector>& columns, const std::byte* from, int begin) {
   for (std::size_t i = 0; i < vector; ++i) {
-    const auto word = extended<T, Register>(read<T>(from + i * sizeof(T)));
-    for (int lane = 0; lane < count; ++lane) columns.words[i][begin + lane] = word;
+    const auto all = Eight<WordOf<Register>>{} + extended<T, Register>(read<T>(from + i * sizeof(T)));
+    for (int lane = begin; lane < begin + count; lane += 8)
+      *reinterpret_cast<Eight<WordOf<Register>>*>(columns.words[i] + lane) = all;
   }
 }
 

@@ -46,7 +46,7 @@ __attribute__((always_inline)) inline std::byte* Warp::shared_range(AccessPatter
 __attribute__((always_inline)) inline Reach Warp::reach(const Step& step, Mask mask, std::uint32_t bytes,
                                                         AccessKind kind) {
   const auto* addresses = registers_.words<std::uint64_t>(step.operation.operands[0]);
-  AccessPattern& pattern = block_.patterns[step.pattern];
+  AccessPattern& pattern = block_.patterns[step.pattern * pattern_ways + pattern_way(mask)];
   const std::uint64_t base = addresses[mask == full_mask ? 0 : std::countr_zero(mask)];
   const std::uint64_t first = base + static_cast<std::uint64_t>(step.offset);
   const bool known = pattern.bytes == bytes && matches(pattern, addresses, base, mask);

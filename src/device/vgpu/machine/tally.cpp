@@ -78,8 +78,10 @@ void Tally::global(AccessPattern& pattern, std::uint64_t first, AccessKind kind)
   traffic.requests += 1;
   traffic.sectors += pattern.sectors;
   traffic.bytes_wanted += pattern.lanes * pattern.bytes;
-  for (std::size_t i = 0; i < pattern.sector_runs; ++i)
-    mark(pattern.segment_index, first / sector_bytes + pattern.runs[i].begin, pattern.runs[i].count, kind);
+  for (std::size_t i = 0; i < pattern.sector_runs; ++i) {
+    const auto begin = static_cast<std::uint64_t>(std::int64_t{pattern.runs[i].begin});
+    mark(pattern.segment_index, first / sector_bytes + begin, pattern.runs[i].count, kind);
+  }
 }
 
 void Tally::global(const WarpAccess& access) {

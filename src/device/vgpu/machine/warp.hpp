@@ -29,7 +29,7 @@ struct BlockState {
 
   std::span<Warp> warps;
   Barriers barriers;
-  AccessPattern* patterns = nullptr;  //!< Kernel::patterns of them
+  AccessPattern* patterns = nullptr;  //!< pattern_ways for each that the kernel names
   Tally* tally = nullptr;             //!< null: nothing is counted
   AccessObserver* observer = nullptr;
 };
@@ -118,7 +118,7 @@ class Warp {
   bool go_back(Group& group, const Step& step);
   bool gather(Group& group, const Step& step, Mask mask);
   void part_at_gather(Group& group, const Step& step, Mask incomplete);
-  void wait_for_lanes(Group& group, const Step& step, Mask mask, Wait wait);
+  void wait_for_lanes(Group& group, const Step& step, Mask mask, std::uint32_t pc, Wait wait);
   bool exit(Group& group, Mask mask);
   bool come_to_barrier(Group& group, const Step& step, Mask mask);
   void wait(Group& group, Mask mask, Group waiting);
