@@ -134,7 +134,7 @@ TEST_F(Machine, NamesTheBufferTheThreadAndTheLineOfAnAccessOutOfBounds) {
 
 TEST_F(Machine, FindsWritesToWhatIsOnlyRead) {
   load(head + "st.global.u32 [%rd1], %r1;\nret;\n");
-  EXPECT_EQ(fault_of(1, {1, 1, 1}, 0), FaultKind::out_of_bounds);
+  EXPECT_EQ(fault_of(1, {1, 1, 1}, 0), FaultKind::read_only);
 }
 
 TEST_F(Machine, FindsMisalignedAccesses) {

@@ -13,19 +13,25 @@ inline constexpr std::uint64_t sector_bytes = 32;
 
 //! How far it is between neighbours, which says how to copy.
 enum class Shape : std::uint8_t {
-  same,         //!< all lanes name one address
-  consecutive,  //!< each lane begins where the one before it ends
-  by_eights,    //!< lanes 0 to 7, 8 to 15 … are one or the other
+  same,                   //!< all lanes name one address
+  consecutive,            //!< each lane begins where the one before it ends
+  same_by_eights,         //!< lanes 0 to 7, 8 to 15 … name one address each
+  consecutive_by_eights,  //!< the same among lanes 0 to 7, 8 to 15 …
   scattered
 };
 
+//! Sectors that follow each other.
+struct SectorRun {
+  std::int32_t begin = 0;  //!< counted from the first address's sector
+  std::uint32_t count = 0;
+};
+
 struct alignas(64) AccessPattern {
-  std::array<std::int32_t, warp_size> deltas{};  //!< bytes from the first lane's address; 0 for lanes outside the mask
+  std::array<std::int64_t, warp_size> deltas{};  //!< bytes from the first lane's address; 0 for lanes outside the mask
   Mask mask = 0;                                 //!< who took part; 0: nothing has been seen yet
-  std::int32_t lowest = 0, highest = 0;          //!< of the deltas
+  std::int64_t lowest = 0, highest = 0;          //!< of the deltas
   std::uint32_t bytes = 0;                       //!< of each lane
   std::uint32_t lanes = 0;
-  std::array<bool, 4> same_in_eight{};  //!< of by_eights: whether these lanes name one address
   Shape shape = Shape::scattered;
   bool aligned = false;  //!< if the first address is, all are
 
@@ -33,20 +39,42 @@ struct alignas(64) AccessPattern {
   std::uint8_t word_phase = 0;
   std::uint8_t sectors = 0;  //!< for first addresses that begin at sector_phase in a sector; 0: not counted yet
   std::uint8_t sector_phase = 0;
-  bool sectors_in_a_row = false;
+  std::uint8_t sector_runs = 0;
 
   const Segment* segment = nullptr;  //!< of global memory, where the last access went
   std::size_t segment_index = 0;
+  std::array<SectorRun, warp_size> runs;  //!< sector_runs of them
 };
 
+//! A step has a pattern for the whole warp, some for its first lanes, and one for all else: loops that halve the lanes
+//! with every round, and guards at a row's end, would otherwise forget what they knew.
+inline constexpr std::size_t pattern_ways = 8;
+inline std::size_t pattern_way(Mask mask) {
+  return mask == full_mask ? 6 : static_cast<std::size_t>(std::bit_width(static_cast<unsigned>(std::countr_one(mask))));
+}
+
 //! Whether lanes of the mask name the addresses that the pattern says. `first` is the address of the first of them.
-bool matches(const AccessPattern& pattern, const std::uint64_t* addresses, std::uint64_t first, Mask mask);
+__attribute__((always_inline)) inline bool matches(const AccessPattern& pattern, const std::uint64_t* addresses,
+                                                   std::uint64_t first, Mask mask) {
+  if (pattern.mask != mask) return false;
+  std::uint64_t difference = 0;
+  if (mask == full_mask) {
+    for (std::size_t lane = 0; lane < warp_size; ++lane)
+      difference |= (addresses[lane] - first) ^ static_cast<std::uint64_t>(pattern.deltas[lane]);
+  } else {
+    for (std::size_t lane = 0; lane < warp_size; ++lane) {
+      const std::uint64_t address = (mask & lane_bits[lane]) != 0 ? addresses[lane] : first;
+      difference |= (address - first) ^ static_cast<std::uint64_t>(pattern.deltas[lane]);
+    }
+  }
+  return difference == 0;
+}
 
 //! Makes the pattern that of these addresses; false, and no pattern, where they lie too far apart.
 bool learn(AccessPattern& pattern, const std::uint64_t* addresses, Mask mask, std::uint32_t bytes);
 
 //! Passes over 32 banks of 4 bytes. Accesses of 8 bytes go in halves of the warp, those of 16 in quarters.
-std::uint32_t shared_passes(AccessPattern& pattern, std::uint64_t first);
+void count_shared_passes(AccessPattern& pattern, std::uint64_t first);
 
 //! For a first address that begins at this byte of a sector.
 void count_sectors(AccessPattern& pattern, std::uint64_t first);

@@ -46,12 +46,6 @@ inline bool host_has_wide_vectors() {
 #endif
 }
 
-inline constexpr std::array<Mask, warp_size> lane_bits = [] {
-  std::array<Mask, warp_size> bits{};
-  for (int i = 0; i < warp_size; ++i) bits[static_cast<std::size_t>(i)] = Mask{1} << i;
-  return bits;
-}();
-
 //! A predicate as an operand: read from its mask, not from a lane's word.
 struct Predicate {};
 

@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "device/vgpu/machine/warp.hpp"
+#include "device/vgpu/machine/arithmetic_lanes.hpp"
+#include "device/vgpu/machine/reach.hpp"
 
 namespace cudal1::vgpu {
 namespace {
@@ -134,31 +135,28 @@ struct Indexed {
 
 //! operands: value, lane operand, clamp and segment mask, member mask. Out of range: the lane's own value.
 template <class Mode>
-void shuffle(Warp& warp, const Step& step, Mask mask) {
+__attribute__((always_inline)) inline void shuffle_lanes(Warp& warp, const Step& step, Mask mask) {
   Registers& registers = warp.registers();
-  const auto* from = registers.words<std::uint32_t>(step.operation.operands[0]);
-  const auto* counts = registers.words<std::uint32_t>(step.operation.operands[1]);
-  const auto* controls = registers.words<std::uint32_t>(step.operation.operands[2]);
-  std::array<std::uint32_t, warp_size> values;
+  const auto* from = registers.words<std::int32_t>(step.operation.operands[0]);
+  const auto* counts = registers.words<std::int32_t>(step.operation.operands[1]);
+  const auto* controls = registers.words<std::int32_t>(step.operation.operands[2]);
+  std::array<std::int32_t, warp_size> values;
   Mask in_range = 0, asked = 0;
   for (int lane = 0; lane < warp_size; ++lane) {
-    const auto control = static_cast<int>(controls[lane]);
-    const int segment_mask = control >> 8 & 31, bound = (lane & segment_mask) | (control & ~segment_mask & 31);
-    const int source = Mode::source(lane, static_cast<int>(counts[lane] & 31u), bound, segment_mask);
-    const Mask bit = Mask{1} << lane;
-    in_range |= source >= 0 ? bit : 0;
-    asked |= source >= 0 && (mask & bit) != 0 ? Mask{1} << source : 0;
-    values[static_cast<std::size_t>(lane)] = from[source >= 0 ? source : lane];
+    const auto i = static_cast<std::size_t>(lane);
+    const int segment_mask = controls[i] >> 8 & 31, bound = (lane & segment_mask) | (controls[i] & ~segment_mask & 31);
+    const int source = Mode::source(lane, counts[i] & 31, bound, segment_mask);
+    const int taken = source >= 0 ? source : lane;
+    in_range |= source >= 0 ? lane_bits[i] : 0;
+    asked |= (mask & lane_bits[i]) != 0 ? Mask{1} << taken : 0;
+    values[i] = from[taken];
   }
   if ((asked & ~mask) != 0)
     warp.fail(FaultKind::inactive_lane,
               fmt::format("a shuffle reads lane {}, which takes no part", std::countr_zero(asked & ~mask)),
               std::countr_zero(mask), step);
-  auto* to = registers.words<std::uint32_t>(step.operation.result);
-  if (mask == full_mask)
-    std::memcpy(to, values.data(), sizeof(values));
-  else
-    for_each_lane(mask, [&](int lane) { to[lane] = values[static_cast<std::size_t>(lane)]; });
+  auto* to = registers.words<std::int32_t>(step.operation.result);
+  for (std::size_t i = 0; i < warp_size; ++i) to[i] = (mask & lane_bits[i]) != 0 ? values[i] : to[i];
   if (step.operation.second_result == 0) return;
   Mask& predicate = registers.predicate(step.operation.second_result);
   predicate = (predicate & ~mask) | (in_range & mask);
@@ -174,6 +172,15 @@ void checked_division(Warp& warp, const Step& step, Mask mask) {
     warp.fail(FaultKind::division_by_zero, "an integer is divided by zero", std::countr_zero(zeros & mask), step);
   step.operation.run(warp.registers(), step.operation, mask);
 }
+
+template <class Mode>
+struct ShuffleHandler {
+  static void plain(Warp& warp, const Step& step, Mask mask) { shuffle_lanes<Mode>(warp, step, mask); }
+  CUDAL1_WIDE_VECTORS static void wide(Warp& warp, const Step& step, Mask mask) {
+    shuffle_lanes<Mode>(warp, step, mask);
+  }
+  static Effect best() { return host_has_wide_vectors() ? &wide : &plain; }
+};
 
 struct Any {
   static bool holds(Mask votes, Mask) { return votes != 0; }
@@ -225,10 +232,10 @@ Effect find_checked_division(const std::string& type) {
 }
 
 Effect find_shuffle(const std::string& mode) {
-  if (mode == "up") return &shuffle<Up>;
-  if (mode == "down") return &shuffle<Down>;
-  if (mode == "bfly") return &shuffle<Butterfly>;
-  return mode == "idx" ? &shuffle<Indexed> : nullptr;
+  if (mode == "up") return ShuffleHandler<Up>::best();
+  if (mode == "down") return ShuffleHandler<Down>::best();
+  if (mode == "bfly") return ShuffleHandler<Butterfly>::best();
+  return mode == "idx" ? ShuffleHandler<Indexed>::best() : nullptr;
 }
 
 void fence(Warp& warp, const Step&, Mask mask) {

@@ -89,7 +89,7 @@ class Queue {
 class Worker {
  public:
   Worker(const Launch& launch, const GlobalMemory& memory, Queue& queue)
-      : launch_(launch), memory_(memory), queue_(queue), patterns_(launch.kernel->patterns) {
+      : launch_(launch), memory_(memory), queue_(queue), patterns_(pattern_ways * launch.kernel->patterns) {
     if (launch.counting) tally_.emplace(*launch.kernel, memory);
   }
 

@@ -1,6 +1,7 @@
 // How a warp keeps its registers: 32 lanes side by side, so that the host's vector unit works on all of them at once.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -15,6 +16,12 @@ inline constexpr int warp_size = 32;
 //! One bit a lane.
 using Mask = std::uint32_t;
 inline constexpr Mask full_mask = ~Mask{0};
+
+inline constexpr std::array<Mask, warp_size> lane_bits = [] {
+  std::array<Mask, warp_size> bits{};
+  for (int i = 0; i < warp_size; ++i) bits[static_cast<std::size_t>(i)] = Mask{1} << i;
+  return bits;
+}();
 
 //! What a register of type T takes in a lane: 16-bit ones take 32 bits, their upper half zero.
 template <class T>

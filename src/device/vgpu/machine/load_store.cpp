@@ -3,7 +3,7 @@
 
 #include "device/vgpu/machine/arithmetic_lanes.hpp"
 #include "device/vgpu/machine/effects.hpp"
-#include "device/vgpu/machine/warp.hpp"
+#include "device/vgpu/machine/reach.hpp"
 
 namespace cudal1::vgpu {
 namespace {
@@ -26,6 +26,19 @@ CUDAL1_INLINE T read(const std::byte* from) {
   return value;
 }
 
+//! In memory, where it may lie anywhere and be somebody else's type.
+template <class T>
+using Loose __attribute__((may_alias, aligned(1))) = T;
+
+// What reads a register reads eight lanes at once, and waits long for what was written in smaller pieces.
+template <class Word>
+using Eight __attribute__((vector_size(8 * sizeof(Word)), may_alias, aligned(1))) = Word;
+
+template <class Word>
+CUDAL1_INLINE void copy_eight(Word* to, const std::byte* from) {
+  *reinterpret_cast<Eight<Word>*>(to) = *reinterpret_cast<const Eight<Word>*>(from);
+}
+
 //! The registers of an access, each with 32 lanes.
 template <class Register, int vector>
 struct Columns {
@@ -40,19 +53,36 @@ struct Columns {
 template <class T, class Register, int vector, int count>
 CUDAL1_INLINE void load_same(const Columns<Register, vector>& columns, const std::byte* from, int begin) {
   for (std::size_t i = 0; i < vector; ++i) {
-    const auto word = extended<T, Register>(read<T>(from + i * sizeof(T)));
-    for (int lane = 0; lane < count; ++lane) columns.words[i][begin + lane] = word;
+    const auto all = Eight<WordOf<Register>>{} + extended<T, Register>(read<T>(from + i * sizeof(T)));
+    for (int lane = begin; lane < begin + count; lane += 8)
+      *reinterpret_cast<Eight<WordOf<Register>>*>(columns.words[i] + lane) = all;
   }
 }
 
 template <class T, class Register, int vector, int count>
 CUDAL1_INLINE void load_consecutive(const Columns<Register, vector>& columns, const std::byte* from, int begin) {
-  std::array<T, static_cast<std::size_t>(vector * count)> values;  // memory may be a register's type to the compiler
-  std::memcpy(values.data(), from, sizeof(values));
+  if constexpr (vector == 1 && sizeof(T) == sizeof(WordOf<Register>)) {
+    for (int lane = 0; lane < count; lane += 8)
+      copy_eight(columns.words[0] + begin + lane, from + static_cast<std::size_t>(lane) * sizeof(T));
+    return;
+  }
+  const auto* values = reinterpret_cast<const Loose<T>*>(from);
   for (std::size_t i = 0; i < vector; ++i) {
     auto* const words = columns.words[i] + begin;
+#pragma GCC ivdep
     for (std::size_t lane = 0; lane < count; ++lane) words[lane] = extended<T, Register>(values[lane * vector + i]);
   }
+}
+
+template <class T, class Register, int vector>
+CUDAL1_INLINE void load_scattered(const Columns<Register, vector>& columns, const Reach& reach) {
+  for (std::size_t i = 0; i < vector; ++i)
+    for (std::size_t lane = 0; lane < warp_size; lane += 8) {
+      const std::int64_t* deltas = reach.pattern->deltas.data() + lane;
+      const auto word = [&](int n) { return extended<T, Register>(read<T>(reach.first + deltas[n] + i * sizeof(T))); };
+      *reinterpret_cast<Eight<WordOf<Register>>*>(columns.words[i] + lane) =
+          Eight<WordOf<Register>>{word(0), word(1), word(2), word(3), word(4), word(5), word(6), word(7)};
+    }
 }
 
 template <class T, class Register, int vector>
@@ -65,29 +95,24 @@ template <class T, class Register, int vector>
 CUDAL1_INLINE void load(Warp& warp, const Step& step, Mask mask) {
   const Reach reach = warp.reach(step, mask, vector * sizeof(T), AccessKind::read);
   const Columns<Register, vector> columns(warp.registers(), step);
-  const Shape shape = reach.first ? reach.pattern->shape : Shape::scattered;
-  if (shape == Shape::consecutive) {
-    load_consecutive<T, Register, vector, warp_size>(columns, reach.first, 0);
-  } else if (shape == Shape::same) {
-    load_same<T, Register, vector, warp_size>(columns, reach.first, 0);
-  } else if (shape == Shape::by_eights) {
-    for (int eight = 0; eight < 4; ++eight) {
-      const std::byte* from = reach.at(8 * eight);
-      if (reach.pattern->same_in_eight[static_cast<std::size_t>(eight)])
-        load_same<T, Register, vector, 8>(columns, from, 8 * eight);
-      else
-        load_consecutive<T, Register, vector, 8>(columns, from, 8 * eight);
-    }
-  } else if (reach.first && mask == full_mask) {
-    for (int lane = 0; lane < warp_size; ++lane)
-      load_lane<T, Register, vector>(columns, reach.first + reach.pattern->deltas[static_cast<std::size_t>(lane)],
-                                     lane);
-  } else {
-    for (; mask != 0; mask &= mask - 1) {
-      const int lane = std::countr_zero(mask);
-      load_lane<T, Register, vector>(columns, reach.at(lane), lane);
-    }
+  switch (reach.first ? reach.pattern->shape : Shape::scattered) {
+    case Shape::consecutive:
+      return load_consecutive<T, Register, vector, warp_size>(columns, reach.first, 0);
+    case Shape::same:
+      return load_same<T, Register, vector, warp_size>(columns, reach.first, 0);
+    case Shape::consecutive_by_eights:
+      for (int lane = 0; lane < warp_size; lane += 8)
+        load_consecutive<T, Register, vector, 8>(columns, reach.at(lane), lane);
+      return;
+    case Shape::same_by_eights:
+      for (int lane = 0; lane < warp_size; lane += 8) load_same<T, Register, vector, 8>(columns, reach.at(lane), lane);
+      return;
+    case Shape::scattered:
+      break;
   }
+  if (reach.first && mask == full_mask) return load_scattered<T, Register, vector>(columns, reach);
+  for (; mask != 0; mask &= mask - 1)
+    load_lane<T, Register, vector>(columns, reach.at(std::countr_zero(mask)), std::countr_zero(mask));
 }
 
 //! The low bytes: the host is little-endian, as the device.
@@ -102,11 +127,11 @@ CUDAL1_INLINE void store(Warp& warp, const Step& step, Mask mask) {
   const Reach reach = warp.reach(step, mask, vector * sizeof(T), AccessKind::write);
   const Columns<Register, vector> columns(warp.registers(), step);
   if (reach.first && reach.pattern->shape == Shape::consecutive) {
-    std::array<T, static_cast<std::size_t>(vector * warp_size)> values;
+    auto* values = reinterpret_cast<Loose<T>*>(reach.first);
     for (std::size_t i = 0; i < vector; ++i)
+#pragma GCC ivdep
       for (std::size_t lane = 0; lane < warp_size; ++lane)
         values[lane * vector + i] = static_cast<T>(columns.words[i][lane]);
-    std::memcpy(reach.first, values.data(), sizeof(values));
     return;
   }
   for (; mask != 0; mask &= mask - 1) {

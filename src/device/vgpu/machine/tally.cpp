@@ -72,30 +72,16 @@ void Tally::mark(std::size_t segment, std::uint64_t first_sector, std::uint64_t 
   if (kind != AccessKind::read) mark(written_[segment], first, count);
 }
 
-void Tally::mark_sectors_of(const AccessPattern& pattern, std::uint64_t first, AccessKind kind) {
-  if (pattern.sectors_in_a_row) {
-    const std::uint64_t lowest = first + static_cast<std::uint64_t>(std::int64_t{pattern.lowest});
-    mark(pattern.segment_index, lowest / sector_bytes, pattern.sectors, kind);
-    return;
-  }
-  for (Mask rest = pattern.mask; rest != 0; rest &= rest - 1) {
-    const std::int32_t delta = pattern.deltas[static_cast<std::size_t>(std::countr_zero(rest))];
-    mark(pattern.segment_index, (first + static_cast<std::uint64_t>(std::int64_t{delta})) / sector_bytes, 1, kind);
-  }
-}
-
 void Tally::global(AccessPattern& pattern, std::uint64_t first, AccessKind kind) {
   if (pattern.sectors == 0 || pattern.sector_phase != first % sector_bytes) count_sectors(pattern, first);
   Traffic& traffic = traffic_of(kind);
   traffic.requests += 1;
   traffic.sectors += pattern.sectors;
   traffic.bytes_wanted += pattern.lanes * pattern.bytes;
-  mark_sectors_of(pattern, first, kind);
-}
-
-void Tally::shared(AccessPattern& pattern, std::uint64_t first) {
-  counters_.shared_requests += 1;
-  counters_.shared_passes += shared_passes(pattern, first);
+  for (std::size_t i = 0; i < pattern.sector_runs; ++i) {
+    const auto begin = static_cast<std::uint64_t>(std::int64_t{pattern.runs[i].begin});
+    mark(pattern.segment_index, first / sector_bytes + begin, pattern.runs[i].count, kind);
+  }
 }
 
 void Tally::global(const WarpAccess& access) {

@@ -25,7 +25,11 @@ class Tally {
 
   //! `first`: the address of the first lane. The pattern's segment is set for global memory.
   void global(AccessPattern& pattern, std::uint64_t first, AccessKind kind);
-  void shared(AccessPattern& pattern, std::uint64_t first);
+  void shared(AccessPattern& pattern, std::uint64_t first) {
+    if (pattern.shared_passes == 0 || pattern.word_phase != first % 4) count_shared_passes(pattern, first);
+    counters_.shared_requests += 1;
+    counters_.shared_passes += pattern.shared_passes;
+  }
 
   // The same without a pattern, for instructions that have none, and for lanes that go far apart.
   void global(const WarpAccess& access);
@@ -45,7 +49,6 @@ class Tally {
   }
   Traffic& traffic_of(AccessKind kind);
   void mark(std::size_t segment, std::uint64_t first_sector, std::uint64_t count, AccessKind kind);
-  void mark_sectors_of(const AccessPattern& pattern, std::uint64_t first, AccessKind kind);
   static void mark(SectorMap& sectors, std::uint64_t first, std::uint64_t count);
 
   const Kernel* kernel_;

@@ -115,6 +115,7 @@ WarpState Warp::run() {
 
 //! The group with the smallest program counter among those that neither wait nor have run out of fuel.
 Warp::Group* Warp::next_group() {
+  if (group_count_ == 1 && groups_[0].wait == Wait::barrier) return nullptr;
   if (group_count_ != 1 || groups_[0].mask == 0 || groups_[0].wait != Wait::nothing) {
     remove_empty_groups();
     end_waits_for_lanes();
@@ -223,7 +224,7 @@ bool Warp::control(Group& group, const Step& step, Mask mask) {
       return come_to_barrier(group, step, mask);
     case Flow::warp_barrier:
       end_stretch(++group.pc, group.mask);
-      wait_for_lanes(group, step, mask, Wait::warp_barrier);
+      wait_for_lanes(group, step, mask, group.pc, Wait::warp_barrier);
       return false;
     default:
       return false;
@@ -284,8 +285,8 @@ void Warp::part_at_gather(Group& group, const Step& step, Mask incomplete) {
   const bool some_go_on = incomplete != group.mask;
   if (some_go_on && block_.tally) block_.tally->leave_out(incomplete);
   end_stretch(group.pc + (some_go_on ? 1 : 0), group.mask);
-  wait_for_lanes(group, step, incomplete, Wait::lanes);
-  ++group.pc;
+  const std::uint32_t here = group.pc++;  // of those that go on, unless all wait
+  wait_for_lanes(group, step, incomplete, here, Wait::lanes);
 }
 
 void Warp::check_members(const Step& step, Mask lanes, Mask members) const {
@@ -295,21 +296,25 @@ void Warp::check_members(const Step& step, Mask lanes, Mask members) const {
 }
 
 //! Lanes with different member masks wait apart. Those that the guard leaves out go on.
-void Warp::wait_for_lanes(Group& group, const Step& step, Mask mask, Wait kind) {
+void Warp::wait_for_lanes(Group& group, const Step& step, Mask mask, std::uint32_t pc, Wait kind) {
   while (mask != 0) {
     const Mask members = registers_.words<std::uint32_t>(step.members)[std::countr_zero(mask)];
     const Mask lanes = mask & lanes_with(step.members, members);
     check_members(step, lanes, members);
     mask &= ~lanes;
-    wait(group, lanes, {group.pc, 0, kind, 0, members, group.fuel});
+    wait(group, lanes, {pc, 0, kind, 0, members, group.fuel});
   }
 }
 
 //! These lanes of the group become one that waits.
 void Warp::wait(Group& group, Mask mask, Group waiting) {
-  group.mask &= ~mask;
   waiting.mask = mask;
-  add_group(waiting);
+  if (mask == group.mask) {
+    group = waiting;
+  } else {
+    group.mask &= ~mask;
+    add_group(waiting);
+  }
 }
 
 bool Warp::exit(Group& group, Mask mask) {

@@ -31,7 +31,7 @@ struct BlockState {
 
   std::span<Warp> warps;
   Barriers barriers;
-  AccessPattern* patterns = nullptr;  //!< Kernel::patterns of them
+  AccessPattern* patterns = nullptr;  //!< pattern_ways for each that the kernel names
   Tally* tally = nullptr;             //!< null: nothing is counted
   AccessObserver* observer = nullptr;
 };
@@ -79,7 +79,7 @@ class Warp {
   std::byte* generic(std::uint64_t address, std::uint64_t bytes, bool write, int lane, const Step& step);
 
   //! The same for a whole access, whose address is the step's first operand plus its offset: checked, counted and
-  //! shown to the observer. Good until the next call. Throws KernelFault.
+  //! shown to the observer. Good until the next call. Throws KernelFault. Defined in reach.hpp.
   Reach reach(const Step& step, Mask mask, std::uint32_t bytes, AccessKind kind);
 
   // Counts an access and shows it to the observer, for instructions that find their places themselves.
@@ -127,7 +127,7 @@ class Warp {
   bool go_back(Group& group, const Step& step);
   bool gather(Group& group, const Step& step, Mask mask);
   void part_at_gather(Group& group, const Step& step, Mask incomplete);
-  void wait_for_lanes(Group& group, const Step& step, Mask mask, Wait wait);
+  void wait_for_lanes(Group& group, const Step& step, Mask mask, std::uint32_t pc, Wait wait);
   bool exit(Group& group, Mask mask);
   bool come_to_barrier(Group& group, const Step& step, Mask mask);
   void wait(Group& group, Mask mask, Group waiting);
@@ -145,6 +145,7 @@ class Warp {
   void check_alignment(std::uint64_t address, std::uint64_t bytes, int lane, const Step& step) const;
   std::byte* global_range(AccessPattern& pattern, std::uint64_t first, AccessKind kind, const Step& step);
   std::byte* shared_range(AccessPattern& pattern, std::uint64_t first, AccessKind kind, const Step& step);
+  bool find_segment(AccessPattern& pattern, std::uint64_t lowest, std::uint64_t bytes) const;
   Reach reach_lanes(const Step& step, Mask mask, std::uint32_t bytes, AccessKind kind);
   void account_lanes(const Step& step, std::array<std::uint64_t, warp_size>& addresses, WarpAccess access);
   void show(const AccessPattern& pattern, std::uint64_t first, AccessKind kind, const Step& step,

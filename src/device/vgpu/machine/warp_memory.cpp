@@ -1,26 +1,9 @@
 // A warp's way to memory: bounds and alignment, for one lane or all at once.
 #include <fmt/format.h>
 
-#include "device/vgpu/machine/warp.hpp"
+#include "device/vgpu/machine/reach.hpp"
 
 namespace cudal1::vgpu {
-namespace {
-
-std::uint64_t moved(std::uint64_t address, std::int32_t delta) {
-  return address + static_cast<std::uint64_t>(std::int64_t{delta});
-}
-
-std::uint64_t bytes_spanned(const AccessPattern& pattern) {
-  return static_cast<std::uint64_t>(std::int64_t{pattern.highest} - pattern.lowest) + pattern.bytes;
-}
-
-bool holds(const Segment& segment, std::uint64_t address, std::uint64_t bytes) {
-  const std::uint64_t offset = address - segment.begin;
-  return offset < segment.bytes && bytes <= segment.bytes - offset;
-}
-
-}  // namespace
-
 void Warp::check_alignment(std::uint64_t address, std::uint64_t bytes, int lane, const Step& step) const {
   if (address % bytes == 0) return;
   fail(FaultKind::misaligned, fmt::format("an access of {} bytes at address {:#x}", bytes, address), lane, step);
@@ -60,55 +43,19 @@ std::byte* Warp::generic(std::uint64_t address, std::uint64_t bytes, bool write,
 
 // --- all lanes at once
 
-//! Mostly one comparison with what the same instruction did before, and one with the bounds of the buffer it went to.
-//! What does not fit goes lane by lane, which also finds out whose fault it is.
-Reach Warp::reach(const Step& step, Mask mask, std::uint32_t bytes, AccessKind kind) {
-  const auto* addresses = registers_.words<std::uint64_t>(step.operation.operands[0]);
-  AccessPattern& pattern = block_.patterns[step.pattern];
-  const std::uint64_t base = addresses[std::countr_zero(mask)], first = base + static_cast<std::uint64_t>(step.offset);
-  const bool known = pattern.bytes == bytes && matches(pattern, addresses, base, mask);
-  if (!known && !learn(pattern, addresses, mask, bytes)) return reach_lanes(step, mask, bytes, kind);
-  if (!pattern.aligned || (first & (bytes - 1)) != 0) return reach_lanes(step, mask, bytes, kind);
-  std::byte* host = nullptr;
-  if (step.space == AddressSpace::shared)
-    host = shared_range(pattern, first, kind, step);
-  else if (step.space == AddressSpace::generic && moved(first, pattern.lowest) >= shared_window)
-    host = shared_range(pattern, first - shared_window, kind, step);
-  else if (step.space != AddressSpace::local)
-    host = global_range(pattern, first, kind, step);
-  if (!host) return reach_lanes(step, mask, bytes, kind);
-  return {host, &pattern, nullptr};
-}
-
-//! Null where not all of it lies in one buffer.
-std::byte* Warp::global_range(AccessPattern& pattern, std::uint64_t first, AccessKind kind, const Step& step) {
-  const std::uint64_t lowest = moved(first, pattern.lowest), bytes = bytes_spanned(pattern);
-  if (!pattern.segment || !holds(*pattern.segment, lowest, bytes)) {
-    const Segment* segment = block_.global->find(lowest, bytes);
-    if (!segment) return nullptr;
-    pattern.segment = segment;
-    pattern.segment_index = block_.global->index_of(*segment);
-  }
-  if (kind != AccessKind::read && !pattern.segment->writable) return nullptr;
-  if (step.space != AddressSpace::constant) {
-    if (block_.tally) block_.tally->global(pattern, first, kind);
-    if (block_.observer) show(pattern, first, kind, step, &AccessObserver::global);
-  }
-  return pattern.segment->host + (first - pattern.segment->begin);
-}
-
-std::byte* Warp::shared_range(AccessPattern& pattern, std::uint64_t first, AccessKind kind, const Step& step) {
-  const std::uint64_t lowest = moved(first, pattern.lowest), bytes = bytes_spanned(pattern);
-  if (lowest >= block_.shared.size() || bytes > block_.shared.size() - lowest) return nullptr;
-  if (block_.tally) block_.tally->shared(pattern, first);
-  if (block_.observer) show(pattern, first, kind, step, &AccessObserver::shared);
-  return block_.shared.data() + first;
+bool Warp::find_segment(AccessPattern& pattern, std::uint64_t lowest, std::uint64_t bytes) const {
+  const Segment* segment = block_.global->find(lowest, bytes);
+  if (!segment) return false;
+  pattern.segment = segment;
+  pattern.segment_index = block_.global->index_of(*segment);
+  return true;
 }
 
 void Warp::show(const AccessPattern& pattern, std::uint64_t first, AccessKind kind, const Step& step,
                 void (AccessObserver::*to)(const WarpAccess&)) {
   std::array<std::uint64_t, warp_size> addresses;
-  for (std::size_t lane = 0; lane < warp_size; ++lane) addresses[lane] = moved(first, pattern.deltas[lane]);
+  for (std::size_t lane = 0; lane < warp_size; ++lane)
+    addresses[lane] = first + static_cast<std::uint64_t>(pattern.deltas[lane]);
   (block_.observer->*to)(described(kind, pattern.bytes, pattern.mask, addresses, step));
 }
 

@@ -27,6 +27,7 @@ const std::map<std::string, FaultKind> expectations{
     {"out_of_bounds_global", FaultKind::out_of_bounds},
     {"out_of_bounds_shared", FaultKind::out_of_bounds},
     {"out_of_bounds_local", FaultKind::out_of_bounds},
+    {"read_only", FaultKind::read_only},
     {"misaligned", FaultKind::misaligned},
     {"divergent_barrier", FaultKind::deadlock},
     {"inactive_lane", FaultKind::inactive_lane},

@@ -1,0 +1,66 @@
+// A warp's way to memory, all lanes at once. In a header, so that every load and store has its own.
+#pragma once
+
+#include "device/vgpu/machine/warp.hpp"
+
+namespace cudal1::vgpu {
+
+inline std::uint64_t bytes_spanned(const AccessPattern& pattern) {
+  return static_cast<std::uint64_t>(pattern.highest - pattern.lowest) + pattern.bytes;
+}
+
+inline std::uint64_t lowest_address(const AccessPattern& pattern, std::uint64_t first) {
+  return first + static_cast<std::uint64_t>(pattern.lowest);
+}
+
+inline bool holds(const Segment& segment, std::uint64_t address, std::uint64_t bytes) {
+  const std::uint64_t offset = address - segment.begin;
+  return offset < segment.bytes && bytes <= segment.bytes - offset;
+}
+
+//! Null where not all of it lies in one buffer.
+__attribute__((always_inline)) inline std::byte* Warp::global_range(AccessPattern& pattern, std::uint64_t first,
+                                                                    AccessKind kind, const Step& step) {
+  const std::uint64_t lowest = lowest_address(pattern, first), bytes = bytes_spanned(pattern);
+  if ((!pattern.segment || !holds(*pattern.segment, lowest, bytes)) && !find_segment(pattern, lowest, bytes))
+    return nullptr;
+  if (kind != AccessKind::read && !pattern.segment->writable) return nullptr;
+  if (step.space != AddressSpace::constant) {
+    if (block_.tally) block_.tally->global(pattern, first, kind);
+    if (block_.observer) show(pattern, first, kind, step, &AccessObserver::global);
+  }
+  return pattern.segment->host + (first - pattern.segment->begin);
+}
+
+__attribute__((always_inline)) inline std::byte* Warp::shared_range(AccessPattern& pattern, std::uint64_t first,
+                                                                    AccessKind kind, const Step& step) {
+  const std::uint64_t lowest = lowest_address(pattern, first), bytes = bytes_spanned(pattern);
+  if (lowest >= block_.shared.size() || bytes > block_.shared.size() - lowest) return nullptr;
+  if (block_.tally) block_.tally->shared(pattern, first);
+  if (block_.observer) show(pattern, first, kind, step, &AccessObserver::shared);
+  return block_.shared.data() + first;
+}
+
+//! Mostly one comparison with what the same instruction did before, and one with the bounds of the buffer it went to.
+//! What does not fit goes lane by lane, which also finds out whose fault it is.
+__attribute__((always_inline)) inline Reach Warp::reach(const Step& step, Mask mask, std::uint32_t bytes,
+                                                        AccessKind kind) {
+  const auto* addresses = registers_.words<std::uint64_t>(step.operation.operands[0]);
+  AccessPattern& pattern = block_.patterns[step.pattern * pattern_ways + pattern_way(mask)];
+  const std::uint64_t base = addresses[mask == full_mask ? 0 : std::countr_zero(mask)];
+  const std::uint64_t first = base + static_cast<std::uint64_t>(step.offset);
+  const bool known = pattern.bytes == bytes && matches(pattern, addresses, base, mask);
+  if (!known && !learn(pattern, addresses, mask, bytes)) return reach_lanes(step, mask, bytes, kind);
+  if (!pattern.aligned || (first & (bytes - 1)) != 0) return reach_lanes(step, mask, bytes, kind);
+  std::byte* host = nullptr;
+  if (step.space == AddressSpace::shared)
+    host = shared_range(pattern, first, kind, step);
+  else if (step.space == AddressSpace::generic && lowest_address(pattern, first) >= shared_window)
+    host = shared_range(pattern, first - shared_window, kind, step);
+  else if (step.space != AddressSpace::local)
+    host = global_range(pattern, first, kind, step);
+  if (!host) return reach_lanes(step, mask, bytes, kind);
+  return {host, &pattern, nullptr};
+}
+
+}  // namespace cudal1::vgpu
