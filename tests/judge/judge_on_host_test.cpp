@@ -1,5 +1,5 @@
-// The whole path on a machine without a GPU: the real judge, runner process, protocol and sandbox, with a device that
-// emulates kernels on the processor.
+// What the judge finds in memory and in timed calls, with a device that has no checks of its own: the real judge, runner
+// process, protocol and sandbox, and kernels emulated on the processor.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -40,35 +40,6 @@ TaskJudge& judge_of(const std::string& example) {
   }
   return *judge;
 }
-
-//! Programs whose verdict needs the full size, the real compiler, or instructions that the emulation does not have.
-bool needs_a_gpu(const std::string& file) {
-  for (const char* part : {"tensor_cores", "compile_timeout", "misaligned", "cooperative_groups", "launch_bounds",
-                           "static_and_dynamic_shared", "grid_too_tall", "forgets_tail", "number_too_large",
-                           "forbidden-header", "forbidden-printf", "forbidden-static"})
-    if (file.find(part) != std::string::npos) return true;
-  return false;
-}
-
-std::vector<std::string> programs_for_the_host() {
-  std::vector<std::string> programs = testing::example_programs();
-  std::erase_if(programs, needs_a_gpu);
-  return programs;
-}
-
-class ExampleOnHost : public ::testing::TestWithParam<std::string> {};
-
-TEST_P(ExampleOnHost, GetsTheStatusItsNameStartsWith) {
-  const fs::path program = GetParam();
-  const std::string file = program.filename().string();
-  const std::string wanted = testing::status_in_name(program);
-  TaskJudge& judge = judge_of(program.parent_path().string());
-  const std::string text = read_file(testing::examples_folder() / program);
-  const Evaluation evaluation = judge.evaluate(judge.compile(file, text));
-  EXPECT_EQ(to_string(evaluation.status), wanted) << evaluation.failure.message << "\n" << evaluation.failure.details;
-}
-
-INSTANTIATE_TEST_SUITE_P(Examples, ExampleOnHost, ::testing::ValuesIn(programs_for_the_host()), testing::test_name);
 
 //! y = a + b with 64 MiB of scratch memory, so that the arena is large afterwards.
 constexpr const char* roomy_program = R"cuda(

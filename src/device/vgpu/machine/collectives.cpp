@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "device/vgpu/machine/half.hpp"
-#include "device/vgpu/machine/warp.hpp"
+#include "device/vgpu/machine/reach.hpp"
 
 namespace cudal1::vgpu {
 namespace {
