@@ -87,13 +87,6 @@ struct OfSmall {
     return Compare{}(a.as_float(), b.as_float());
   }
 };
-template <class Compare, class Combine>
-struct Combined {
-  template <class T>
-  bool operator()(T a, T b, bool c) const {
-    return Combine{}(Compare{}(a, b), c);
-  }
-};
 struct AndTruth {
   bool operator()(bool a, bool b) const { return a && b; }
 };
@@ -116,23 +109,118 @@ void add_moves(ArithmeticTable& table, const std::string& type) {
   table["selp." + type] = value<Select, T, T, T, Predicate>();
 }
 
-// --- set: a register full of ones, or 1.0, where the comparison holds
-template <class R>
-R where_true() {
-  if constexpr (std::is_integral_v<R>)
-    return static_cast<R>(~R{0});
-  else if constexpr (std::is_same_v<R, float>)
-    return 1.0f;
-  else
-    return R{R::one};
+// --- where a comparison holds: found once, whatever is then done with it
+using MaskOf = Mask (*)(Registers& registers, const Operation& operation);
+
+template <class Compare, class T>
+__attribute__((always_inline)) inline Mask compare_lanes(Registers& registers, const Operation& operation) {
+  const Source<T> a(registers, operation.operands[0]), b(registers, operation.operands[1]);
+  Mask found = 0;
+  for (int lane = 0; lane < warp_size; ++lane)
+    found |= Compare{}(a[lane], b[lane]) ? lane_bits[static_cast<std::size_t>(lane)] : 0;
+  return found;
 }
-template <class Compare, class R>
-struct SetTo {
-  template <class T>
-  R operator()(T a, T b) const {
-    return Compare{}(a, b) ? where_true<R>() : R{};
+template <class Compare, class T>
+__attribute__((noinline)) Mask where_plain(Registers& registers, const Operation& operation) {
+  return compare_lanes<Compare, T>(registers, operation);
+}
+template <class Compare, class T>
+CUDAL1_WIDE_VECTORS __attribute__((noinline)) Mask where_wide(Registers& registers, const Operation& operation) {
+  return compare_lanes<Compare, T>(registers, operation);
+}
+//! Of the lower or the upper one of two numbers in a register.
+template <class Compare, class T, int shift>
+__attribute__((noinline)) Mask where_half(Registers& registers, const Operation& operation) {
+  const u32 *a = registers.words<u32>(operation.operands[0]), *b = registers.words<u32>(operation.operands[1]);
+  Mask found = 0;
+  for (int lane = 0; lane < warp_size; ++lane)
+    found |= Mask{Compare{}(T{static_cast<u16>(a[lane] >> shift)}, T{static_cast<u16>(b[lane] >> shift)})} << lane;
+  return found;
+}
+
+// --- setp
+enum class Combine { nothing, with_and, with_or, with_xor };
+
+template <Combine combine>
+Mask combined(Mask found, Registers& registers, const Operation& operation) {
+  switch (combine) {
+    case Combine::with_and:
+      return found & registers.predicate(operation.operands[2]);
+    case Combine::with_or:
+      return found | registers.predicate(operation.operands[2]);
+    case Combine::with_xor:
+      return found ^ registers.predicate(operation.operands[2]);
+    case Combine::nothing:
+      break;
   }
-};
+  return found;
+}
+
+//! A predicate and its complement.
+template <MaskOf where, Combine combine>
+void set_truth(Registers& registers, const Operation& operation, Mask mask) {
+  const Mask found = combined<combine>(where(registers, operation), registers, operation);
+  if (operation.second_result != 0) set_predicate(registers, operation.second_result, ~found, mask);
+  set_predicate(registers, operation.result, found, mask);
+}
+//! One predicate for each of two numbers.
+template <MaskOf low, MaskOf high, Combine combine>
+void set_both(Registers& registers, const Operation& operation, Mask mask) {
+  const Mask first = combined<combine>(low(registers, operation), registers, operation);
+  const Mask second = combined<combine>(high(registers, operation), registers, operation);
+  if (operation.second_result != 0) set_predicate(registers, operation.second_result, second, mask);
+  set_predicate(registers, operation.result, first, mask);
+}
+
+template <Combine combine>
+std::vector<Kind> operands_of_setp(Kind kind) {
+  if (combine == Combine::nothing) return {kind, kind};
+  return {kind, kind, Kind::predicate};
+}
+
+template <class T, class Compare, Combine combine>
+ArithmeticOpcode setp() {
+  const Handler plain = &set_truth<&where_plain<Compare, T>, combine>;
+  Handler run = plain;
+  if constexpr (std::is_arithmetic_v<T>)
+    if (host_has_wide_vectors()) run = &set_truth<&where_wide<Compare, T>, combine>;
+  return {run, plain, Kind::predicate, operands_of_setp<combine>(kind_of<T>()), true};
+}
+
+template <class T, class Compare, Combine combine>
+ArithmeticOpcode packed_setp() {
+  const Handler run = &set_both<&where_half<Compare, T, 0>, &where_half<Compare, T, 16>, combine>;
+  return {run, run, Kind::predicate, operands_of_setp<combine>(Kind::bits32), true};
+}
+
+template <class T, class Compare>
+void add_setp(ArithmeticTable& table, const std::string& name, const std::string& type) {
+  table["setp." + name + type] = setp<T, Compare, Combine::nothing>();
+  table["setp." + name + ".and" + type] = setp<T, Compare, Combine::with_and>();
+  table["setp." + name + ".or" + type] = setp<T, Compare, Combine::with_or>();
+  table["setp." + name + ".xor" + type] = setp<T, Compare, Combine::with_xor>();
+}
+
+template <class T, class Compare>
+void add_packed_setp(ArithmeticTable& table, const std::string& name, const std::string& type) {
+  table["setp." + name + type] = packed_setp<T, Compare, Combine::nothing>();
+  table["setp." + name + ".and" + type] = packed_setp<T, Compare, Combine::with_and>();
+  table["setp." + name + ".or" + type] = packed_setp<T, Compare, Combine::with_or>();
+  table["setp." + name + ".xor" + type] = packed_setp<T, Compare, Combine::with_xor>();
+}
+
+// --- set: a register full of ones, or 1.0, where the comparison holds
+void write_where(Registers& registers, const Operation& operation, Mask mask, Mask found, u32 bits) {
+  u32* result = registers.words<u32>(operation.result);
+  for (Mask lanes = mask; lanes != 0; lanes &= lanes - 1) {
+    const int lane = std::countr_zero(lanes);
+    result[lane] = (found >> lane & 1) != 0 ? bits : 0;
+  }
+}
+template <MaskOf where, u32 bits>
+void set_bits(Registers& registers, const Operation& operation, Mask mask) {
+  write_where(registers, operation, mask, where(registers, operation), bits);
+}
 template <class Compare, class T>
 struct SetBoth {
   u32 operator()(u32 a, u32 b) const { return part(a, b, 0) | part(a, b, 16) << 16; }
@@ -143,56 +231,18 @@ struct SetBoth {
   }
 };
 
-// --- setp of two numbers in a register: one predicate each
-struct FirstTruth {
-  bool operator()(bool a, bool) const { return a; }
-};
-template <class Compare, class T, class Combine, bool combining>
-void set_both(Registers& registers, const Operation& operation, Mask mask) {
-  const u32 *a = registers.words<u32>(operation.operands[0]), *b = registers.words<u32>(operation.operands[1]);
-  const Mask combined = combining ? registers.predicate(operation.operands[2]) : 0;
-  Mask low = 0, high = 0;
-  for (int lane = 0; lane < warp_size; ++lane) {
-    const bool other = (combined >> lane & 1) != 0;
-    const auto holds = [&](u32 shift) {
-      return Combine{}(Compare{}(T{static_cast<u16>(a[lane] >> shift)}, T{static_cast<u16>(b[lane] >> shift)}), other);
-    };
-    low |= Mask{holds(0)} << lane;
-    high |= Mask{holds(16)} << lane;
-  }
-  if (operation.second_result != 0) set_predicate(registers, operation.second_result, high, mask);
-  set_predicate(registers, operation.result, low, mask);
-}
-template <class Compare, class T, class Combine, bool combining>
-ArithmeticOpcode both_truths() {
-  const Handler run = &set_both<Compare, T, Combine, combining>;
-  std::vector<Kind> operands{Kind::bits32, Kind::bits32};
-  if (combining) operands.push_back(Kind::predicate);
-  return {run, run, Kind::predicate, operands, true};
-}
-
-template <class T, class Compare>
-void add_setp(ArithmeticTable& table, const std::string& name, const std::string& type) {
-  table["setp." + name + type] = truth<Compare, T, T>();
-  table["setp." + name + ".and" + type] = truth<Combined<Compare, AndTruth>, T, T, Predicate>();
-  table["setp." + name + ".or" + type] = truth<Combined<Compare, OrTruth>, T, T, Predicate>();
-  table["setp." + name + ".xor" + type] = truth<Combined<Compare, XorTruth>, T, T, Predicate>();
-}
-
-template <class T, class Compare>
-void add_packed_setp(ArithmeticTable& table, const std::string& name, const std::string& type) {
-  table["setp." + name + type] = both_truths<Compare, T, FirstTruth, false>();
-  table["setp." + name + ".and" + type] = both_truths<Compare, T, AndTruth, true>();
-  table["setp." + name + ".or" + type] = both_truths<Compare, T, OrTruth, true>();
-  table["setp." + name + ".xor" + type] = both_truths<Compare, T, XorTruth, true>();
+template <class T, class Compare, u32 bits>
+ArithmeticOpcode set(Kind result) {
+  const Handler run = &set_bits<&where_plain<Compare, T>, bits>;
+  return {run, run, result, {kind_of<T>(), kind_of<T>()}, false};
 }
 
 template <class T, class Compare>
 void add_set(ArithmeticTable& table, const std::string& name, const std::string& flush, const std::string& type) {
   const std::string head = "set." + name + flush;
-  table[head + ".u32" + type] = rare<SetTo<Compare, u32>, u32, T, T>();
+  table[head + ".u32" + type] = set<T, Compare, ~u32{0}>(Kind::bits32);
   table[head + ".s32" + type] = table.at(head + ".u32" + type);
-  table[head + ".f32" + type] = rare<SetTo<Compare, float>, float, T, T>();
+  table[head + ".f32" + type] = set<T, Compare, 0x3f800000u>(Kind::real32);
 }
 
 template <class T, class Compare>
@@ -201,7 +251,7 @@ void add_small_comparison(ArithmeticTable& table, const std::string& name, const
   add_setp<T, Compare>(table, name, flush + type);
   add_packed_setp<T, Compare>(table, name, flush + packed);
   add_set<T, Compare>(table, name, flush, type);
-  table["set." + name + flush + type + type] = rare<SetTo<Compare, T>, T, T, T>();
+  table["set." + name + flush + type + type] = set<T, Compare, T::one>(Kind::bits16);
   table["set." + name + flush + packed + packed] = rare<SetBoth<Compare, T>, u32, u32, u32>();
 }
 
