@@ -1,5 +1,5 @@
-// What the judge finds in memory and in timed calls, with a device that has no checks of its own: the real judge, runner
-// process, protocol and sandbox, and kernels emulated on the processor.
+// What the judge finds in memory and in timed calls, with a device that has no checks of its own: the real judge,
+// runner process, protocol and sandbox, and kernels emulated on the processor.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -208,7 +208,8 @@ TEST_F(Observer, HearsOfEveryAccessAndBarrier) {
   std::vector<std::string> heard;
   load(
       "mul.wide.u32 %rd6, %r5, 4;\nmov.u64 %rd7, tile;\nadd.s64 %rd6, %rd7, %rd6;\nst.shared.u32 [%rd6], %r5;\n"
-      "bar.sync 0;\ncvta.shared.u64 %rd8, %rd6;\nld.u32 %r6, [%rd8];\nbar.warp.sync -1;\nshfl.sync.bfly.b32 %r7, %r6, 1, 31, -1;\n"
+      "bar.sync 0;\ncvta.shared.u64 %rd8, %rd6;\nld.u32 %r6, [%rd8];\nbar.warp.sync -1;\nshfl.sync.bfly.b32 %r7, %r6, "
+      "1, 31, -1;\n"
       "st.global.u32 [%rd2], %r7;\n",
       tile);
   launch_.observers = [&](Index3) { return std::make_unique<Listener>(heard); };

@@ -190,8 +190,8 @@ std::string text_of(const Line& line) {
   text += line.opcode + " ";
   if (line.opcode == "bra") return text + fmt::format("L{};\n", line.target);
   text += line.result.text();
-  if (line.has_second) text += "|" + line.second.text();
-  for (const Source& operand : line.operands) text += ", " + operand.text();
+  if (line.has_second) text += fmt::format("|{}", line.second.text());
+  for (const Source& operand : line.operands) text += fmt::format(", {}", operand.text());
   return text + ";\n";
 }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "device/vgpu/machine/arithmetic_lanes.hpp"
+#include "device/vgpu/machine/eight_lanes.hpp"
 #include "device/vgpu/machine/reach.hpp"
 
 namespace cudal1::vgpu {
@@ -133,28 +134,38 @@ struct Indexed {
   }
 };
 
-//! operands: value, lane operand, clamp and segment mask, member mask. Out of range: the lane's own value.
+//! From which lane each takes its value, itself where the other is out of range; the lanes that are in range.
 template <class Mode>
-__attribute__((always_inline)) inline void shuffle_lanes(Warp& warp, const Step& step, Mask mask) {
-  Registers& registers = warp.registers();
-  const auto* from = registers.words<std::int32_t>(step.operation.operands[0]);
+__attribute__((always_inline)) inline Mask sources_of(Registers& registers, const Step& step,
+                                                      std::array<std::int32_t, warp_size>& sources) {
   const auto* counts = registers.words<std::int32_t>(step.operation.operands[1]);
   const auto* controls = registers.words<std::int32_t>(step.operation.operands[2]);
-  std::array<std::int32_t, warp_size> values;
-  Mask in_range = 0, asked = 0;
-  for (int lane = 0; lane < warp_size; ++lane) {
+  Mask in_range = 0;
+  for (std::int32_t lane = 0; lane < warp_size; ++lane) {
     const auto i = static_cast<std::size_t>(lane);
     const int segment_mask = controls[i] >> 8 & 31, bound = (lane & segment_mask) | (controls[i] & ~segment_mask & 31);
     const int source = Mode::source(lane, counts[i] & 31, bound, segment_mask);
-    const int taken = source >= 0 ? source : lane;
     in_range |= source >= 0 ? lane_bits[i] : 0;
-    asked |= (mask & lane_bits[i]) != 0 ? Mask{1} << taken : 0;
-    values[i] = from[taken];
+    sources[i] = source >= 0 ? source : lane;
   }
+  return in_range;
+}
+
+//! operands: value, lane operand, clamp and segment mask, member mask.
+template <class Mode>
+__attribute__((always_inline)) inline void shuffle_lanes(Warp& warp, const Step& step, Mask mask) {
+  Registers& registers = warp.registers();
+  std::array<std::int32_t, warp_size> sources, values;
+  const Mask in_range = sources_of<Mode>(registers, step, sources);
+  Mask asked = 0;
+  for (std::size_t i = 0; i < warp_size; ++i) asked |= (mask & lane_bits[i]) != 0 ? Mask{1} << sources[i] : 0;
   if ((asked & ~mask) != 0)
     warp.fail(FaultKind::inactive_lane,
               fmt::format("a shuffle reads lane {}, which takes no part", std::countr_zero(asked & ~mask)),
               std::countr_zero(mask), step);
+  const auto* from = registers.words<std::int32_t>(step.operation.operands[0]);
+  for (std::size_t i = 0; i < warp_size; i += 8)
+    write_eight(values.data() + i, [&](std::size_t lane) { return from[sources[i + lane]]; });
   auto* to = registers.words<std::int32_t>(step.operation.result);
   for (std::size_t i = 0; i < warp_size; ++i) to[i] = (mask & lane_bits[i]) != 0 ? values[i] : to[i];
   if (step.operation.second_result == 0) return;

@@ -3,6 +3,7 @@
 
 #include "device/vgpu/machine/arithmetic_lanes.hpp"
 #include "device/vgpu/machine/effects.hpp"
+#include "device/vgpu/machine/eight_lanes.hpp"
 #include "device/vgpu/machine/reach.hpp"
 
 namespace cudal1::vgpu {
@@ -29,10 +30,6 @@ CUDAL1_INLINE T read(const std::byte* from) {
 //! In memory, where it may lie anywhere and be somebody else's type.
 template <class T>
 using Loose __attribute__((may_alias, aligned(1))) = T;
-
-// What reads a register reads eight lanes at once, and waits long for what was written in smaller pieces.
-template <class Word>
-using Eight __attribute__((vector_size(8 * sizeof(Word)), may_alias, aligned(1))) = Word;
 
 template <class Word>
 CUDAL1_INLINE void copy_eight(Word* to, const std::byte* from) {
@@ -80,8 +77,7 @@ CUDAL1_INLINE void load_scattered(const Columns<Register, vector>& columns, cons
     for (std::size_t lane = 0; lane < warp_size; lane += 8) {
       const std::int64_t* deltas = reach.pattern->deltas.data() + lane;
       const auto word = [&](int n) { return extended<T, Register>(read<T>(reach.first + deltas[n] + i * sizeof(T))); };
-      *reinterpret_cast<Eight<WordOf<Register>>*>(columns.words[i] + lane) =
-          Eight<WordOf<Register>>{word(0), word(1), word(2), word(3), word(4), word(5), word(6), word(7)};
+      write_eight(columns.words[i] + lane, word);
     }
 }
 

@@ -119,7 +119,7 @@ Warp::Group* Warp::next_group() {
   if (group_count_ != 1 || groups_[0].mask == 0 || groups_[0].wait != Wait::nothing) {
     remove_empty_groups();
     end_waits_for_lanes();
-    unite_groups();
+    if (group_count_ > 1) unite_groups();
   }
   Group* best = nullptr;
   for (Group& group : groups())
