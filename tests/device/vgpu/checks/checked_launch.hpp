@@ -21,7 +21,7 @@ class CheckedLaunchTest : public ::testing::Test {
   void SetUp() override {
     memory_.add({buffer_address, 4 * 4096, nullptr, "buffer", true});
     memory_.add({constant_address, 4 * 4096, nullptr, "weights", false});
-    launch_.kernel = "k";
+    launch_.kernel = std::string("k");  // assigning the literal makes GCC 12 warn of nothing
     launch_.grid = {4, 1, 1};
     launch_.block = {128, 1, 1};
     launch_.shared_bytes = 1024;
