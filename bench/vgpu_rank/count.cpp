@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "corpus.hpp"
+#include "device/vgpu/model/observation.hpp"
 #include "device/vgpu/ptx/lexer.hpp"
 #include "virtual_run.hpp"
 
@@ -14,34 +15,6 @@ namespace {
 using namespace conformance;
 using nlohmann::json;
 using vgpu::KernelCounters;
-using vgpu::Traffic;
-
-json described(const Traffic& traffic) {
-  return {{"requests", traffic.requests}, {"sectors", traffic.sectors}, {"bytes_wanted", traffic.bytes_wanted}};
-}
-
-json described(const KernelCounters& counters) {
-  static constexpr std::array<const char*, vgpu::pipe_count> pipes{
-      "single", "integer", "half", "twofold", "special", "conversion", "tensor", "memory", "control"};
-  json instructions = json::object();
-  for (std::size_t i = 0; i < pipes.size(); ++i) instructions[pipes[i]] = counters.instructions[i];
-  return {{"grid_blocks", counters.grid_blocks},
-          {"blocks", counters.blocks},
-          {"instructions", instructions},
-          {"lanes", counters.lanes},
-          {"branches", counters.branches},
-          {"divergent_branches", counters.divergent_branches},
-          {"barriers", counters.barriers},
-          {"global_loads", described(counters.global_loads)},
-          {"global_stores", described(counters.global_stores)},
-          {"global_atomics", described(counters.global_atomics)},
-          {"local_accesses", described(counters.local_accesses)},
-          {"shared_requests", counters.shared_requests},
-          {"shared_passes", counters.shared_passes},
-          {"tensor_products", counters.tensor_products},
-          {"distinct_bytes_read", counters.distinct_bytes_read},
-          {"distinct_bytes_written", counters.distinct_bytes_written}};
-}
 
 //! A family's buffers, made once; variants get copies of those that they write.
 class FamilyMemory {
@@ -82,7 +55,7 @@ void count_corpus(const std::filesystem::path& folder, const std::filesystem::pa
       const KernelCounters counters = run_virtually(given, compiled, memory, sample).front();
       json line = rank::described(given);
       line["buffer_bytes"] = buffer_bytes(given);
-      line["counters"] = described(counters);
+      line["counters"] = vgpu::to_json(counters);
       lines << line.dump() << std::endl;
     } catch (const ptx::PtxError& refusal) {
       ++refused;

@@ -198,9 +198,7 @@ void PlanSession::poison_buffers(Poison poison) {
   const int byte = poison == Poison::not_a_number ? not_a_number_byte : large_number_byte;
   for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
     const Buffer& buffer = plan_.buffers[i];
-    const bool written_by_call = buffer.role == BufferRole::output || buffer.role == BufferRole::scratch ||
-                                 buffer.role == BufferRole::intermediate;
-    if (written_by_call && offsets_[i] != no_offset && buffer.meta.span_bytes() > 0)
+    if (is_written_by_call(buffer.role) && offsets_[i] != no_offset && buffer.meta.span_bytes() > 0)
       bytes_at(offsets_[i], static_cast<std::uint64_t>(buffer.meta.span_bytes())).fill_(byte);
   }
   if (arena_plan_.op_region.bytes > 0) bytes_at(arena_plan_.op_region.offset, arena_plan_.op_region.bytes).fill_(byte);

@@ -7,19 +7,15 @@
 #include <set>
 
 #include "program/expression.hpp"
+#include "program/launch_limits.hpp"
 #include "program/nearest_name.hpp"
 #include "program/rejection.hpp"
 
 namespace cudal1 {
 namespace {
 
-// Limits of every GPU we know (CUDA programming guide, table of technical specifications).
-constexpr Dim3 largest_grid{2147483647, 65535, 65535};
-constexpr Dim3 largest_block{1024, 1024, 64};
-constexpr std::int64_t most_threads_per_block = 1024;
 constexpr std::int64_t most_blocks_per_cluster = 16;
 constexpr Dim3 largest_cluster{most_blocks_per_cluster, most_blocks_per_cluster, most_blocks_per_cluster};
-constexpr std::int64_t most_shared_bytes = 227 * 1024;
 
 //! One expression, or up to three in parentheses.
 struct Extent {

@@ -26,6 +26,11 @@ enum class BufferRole {
   prepared,      //!< declared by `buffer` and written by `prepare`; constant during a call
 };
 
+//! Holds nothing before a call: poisoned, and filled by the call itself.
+constexpr bool is_written_by_call(BufferRole role) {
+  return role == BufferRole::output || role == BufferRole::scratch || role == BufferRole::intermediate;
+}
+
 //! One piece of memory. Views share the buffer of their base.
 struct Buffer {
   std::string name;

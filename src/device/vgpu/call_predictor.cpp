@@ -2,18 +2,11 @@
 
 #include <fmt/format.h>
 
+#include "device/vgpu/launch_limits.hpp"
+
 namespace cudal1::vgpu {
-namespace {
 
-Index3 index_of(const Dim3& size) {
-  return {static_cast<std::uint32_t>(size[0]), static_cast<std::uint32_t>(size[1]),
-          static_cast<std::uint32_t>(size[2])};
-}
-
-}  // namespace
-
-CallPredictor::CallPredictor(const GpuProfile& gpu, const Plan& plan)
-    : gpu_(gpu), plan_(plan), ops_(load_op_table()), l2_(gpu) {
+CallPredictor::CallPredictor(const GpuProfile& gpu, const Plan& plan) : gpu_(gpu), plan_(plan), l2_(gpu) {
   report_.gpu = gpu.name;
   report_.call_ms = gpu.costs.call_us / 1e3;
 }
@@ -58,7 +51,7 @@ void CallPredictor::add_launch(const LaunchStep& step, const LoadedKernel& kerne
 
 void CallPredictor::add_op(const OpStep& step) {
   const std::vector<int> buffers = buffers_of(plan_, step);
-  const OpEstimate estimate = estimate_op(gpu_, ops_, step.node, metas_of(OpGraph::reads(step.node)),
+  const OpEstimate estimate = estimate_op(gpu_, built_in_op_table(), step.node, metas_of(OpGraph::reads(step.node)),
                                           metas_of(step.node.outputs), cached(buffers));
   if (estimate.work.op_class == "view") return;
   report_.add(report_of_op(step.node.name, gpu_, estimate));

@@ -28,7 +28,6 @@ class CallPredictor {
 
   const GpuProfile& gpu_;
   const Plan& plan_;
-  OpTable ops_;
   L2Contents l2_;
   ProfileReport report_;
 };

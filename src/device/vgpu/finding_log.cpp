@@ -53,9 +53,7 @@ ObserverFactory FindingLog::watch(ObserverFactory checks, Index3 grid) {
 }
 
 void FindingLog::add(const KernelFault& fault) {
-  const auto number = [this](const Index3& block) {
-    return (std::uint64_t{block[2]} * grid_[1] + block[1]) * grid_[0] + block[0];
-  };
+  const auto number = [this](const Index3& block) { return number_in<std::uint64_t>(block, grid_); };
   const std::lock_guard lock(mutex_);
   if (!first_ || number(fault.block) < number(first_->block)) first_.emplace(fault);
 }

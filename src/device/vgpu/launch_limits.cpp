@@ -3,13 +3,12 @@
 #include <fmt/format.h>
 
 #include "device/device.hpp"
+#include "program/launch_limits.hpp"
 
 namespace cudal1::vgpu {
 namespace {
 
-constexpr Dim3 largest_grid{2147483647, 65535, 65535}, largest_block{1024, 1024, 64}, largest_cluster{8, 8, 8};
-constexpr std::int64_t most_threads = 1024;
-constexpr std::int64_t most_shared_bytes = 227 * 1024;        // sm_90, with the opt-in that launches make
+constexpr Dim3 largest_cluster{8, 8, 8};
 constexpr std::int64_t most_static_shared_bytes = 48 * 1024;  // there is no opt-in for declared arrays
 
 [[noreturn]] void refuse(const LaunchStep& step, Status status, const std::string& reason) {
@@ -25,8 +24,9 @@ void check_size(const LaunchStep& step, const Dim3& size, const Dim3& largest, c
 
 void check_threads(const LaunchStep& step, const LoadedKernel& kernel) {
   const std::int64_t threads = step.block[0] * step.block[1] * step.block[2];
-  if (threads > most_threads)
-    refuse(step, Status::launch_error, fmt::format("a block of {} threads, a GPU takes {}", threads, most_threads));
+  if (threads > most_threads_per_block)
+    refuse(step, Status::launch_error,
+           fmt::format("a block of {} threads, a GPU takes {}", threads, most_threads_per_block));
   if (threads > kernel.most_threads)
     refuse(step, Status::launch_error,
            fmt::format("a block of {} threads, its launch bounds allow {}", threads, kernel.most_threads));
@@ -65,6 +65,11 @@ void check_arguments(const LaunchStep& step, const LoadedKernel& kernel) {
 }
 
 }  // namespace
+
+Index3 index_of(const Dim3& size) {
+  return {static_cast<std::uint32_t>(size[0]), static_cast<std::uint32_t>(size[1]),
+          static_cast<std::uint32_t>(size[2])};
+}
 
 void check_launch(const LaunchStep& step, const LoadedKernel* kernel) {
   if (!kernel) refuse(step, Status::plan_error, "is not in the compiled module");

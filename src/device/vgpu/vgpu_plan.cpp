@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <utility>
 
 #include "device/vgpu/launch_limits.hpp"
@@ -22,11 +21,6 @@ constexpr std::uint64_t slot_bytes = std::uint64_t{1} << 37;
 //! A kernel that only reads these must not write them.
 bool is_constant(BufferRole role, bool preparing) {
   return role == BufferRole::input || role == BufferRole::weight || (role == BufferRole::prepared && !preparing);
-}
-
-Index3 index_of(const Dim3& size) {
-  return {static_cast<std::uint32_t>(size[0]), static_cast<std::uint32_t>(size[1]),
-          static_cast<std::uint32_t>(size[2])};
 }
 
 std::uint64_t bytes_of(const Buffer& buffer) { return static_cast<std::uint64_t>(buffer.meta.span_bytes()); }
@@ -59,9 +53,8 @@ void VgpuPlan::place(const BufferOffsets& offsets) {
 
 void VgpuPlan::prepare(const BufferOffsets& offsets) {
   place(offsets);
-  CallPredictor ignored(gpu_, plan_);
   forget_written();
-  run_steps(plan_.prepare, true, ignored);
+  run_steps(plan_.prepare, nullptr);
 }
 
 CallTimes VgpuPlan::call(const BufferOffsets& offsets, const CallOptions&) {
@@ -75,7 +68,7 @@ CallTimes VgpuPlan::call(const BufferOffsets& offsets, const CallOptions&) {
   CallPredictor predictor(gpu_, plan_);
   findings_.clear();
   forget_written();
-  run_steps(plan_.call, false, predictor);
+  run_steps(plan_.call, &predictor);
   watching_ = false;  // the first call is enough: checks make a call several times longer
   copy_op_outputs(offsets);
   if (ops_) ops_->end();
@@ -87,18 +80,21 @@ CallTimes VgpuPlan::call(const BufferOffsets& offsets, const CallOptions&) {
           .profile = to_json(predictor.report()).dump()};
 }
 
-void VgpuPlan::run_steps(const std::vector<cudal1::Step>& steps, bool preparing, CallPredictor& predictor) {
+//! How long preparing takes nobody asks.
+void VgpuPlan::run_steps(const std::vector<cudal1::Step>& steps, CallPredictor* predictor) {
+  const bool preparing = predictor == nullptr;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     if (const auto* launch = std::get_if<LaunchStep>(&steps[i])) {
-      predictor.add_launch(*launch, *module_->find(launch->kernel), run_launch(*launch, preparing));
+      const KernelCounters counters = run_launch(*launch, preparing);
+      if (predictor) predictor->add_launch(*launch, *module_->find(launch->kernel), counters);
     } else if (const auto* zero = std::get_if<ZeroStep>(&steps[i])) {
       run_zero(*zero);
-      predictor.add_zero(*zero);
+      if (predictor) predictor->add_zero(*zero);
     } else {
       const auto& op = std::get<OpStep>(steps[i]);
       ops_->run(op, i);
       note_written_by(op);
-      predictor.add_op(op);
+      if (predictor) predictor->add_op(op);
     }
   }
 }
@@ -156,10 +152,7 @@ std::vector<std::byte> VgpuPlan::parameters_of(const LaunchStep& step, const Ker
 //! The buffers that the kernel was given, and no others: it has no right to know where those lie.
 GlobalMemory VgpuPlan::memory_of(const LaunchStep& step, bool preparing) {
   GlobalMemory memory;
-  std::set<int> given;
-  for (const KernelArgument& argument : step.args)
-    if (const auto* tensor = std::get_if<TensorRef>(&argument)) given.insert(tensor->buffer);
-  for (const int id : given) {
+  for (const int id : buffers_of(plan_, step)) {
     const Buffer& buffer = plan_.buffers[static_cast<std::size_t>(id)];
     memory.add(
         {device_address(id), bytes_of(buffer), host_address(id), buffer.name, !is_constant(buffer.role, preparing)});
@@ -210,11 +203,10 @@ void VgpuPlan::note(const KernelFault& fault) {
 //! What a call finds poisoned it must write before it reads it.
 void VgpuPlan::forget_written() {
   written_ = ScratchMarks();
+  if (!watching_) return;
   for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
     const Buffer& buffer = plan_.buffers[i];
-    const bool empty = buffer.role == BufferRole::output || buffer.role == BufferRole::scratch ||
-                       buffer.role == BufferRole::intermediate;
-    if (empty && !buffer.allocated_by_op && offsets_[i] != no_offset && bytes_of(buffer) > 0)
+    if (is_written_by_call(buffer.role) && !buffer.allocated_by_op && offsets_[i] != no_offset && bytes_of(buffer) > 0)
       written_.add_uninitialised(arena_address + offsets_[i], bytes_of(buffer));
   }
 }

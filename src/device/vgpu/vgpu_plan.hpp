@@ -27,7 +27,7 @@ class VgpuPlan : public LoadedPlan {
  private:
   void check_launches(const std::vector<cudal1::Step>& steps) const;
   void place(const BufferOffsets& offsets);
-  void run_steps(const std::vector<cudal1::Step>& steps, bool preparing, CallPredictor& predictor);
+  void run_steps(const std::vector<cudal1::Step>& steps, CallPredictor* predictor);  //!< null: to prepare
   KernelCounters run_launch(const LaunchStep& step, bool preparing);
   void run_zero(const ZeroStep& step);
   void copy_op_outputs(const BufferOffsets& offsets);

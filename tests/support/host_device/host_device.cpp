@@ -1,12 +1,7 @@
 #include "host_device/host_device.hpp"
 
-#include <fmt/format.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
 
 #include "host_device/block_scheduler.hpp"
 #include "host_device/host_compiler.hpp"
@@ -37,8 +32,6 @@ HostDevice::HostDevice(const HostQuirks& quirks) : quirks_(quirks) {
   BlockScheduler::instance();  // its stacks are mapped now, before a sandbox might forbid it
 }
 
-HostDevice::~HostDevice() { unmap_arena(); }
-
 DeviceInfo HostDevice::info() const {
   DeviceInfo info;
   info.name = "host";
@@ -51,32 +44,22 @@ DeviceInfo HostDevice::info() const {
 }
 
 void HostDevice::map_arena(UniqueFd memory, const ArenaLayout& layout) {
-  unmap_arena();
-  void* mapped = mmap(nullptr, layout.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory.get(), 0);
-  if (mapped == MAP_FAILED)
-    throw DeviceError(Status::out_of_memory, fmt::format("cannot map {} bytes: {}", layout.bytes, strerror(errno)),
-                      false);
-  arena_memory_ = std::move(memory);
+  arena_ = {};  // before the next: both might not fit
+  arena_ = HostMapping(memory, layout.bytes);
   layout_ = layout;
-  arena_ = static_cast<std::byte*>(mapped);
-}
-
-void HostDevice::unmap_arena() {
-  if (arena_ != nullptr) munmap(arena_, layout_.bytes);
-  arena_ = nullptr;
 }
 
 std::unique_ptr<LoadedPlan> HostDevice::load(const Plan& plan, const CompiledModule& module, PrecisionFlags flags) {
-  if (arena_ == nullptr) throw DeviceError(Status::judge_error, "host device: no arena is mapped", false);
+  if (arena_.bytes().empty()) throw DeviceError(Status::judge_error, "host device: no arena is mapped", false);
   std::unique_ptr<OpRuntime> op_runtime;
   if (plan.has_op_steps()) {
     OpRuntimeOptions options;
-    options.region = arena_ + layout_.op_region_offset;
+    options.region = arena_.bytes().data() + layout_.op_region_offset;
     options.region_bytes = layout_.op_region_bytes;
     options.precision = flags;
     op_runtime = make_op_runtime(plan, options);
   }
-  const std::span arena(arena_, layout_.bytes);
+  const std::span arena = arena_.bytes();
   return with_quirks(std::make_unique<HostPlan>(plan, module, arena, std::move(op_runtime)), plan, arena, quirks_);
 }
 

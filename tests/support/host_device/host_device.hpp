@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "device/device.hpp"
+#include "device/host_mapping.hpp"
 #include "host_device/host_quirks.hpp"
 
 namespace cudal1 {
@@ -13,19 +14,15 @@ class HostDevice : public Device {
  public:
   //! From now on a memory fault ends this process with BlockScheduler::fault_exit_code.
   explicit HostDevice(const HostQuirks& quirks = {});
-  ~HostDevice() override;
 
   DeviceInfo info() const override;
   void map_arena(UniqueFd memory, const ArenaLayout& layout) override;
   std::unique_ptr<LoadedPlan> load(const Plan& plan, const CompiledModule& module, PrecisionFlags flags) override;
 
  private:
-  void unmap_arena();
-
   HostQuirks quirks_;
-  UniqueFd arena_memory_;
   ArenaLayout layout_;
-  std::byte* arena_ = nullptr;
+  HostMapping arena_;
 };
 
 }  // namespace cudal1

@@ -16,12 +16,6 @@ const char* verb_of(AccessKind kind) {
   return "touches";
 }
 
-Index3 index_in(std::uint32_t linear, const Index3& sizes) {
-  return {linear % sizes[0], linear / sizes[0] % sizes[1], linear / (sizes[0] * sizes[1])};
-}
-
-std::string text_of(const Index3& index) { return fmt::format("({}, {}, {})", index[0], index[1], index[2]); }
-
 std::string describe_global(const GlobalMemory& memory, std::uint64_t address) {
   return fmt::format("{} (address {:#x})", memory.describe(address), address);
 }

@@ -9,11 +9,6 @@ namespace {
 
 constexpr std::size_t most_bytes_on_stack = std::size_t{1} << 20;
 
-template <class Visit>
-void for_each_lane(Mask mask, Visit visit) {
-  for (; mask != 0; mask &= mask - 1) visit(std::countr_zero(mask));
-}
-
 const Frame& frame_of(Warp& warp, const Step& step) { return warp.block().kernel->frames[step.target]; }
 
 //! A lane's part of a register: a bit of a predicate takes a byte.

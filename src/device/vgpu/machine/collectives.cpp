@@ -9,11 +9,6 @@
 namespace cudal1::vgpu {
 namespace {
 
-template <class Visit>
-void for_each_lane(Mask mask, Visit visit) {
-  for (; mask != 0; mask &= mask - 1) visit(std::countr_zero(mask));
-}
-
 void give_to_all(Warp& warp, const Step& step, Mask mask, std::uint32_t value) {
   auto* result = warp.registers().words<std::uint32_t>(step.operation.result);
   for_each_lane(mask, [&](int lane) { result[lane] = value; });

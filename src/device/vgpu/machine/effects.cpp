@@ -12,11 +12,6 @@
 namespace cudal1::vgpu {
 namespace {
 
-template <class Visit>
-void for_each_lane(Mask mask, Visit visit) {
-  for (; mask != 0; mask &= mask - 1) visit(std::countr_zero(mask));
-}
-
 // --- atomics: lanes one after the other, in their order
 struct AddTo {
   template <class T>

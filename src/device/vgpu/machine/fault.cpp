@@ -3,11 +3,8 @@
 #include <fmt/format.h>
 
 namespace cudal1::vgpu {
-namespace {
 
 std::string text_of(const Index3& index) { return fmt::format("({}, {}, {})", index[0], index[1], index[2]); }
-
-}  // namespace
 
 std::string place_of(const ptx::Location& at) {
   return at.line > 0 ? fmt::format("line {}", at.line) : fmt::format("PTX line {}", at.ptx_line);

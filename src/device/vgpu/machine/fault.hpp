@@ -1,12 +1,12 @@
 // What a kernel did that no kernel may do.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 
 #include "base/result.hpp"
+#include "device/vgpu/machine/index3.hpp"
 #include "device/vgpu/ptx/syntax.hpp"
 
 namespace cudal1::vgpu {
@@ -30,8 +30,6 @@ std::string to_string(FaultKind kind);
 
 //! "line 17".
 std::string place_of(const ptx::Location& at);
-
-using Index3 = std::array<std::uint32_t, 3>;  //!< x, y, z
 
 //! Ends the kernel that caused it.
 class KernelFault : public Error {

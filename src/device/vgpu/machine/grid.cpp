@@ -15,16 +15,9 @@
 namespace cudal1::vgpu {
 namespace {
 
-std::uint64_t blocks_of(const Index3& grid) { return std::uint64_t{grid[0]} * grid[1] * grid[2]; }
-
-Index3 block_index(std::uint64_t linear, const Index3& grid) {
-  return {static_cast<std::uint32_t>(linear % grid[0]), static_cast<std::uint32_t>(linear / grid[0] % grid[1]),
-          static_cast<std::uint32_t>(linear / grid[0] / grid[1])};
-}
-
 //! The first, the last, and others by the seed; in order. Empty: all.
 std::vector<std::uint64_t> sampled_blocks(const Launch& launch) {
-  const std::uint64_t blocks = blocks_of(launch.grid);
+  const std::uint64_t blocks = count_of<std::uint64_t>(launch.grid);
   if (launch.sample == 0 || launch.sample >= blocks) return {};
   std::set<std::uint64_t> chosen{0};
   if (launch.sample > 1) chosen.insert(blocks - 1);
@@ -39,7 +32,7 @@ class Queue {
   explicit Queue(const Launch& launch)
       : launch_(launch),
         sample_(sampled_blocks(launch)),
-        count_(sample_.empty() ? blocks_of(launch.grid) : sample_.size()),
+        count_(sample_.empty() ? count_of<std::uint64_t>(launch.grid) : sample_.size()),
         stop_(count_) {}
 
   std::uint64_t count() const { return count_; }
@@ -52,7 +45,7 @@ class Queue {
   }
 
   Index3 block_at(std::uint64_t place) const {
-    return block_index(sample_.empty() ? place : sample_[place], launch_.grid);
+    return index_in(sample_.empty() ? place : sample_[place], launch_.grid);
   }
 
   //! Blocks before it still run: one of them may fail too, and the first is reported.
@@ -210,7 +203,7 @@ KernelCounters run_grid(const Launch& launch, const GlobalMemory& memory) {
   }
   queue.rethrow();
   KernelCounters counters = sum_of(workers);
-  counters.grid_blocks = blocks_of(launch.grid);
+  counters.grid_blocks = count_of<std::uint64_t>(launch.grid);
   counters.blocks = queue.count();
   return counters;
 }

@@ -23,6 +23,11 @@ inline constexpr std::array<Mask, warp_size> lane_bits = [] {
   return bits;
 }();
 
+template <class Visit>
+void for_each_lane(Mask mask, Visit visit) {
+  for (; mask != 0; mask &= mask - 1) visit(std::countr_zero(mask));
+}
+
 //! What a register of type T takes in a lane: 16-bit ones take 32 bits, their upper half zero.
 template <class T>
 using WordOf = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;

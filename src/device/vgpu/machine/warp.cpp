@@ -16,10 +16,6 @@ constexpr std::byte poison{0xff};
 constexpr int full_fuel = 1 << 14;
 constexpr int fuel_of_spinning = full_fuel / 16;
 
-Index3 thread_index(std::uint32_t linear, const Index3& block) {
-  return {linear % block[0], linear / block[0] % block[1], linear / (block[0] * block[1])};
-}
-
 }  // namespace
 
 Warp::Warp(BlockState& block, std::uint32_t first_thread)
@@ -55,7 +51,7 @@ void Warp::set_special_registers() {
     if (slot == 0) continue;
     auto* words = registers_.words<std::uint32_t>(slot);
     for (std::uint32_t lane = 0; lane < warp_size; ++lane) {
-      const Index3 thread = thread_index(first_thread_ + lane, block_.block);
+      const Index3 thread = index_in(first_thread_ + lane, block_.block);
       const std::uint32_t values[] = {thread[0],
                                       thread[1],
                                       thread[2],
@@ -76,7 +72,7 @@ void Warp::set_special_registers() {
 }
 
 Index3 Warp::thread_at(int lane) const {
-  return thread_index(first_thread_ + static_cast<std::uint32_t>(lane), block_.block);
+  return index_in(first_thread_ + static_cast<std::uint32_t>(lane), block_.block);
 }
 
 void Warp::fail(FaultKind kind, const std::string& message, int lane, const Step& step,

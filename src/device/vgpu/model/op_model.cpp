@@ -107,10 +107,14 @@ OpEstimate estimate_op(const GpuProfile& gpu, const OpTable& table, const Node& 
   return estimate;
 }
 
+const OpTable& built_in_op_table() {
+  static const OpTable table = load_op_table();
+  return table;
+}
+
 double op_milliseconds(const GpuProfile& gpu, const Node& node, std::span<const TensorMeta> inputs,
                        std::span<const TensorMeta> outputs) {
-  static const OpTable table = load_op_table();
-  return estimate_op(gpu, table, node, inputs, outputs).milliseconds;
+  return estimate_op(gpu, built_in_op_table(), node, inputs, outputs).milliseconds;
 }
 
 double graph_milliseconds(const GpuProfile& gpu, const OpTable& table, const OpGraph& graph) {

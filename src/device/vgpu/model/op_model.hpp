@@ -36,7 +36,10 @@ OpEstimate estimate_op(const GpuProfile& gpu, const OpTable& table, const Node& 
                        std::span<const TensorMeta> inputs, std::span<const TensorMeta> outputs,
                        double cached_bytes = 0);
 
-//! With the table that comes with the program.
+//! The table that comes with the program; read once.
+const OpTable& built_in_op_table();
+
+//! With that table.
 double op_milliseconds(const GpuProfile& gpu, const Node& node, std::span<const TensorMeta> inputs,
                        std::span<const TensorMeta> outputs);
 
