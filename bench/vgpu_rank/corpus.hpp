@@ -14,10 +14,11 @@ using conformance::CompiledCase;
 //! Fewer variants are no family to rank.
 inline constexpr std::size_t fewest_variants = 5;
 
-//! Compiles every variant of every family: FAMILY.cu, FAMILY.VARIANT.ptx and symbols.json. Throws Error.
+//! Compiles every variant of every family: FAMILY.cu and FAMILY.VARIANT.json. Throws Error.
 void compile_corpus(const std::filesystem::path& kernels, const std::filesystem::path& folder);
 
-//! Visits every variant of a compiled folder at full size, family by family. Needs no compiler. Throws Error.
+//! Visits every variant of the families to rank in a compiled folder, at full size, family by family. Needs no
+//! compiler. Throws Error.
 void each_variant(const std::filesystem::path& folder, const std::string& only_family,
                   const std::function<void(const Case&, const CompiledCase&)>& visit);
 

@@ -20,7 +20,7 @@ constexpr double reference_times_allowed = 1000.0;
 constexpr double shortest_limit_ms = 1000.0;
 constexpr double shortest_interpreted_limit_ms = 120'000.0;  // endless loops end by their number of instructions
 constexpr int most_measurements = 3;
-constexpr int processes_for_results = 4;
+constexpr int processes_for_results = bucket_count;  // so that no two buckets share what stays with a process
 
 PrecisionPolicy policy_of(Precision precision) {
   switch (precision) {
@@ -93,7 +93,7 @@ struct TaskJudge::Impl {
     result.paper_window_seconds = options.paper_window_seconds;
     result.call_limit = call_limit();
     if (options.mode == JudgeMode::result) {
-      result.wanted_half_width = 0.005;  // what differs between processes comes on top
+      result.wanted_half_width = 0.004;  // what differs between processes comes on top
       result.pairs_a_round = 140;
       result.most_pairs = 2800;
       result.longest_seconds = 20.0;

@@ -1,8 +1,9 @@
 // Every kernel file on the virtual GPU and on a real one, from the same PTX: the same bits where the hardware defines
-// them.
+// them. CUDAL1_CONFORMANCE_PTX names a folder that `bench/vgpu_rank.sh compile` has made, where there is no clang.
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <cstdlib>
 
 #include "comparison.hpp"
 #include "compile/clang_location.hpp"
@@ -16,12 +17,14 @@
 namespace cudal1::conformance {
 namespace {
 
+const char* compiled_folder() { return std::getenv("CUDAL1_CONFORMANCE_PTX"); }
+
 class OnBothGpus : public ::testing::TestWithParam<NamedCase> {
  protected:
   void SetUp() override {
     std::string reason;
     if (cuda::device_count(reason) == 0) GTEST_SKIP() << reason;
-    if (!find_clang()) GTEST_SKIP() << "no clang on this machine: " << clang_search_description();
+    if (!compiled_folder() && !find_clang()) GTEST_SKIP() << "no clang on this machine: " << clang_search_description();
     cuda::use_primary_context(0);
   }
 };
@@ -37,7 +40,7 @@ void expect_close(const Case& given, const Check& check, const Bound& bound, con
 
 TEST_P(OnBothGpus, ComputeTheSame) {
   const Case given = GetParam().load(Size::small);
-  const CompiledCase compiled = compile(given);
+  const CompiledCase compiled = compiled_folder() ? load_compiled(compiled_folder(), given) : compile(given);
   const Memory before = initial_memory(given);
   Memory real = before, expected = before, virtually = before;
   run_on_gpu(given, compiled, real);
