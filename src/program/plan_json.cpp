@@ -86,8 +86,9 @@ Json argument_to_json(const ValueList& refs) {
 Argument argument_from(const Json& json) {
   if (json.is_null()) return NoArgument{};
   if (!json.is_object() || json.size() != 1) not_a_plan("an argument must be null or an object with one key");
-  const std::string& kind = json.begin().key();
-  const Json& content = json.begin().value();
+  const auto entry = json.begin();
+  const std::string& kind = entry.key();
+  const Json& content = entry.value();
   if (kind == "value") return ValueRef{content.get<int>()};
   if (kind == "bool") return content.get<bool>();
   if (kind == "int") return content.get<std::int64_t>();
