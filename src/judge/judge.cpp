@@ -20,7 +20,7 @@ constexpr double reference_times_allowed = 1000.0;
 constexpr double shortest_limit_ms = 1000.0;
 constexpr double shortest_interpreted_limit_ms = 120'000.0;  // endless loops end by their number of instructions
 constexpr int most_measurements = 3;
-constexpr int processes_for_results = bucket_count;  // so that no two buckets share what stays with a process
+constexpr int processes_for_results = 4;
 
 PrecisionPolicy policy_of(Precision precision) {
   switch (precision) {
