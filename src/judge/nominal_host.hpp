@@ -13,7 +13,7 @@ namespace cudal1 {
 struct NominalHost {
   double launch_ms = 0.002;  //!< a kernel, a copy, a fill
   double op_ms = 0.005;      //!< a library call: dispatch, memory for the result, launch
-  double graph_ms = 0.003;   //!< a CUDA Graph
+  double graph_ms = 0.0017;  //!< a CUDA Graph
   double patch_ms = 0.0003;  //!< new addresses for a kernel inside it
 };
 
