@@ -74,12 +74,15 @@ int run_eval(const EvalOptions& options) {
   std::optional<Archive> archive;
   if (options.use_archive)
     archive.emplace(options.archive.empty() ? data_directory() / "archive.sqlite" : options.archive);
-  TaskJudge judge(*backend, options.task, options.judge);
-  CompileQueue queue([&](const std::string& name, const std::string& text) { return judge.compile(name, text); },
-                     options.jobs);
+  const Task task = load_task_with_metas(options.task);
+  const auto compile = [&](const std::string& name, const std::string& text) {
+    return compile_program(task.graph, *backend, name, text);
+  };
   EvalLoop loop;
   for (const fs::path& path : options.programs) loop.programs.push_back(path.filename().string());
+  CompileQueue queue(compile, options.jobs);  // begins while the reference is made ready
   for (std::size_t i = 0; i < texts.size(); ++i) queue.add(loop.programs[i], texts[i]);
+  TaskJudge judge(*backend, task, options.judge);
   loop.judge_next = [&](double best) { return judge.evaluate(queue.next(), best); };
   if (archive) {
     loop.best_known = [&] { return best_known(*archive, judge, gpu); };

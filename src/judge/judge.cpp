@@ -35,12 +35,6 @@ PrecisionPolicy policy_of(Precision precision) {
   }
 }
 
-Task load_with_metas(const std::filesystem::path& path) {
-  Task task = load_task(path);
-  infer_metas(task);
-  return task;
-}
-
 }  // namespace
 
 std::string_view to_string(JudgeMode mode) { return mode == JudgeMode::fast ? "fast" : "result"; }
@@ -52,14 +46,19 @@ std::string_view to_string(Precision precision) {
   return names[static_cast<int>(precision)];
 }
 
+Task load_task_with_metas(const std::filesystem::path& path) {
+  Task task = load_task(path);
+  infer_metas(task);
+  return task;
+}
+
 struct TaskJudge::Impl {
-  Impl(Backend& backend_, const std::filesystem::path& path, const JudgeOptions& options_)
+  Impl(Backend& backend_, Task task, const JudgeOptions& options_)
       : backend(backend_),
         options(options_),
         seed(options_.seed != 0 ? options_.seed : secret_seed()),
         random(seed),
         lock(backend_.info().uuid) {
-    Task task = load_with_metas(path);
     const auto guard = lock.share();
     context = std::make_unique<TaskContext>(backend, std::move(task), policy_of(options.precision), random.next(),
                                             processes());
@@ -254,7 +253,10 @@ struct TaskJudge::Impl {
 };
 
 TaskJudge::TaskJudge(Backend& backend, const std::filesystem::path& task, const JudgeOptions& options)
-    : impl_(std::make_unique<Impl>(backend, task, options)) {}
+    : TaskJudge(backend, load_task_with_metas(task), options) {}
+
+TaskJudge::TaskJudge(Backend& backend, Task task, const JudgeOptions& options)
+    : impl_(std::make_unique<Impl>(backend, std::move(task), options)) {}
 
 TaskJudge::~TaskJudge() = default;
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "graph/task.hpp"
 #include "judge/backend.hpp"
 #include "judge/evaluation.hpp"
 #include "judge/timing_statistics.hpp"
@@ -47,11 +48,16 @@ struct CompiledProgram {
 CompiledProgram compile_program(const OpGraph& graph, Backend& backend, const std::string& name,
                                 const std::string& text);
 
+//! A task as judge and compiler want it: with sizes, strides and dtypes of all its values. Throws Error.
+Task load_task_with_metas(const std::filesystem::path& path);
+
 //! One task, ready to judge programs for it. Not thread-safe but for compile().
 class TaskJudge {
  public:
   //! Throws Error when the task cannot be read or its reference does not run.
   TaskJudge(Backend& backend, const std::filesystem::path& task, const JudgeOptions& options);
+  //! Throws Error when the reference does not run. `task` has its metas.
+  TaskJudge(Backend& backend, Task task, const JudgeOptions& options);
   ~TaskJudge();
 
   const std::string& name() const;

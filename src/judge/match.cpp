@@ -7,9 +7,10 @@
 #include <cmath>
 
 #include "base/random.hpp"
-#include "graph/generator.hpp"
+#include "judge/error_sums.hpp"
 #include "judge/reduction_length.hpp"
 #include "judge/result_unit.hpp"
+#include "judge/ulp_moves.hpp"
 
 namespace cudal1 {
 namespace {
@@ -36,44 +37,11 @@ std::vector<at::Tensor> results_of(const Executor& executor, const TensorTable& 
   return std::move(result.outputs);
 }
 
-//! The largest element, 0 for none.
-double largest(const at::Tensor& tensor) { return tensor.numel() == 0 ? 0.0 : tensor.max().item<double>(); }
-
-double root_mean_square(const at::Tensor& errors, const at::Tensor& counted) {
-  const double count = counted.sum().item<double>();
-  return count == 0.0 ? 0.0 : std::sqrt(errors.square().sum().item<double>() / count);
-}
-
-//! |a - b| where both are finite, 0 elsewhere.
-at::Tensor finite_difference(const at::Tensor& a, const at::Tensor& b, const at::Tensor& counted) {
-  return at::where(counted, (a - b).abs(), at::zeros({}, a.options()));
-}
-
-//! Where the oracle stays finite in the output's own dtype.
-at::Tensor finite_in(const at::Tensor& oracle, at::ScalarType type) { return oracle.to(type).isfinite(); }
-
 //! How many different numbers the tensor holds; of a large one, in a sample spread over it.
 std::int64_t distinct_values(const at::Tensor& tensor) {
   const at::Tensor all = tensor.reshape({-1});
   const std::int64_t step = std::max<std::int64_t>(1, all.numel() / distinct_sample);
   return std::get<0>(at::_unique(all.slice(0, 0, all.numel(), step))).numel();
-}
-
-//! r of -1, 0, 1 for every element.
-at::Tensor random_directions(const at::Tensor& like, std::uint64_t seed) {
-  at::Tensor direction = at::empty(like.sizes(), like.options());
-  return direction.random_(0, 3, make_generator(like.device(), seed)).sub_(1.0);
-}
-
-//! Every floating element times 1 + r ulps 2^-23 with r of -1, 0, 1 (2^-52 for f64), and denormals by whole ulps. Half
-//! types too move by ulps of fp32, since honest programs compute in fp32 whatever they store.
-at::Tensor moved_by_ulps(const at::Tensor& tensor, double ulps, std::uint64_t seed) {
-  if (!tensor.is_floating_point()) return tensor;
-  const bool is_double = tensor.scalar_type() == at::kDouble;
-  const at::Tensor wide = tensor.to(at::kDouble);
-  const double relative = is_double ? 0x1.0p-52 : 0x1.0p-23;
-  const double absolute = is_double ? 0x1.0p-1074 : 0x1.0p-149;
-  return wide + random_directions(wide, seed) * (wide.abs() * (ulps * relative) + ulps * absolute);
 }
 
 //! What an ulp of the result is relative to, broadcastable to it.
@@ -163,22 +131,17 @@ struct MatchRule::Impl {
                                const std::vector<std::vector<at::Tensor>>& draws, double growth,
                                std::size_t index) const {
     OutputBudget budget;
-    const at::Tensor finite = finite_in(exact, references[0][index].scalar_type());
+    const at::ScalarType type = references[0][index].scalar_type();
     for (const auto& results : references) {
-      const at::Tensor result = results[index].to(at::kDouble);
-      const at::Tensor counted = finite.logical_and(result.isfinite());
-      const at::Tensor errors = finite_difference(result, exact, counted);
-      budget.reference_max = std::max(budget.reference_max, largest(errors));
-      budget.reference_rms = std::max(budget.reference_rms, root_mean_square(errors, counted));
+      const ErrorSums errors = errors_of(results[index], exact, type);
+      budget.reference_max = std::max(budget.reference_max, errors.largest);
+      budget.reference_rms = std::max(budget.reference_rms, errors.root_mean_square());
     }
     double movement = 0.0;
-    for (const auto& results : draws)
-      movement = std::max(
-          movement, largest(finite_difference(results[index], exact, finite.logical_and(results[index].isfinite()))));
-    const at::ScalarType type = references[0][index].scalar_type();
-    const at::Tensor sizes = at::where(finite, exact.abs(), at::zeros({}, exact.options()));
+    for (const auto& results : draws) movement = std::max(movement, errors_of(results[index], exact, type).largest);
+    const ErrorSums sizes = sizes_of(exact, type);
     const double unit = type == at::kDouble ? 0x1.0p-52 : 0x1.0p-23;
-    budget.scale = largest(sizes);
+    budget.scale = sizes.largest;
     budget.movement = movement;
     budget.distinct = distinct_values(exact);
     // The last summand: hardware may flush every denormal term (atomics do).
@@ -187,7 +150,7 @@ struct MatchRule::Impl {
     const double factor = storage > 0.0 ? half_reference_factor : reference_factor;
     budget.max = std::max(factor * budget.reference_max, budget.floor + storage * budget.scale);
     // A rounding that is off by at most h is off by h / sqrt(3) on average.
-    const double rms_floor = rms_share * budget.floor + storage / std::sqrt(3.0) * root_mean_square(sizes, finite);
+    const double rms_floor = rms_share * budget.floor + storage / std::sqrt(3.0) * sizes.root_mean_square();
     budget.rms = std::max(factor * budget.reference_rms, std::min(budget.max, rms_floor * scatter));
     // Where the benchmark's tolerance decides, two runs may differ by it too.
     if (precision == PrecisionPolicy::paper) budget.max = std::max(budget.max, paper_tolerance);
@@ -195,23 +158,11 @@ struct MatchRule::Impl {
   }
 
   OutputError compare_floating(const Expected& expected, const at::Tensor& candidate, std::size_t index) const {
-    const at::Tensor& exact = expected.oracle[index];
-    const at::Tensor& reference = expected.reference[index];
-    const at::Tensor cast = exact.to(reference.scalar_type());
-    const at::Tensor value = candidate.to(at::kDouble);
-    // Only the reference is not finite: either passes. The oracle is not: the candidate must be the same.
-    const at::Tensor finite = cast.isfinite();
-    const at::Tensor excused =
-        finite.logical_and(reference.isfinite().logical_not()).logical_and(value.isfinite().logical_not());
-    const at::Tensor same_special = cast.isnan().logical_and(candidate.isnan()).logical_or(cast.eq(candidate));
-    const at::Tensor bad =
-        at::where(finite, value.isfinite().logical_or(excused).logical_not(), same_special.logical_not());
-    const at::Tensor counted = finite.logical_and(value.isfinite());
-    const at::Tensor errors = finite_difference(value, exact, counted);
+    const ErrorSums sums = compare_with(expected.oracle[index], expected.reference[index], candidate);
     OutputError error;
-    error.mismatches = bad.sum().item<std::int64_t>();
-    error.max_error = largest(errors);
-    error.rms_error = root_mean_square(errors, counted);
+    error.mismatches = sums.mismatches;
+    error.max_error = sums.largest;
+    error.rms_error = sums.root_mean_square();
     error.max_budget = expected.budgets[index].max;
     error.rms_budget = expected.budgets[index].rms;
     return error;
@@ -227,7 +178,7 @@ struct MatchRule::Impl {
                   at::zeros({}, value.options()));
     OutputError error;
     error.mismatches = same.logical_or(finite).logical_not().sum().item<std::int64_t>();
-    error.max_error = largest(shares);
+    error.max_error = shares.numel() == 0 ? 0.0 : shares.max().item<double>();
     error.max_budget = 1.0;
     return error;
   }
@@ -301,8 +252,7 @@ std::vector<at::Tensor> MatchRule::oracle(const TensorTable& leaves) const {
 
 bool surely_close(const at::Tensor& candidate, const at::Tensor& reference, double budget) {
   if (!candidate.is_floating_point()) return candidate.equal(reference);
-  const at::Tensor a = candidate.to(at::kDouble), b = reference.to(at::kDouble);
-  return (a - b).abs().le(budget).logical_or(a.eq(b)).all().item<bool>();
+  return all_within(candidate, reference, budget);
 }
 
 }  // namespace cudal1

@@ -145,6 +145,12 @@ Result<PlanSession::Done> PlanSession::ensure_runner() {
 }
 
 Result<PlanSession::Done> PlanSession::load(const Plan& plan, const CompiledModule& module, PrecisionFlags flags) {
+  if (const auto begun = begin_load(plan, module, flags); !begun) return begun.failure();
+  return finish_load();
+}
+
+Result<PlanSession::Done> PlanSession::begin_load(const Plan& plan, const CompiledModule& module,
+                                                  PrecisionFlags flags) {
   if (const auto room = ensure_room(plan); !room) return room.failure();
   if (const auto ready = ensure_runner(); !ready) return ready.failure();
   plan_ = plan;
@@ -153,6 +159,10 @@ Result<PlanSession::Done> PlanSession::load(const Plan& plan, const CompiledModu
   prepared_.assign(plan.buffers.size(), {});
   runner_has_library_ = runner_has_library_ || plan.has_op_steps();
   for (RunnerProcess& runner : runners_) runner.begin_load(plan, module, flags);
+  return Done{};
+}
+
+Result<PlanSession::Done> PlanSession::finish_load() {
   Result<Done> result = Done{};
   for (RunnerProcess& runner : runners_)
     if (const auto loaded = runner.finish(); !loaded && result) result = loaded;

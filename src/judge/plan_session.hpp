@@ -31,6 +31,9 @@ class PlanSession {
 
   //! Starts a runner if there is none, makes room, loads. A new arena means a new runner.
   Result<Done> load(const Plan& plan, const CompiledModule& module, PrecisionFlags flags);
+  //! The same in two steps: the runner loads while the judge does something else.
+  Result<Done> begin_load(const Plan& plan, const CompiledModule& module, PrecisionFlags flags);
+  Result<Done> finish_load();
   //! The next load uses a new process.
   void discard_runner();
   //! Are the processes that have the plan alive?

@@ -28,6 +28,9 @@ class TaskContext {
   bool degenerate() const { return degenerate_; }
   bool has_weights() const { return !task_.graph.weights.empty(); }
   const std::vector<Distribution>& distributions() const { return distributions_; }
+  //! May the judge draw and compute what comes next while a runner is busy? Where times are measured nothing else may
+  //! run, and a GPU would have to serve both.
+  bool works_ahead() const { return backend_.predicted(); }
 
   //! Weights and states; `fresh` draws new weights.
   TensorTable draw_constants(std::uint64_t seed, bool fresh) const;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <future>
 #include <limits>
 
 #include "graph/generator.hpp"
@@ -64,28 +65,39 @@ std::optional<Failure> compare_runs(const std::vector<at::Tensor>& first, const 
   return std::nullopt;
 }
 
+//! What a program is run on, and what must come out.
+struct InputSet {
+  Distribution distribution;
+  TensorTable constants, leaves;
+  Expected expected;
+};
+
+InputSet make_set(const TaskContext& context, Distribution distribution, TensorTable constants, Random& random) {
+  TensorTable leaves = context.with_inputs(constants, distribution, random.next());
+  Expected expected = context.rule().expect(leaves, distribution, random.next());
+  return {distribution, std::move(constants), std::move(leaves), std::move(expected)};
+}
+
 //! One input set, run once or twice.
-std::optional<Failure> verify_set(TaskContext& context, PlanSession& session, const TensorTable& leaves,
-                                  Distribution distribution, bool twice, const VerificationOptions& options,
-                                  Random& random, Verification& verification) {
-  const Expected expected = context.rule().expect(leaves, distribution, random.next());
-  keep_budgets(verification.budgets, distribution, expected);
+std::optional<Failure> verify_set(TaskContext& context, PlanSession& session, const InputSet& set, bool twice,
+                                  const VerificationOptions& options, Random& random, Verification& verification) {
+  keep_budgets(verification.budgets, set.distribution, set.expected);
   // Capturing a graph runs the call once on memory that was poisoned for it; what counts are calls after that.
   if (session.plan().cuda_graph)
-    if (const auto captured = session.rehearse(leaves, options.call_limit); !captured) return captured.failure();
+    if (const auto captured = session.rehearse(set.leaves, options.call_limit); !captured) return captured.failure();
   std::vector<at::Tensor> first;
   for (int run = 0; run < (twice ? 2 : 1); ++run) {
     const Poison poison = (random.next() & 1) != 0 || run == 1 ? Poison::large_number : Poison::not_a_number;
     const auto called =
-        session.call(leaves, run == 0 && twice ? Poison::not_a_number : poison, options.call_limit, false);
+        session.call(set.leaves, run == 0 && twice ? Poison::not_a_number : poison, options.call_limit, false);
     if (!called) return called.failure();
     if (verification.findings.empty()) verification.findings = called.value().findings;
-    if (auto failure = check_results(context, session, expected, distribution, verification)) return failure;
+    if (auto failure = check_results(context, session, set.expected, set.distribution, verification)) return failure;
     if (auto failure = session.find_violation(true)) return failure;
     if (run == 0 && twice) first = copies(results_in(context, session));
   }
   if (!twice) return std::nullopt;
-  return compare_runs(first, results_in(context, session), expected, options, verification);
+  return compare_runs(first, results_in(context, session), set.expected, options, verification);
 }
 
 //! The native sets, then every derived distribution in random order.
@@ -97,6 +109,41 @@ std::vector<Distribution> choose_sets(const TaskContext& context, const Verifica
     std::swap(sets[i - 1], sets[native + random.below(i - native)]);
   return sets;
 }
+
+//! The sets of one verification, one after the other; where the context says so, each is made by another thread while
+//! the runner has the one before.
+class InputSets {
+ public:
+  InputSets(const TaskContext& context, std::vector<Distribution> distributions, Random& random)
+      : context_(context), distributions_(std::move(distributions)), random_(random.fork()) {
+    begin({});
+  }
+
+  std::size_t count() const { return distributions_.size(); }
+  //! The second set comes with new weights: whatever was computed from the old ones must be computed again.
+  bool has_new_weights(std::size_t index) const { return index == 0 || (index == 1 && context_.has_weights()); }
+
+  InputSet next() {
+    InputSet set = pending_.get();
+    if (++begun_ < count()) begin(set.constants);
+    return set;
+  }
+
+ private:
+  void begin(TensorTable constants) {
+    const auto make = [this, index = begun_, kept = std::move(constants)]() mutable {
+      if (has_new_weights(index)) kept = context_.draw_constants(random_.next(), index == 1);
+      return make_set(context_, distributions_[index], std::move(kept), random_);
+    };
+    pending_ = std::async(context_.works_ahead() ? std::launch::async : std::launch::deferred, make);
+  }
+
+  const TaskContext& context_;
+  std::vector<Distribution> distributions_;
+  Random random_;
+  std::size_t begun_ = 0;
+  std::future<InputSet> pending_;  // last: it uses the others, and waits when it is destroyed
+};
 
 //! A wrong result is the verdict, and what was found helps to understand it; right results are not enough.
 void report_findings(Verification& verification) {
@@ -145,20 +192,18 @@ std::optional<Failure> check_results(TaskContext& context, const PlanSession& se
 
 Verification verify(TaskContext& context, PlanSession& session, const VerificationOptions& options, Random& random) {
   Verification verification;
-  const std::vector<Distribution> sets = choose_sets(context, options, random);
-  for (std::size_t i = 0; i < sets.size() && !verification.failure; ++i) {
-    // The second set comes with new weights: whatever was computed from the old ones must be computed again.
-    const bool new_weights = i == 0 || (i == 1 && context.has_weights());
-    if (new_weights) {
-      verification.constants = context.draw_constants(random.next(), i == 1);
+  InputSets sets(context, choose_sets(context, options, random), random);
+  for (std::size_t i = 0; i < sets.count() && !verification.failure; ++i) {
+    const InputSet set = sets.next();
+    if (sets.has_new_weights(i)) {
+      verification.constants = set.constants;
       const auto placed = session.set_constants(verification.constants, options.call_limit);
       if (!placed) {
         verification.failure = placed.failure();
         break;
       }
     }
-    const TensorTable leaves = context.with_inputs(verification.constants, sets[i], random.next());
-    verification.failure = verify_set(context, session, leaves, sets[i], i == 0, options, random, verification);
+    verification.failure = verify_set(context, session, set, i == 0, options, random, verification);
   }
   report_findings(verification);
   return verification;
@@ -171,8 +216,9 @@ std::optional<Failure> test_dependence(TaskContext& context, PlanSession& sessio
   options.call_limit = call_limit;
   TensorTable leaves = context.with_inputs(constants, Distribution::native, random.next());
   for (int draw = 0; draw < dependence_draws; ++draw) {
-    if (auto failure = verify_set(context, session, leaves, Distribution::native, false, options, random, verification))
-      return failure;
+    const InputSet set{Distribution::native, constants, leaves,
+                       context.rule().expect(leaves, Distribution::native, random.next())};
+    if (auto failure = verify_set(context, session, set, false, options, random, verification)) return failure;
     leaves = change_some_elements(context, leaves, random);
   }
   return std::nullopt;

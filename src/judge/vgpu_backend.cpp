@@ -17,6 +17,7 @@ namespace {
 void keep_freed_memory() {
   ::mallopt(M_MMAP_MAX, 0);
   ::mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+  ::mallopt(M_ARENA_MAX, 1);  // those of other threads give memory back all the same
 }
 
 class VgpuBackend : public Backend {

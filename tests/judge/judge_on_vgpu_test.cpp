@@ -69,6 +69,26 @@ TEST_P(ExampleOnVgpu, GetsTheStatusItsNameStartsWith) {
                                                                             << evaluation.failure.details;
 }
 
+Evaluation softmax_under_seed(std::uint64_t seed) {
+  const TemporaryFolder scratch;
+  const fs::path example = testing::examples_folder() / "row_softmax";
+  JudgeOptions options;
+  options.seed = seed;
+  TaskJudge judge(backend(), testing::make_small_task(example, scratch.path() / "task"), options);
+  return judge.evaluate(judge.compile("ok-fast.cu", read_file(example / "ok-fast.cu")));
+}
+
+//! Input sets are made by another thread, while the runner is busy.
+TEST(SeedOnVgpu, DecidesEveryNumber) {
+  if (!find_clang()) GTEST_SKIP() << "no clang: " << clang_search_description();
+  const Evaluation one = softmax_under_seed(7), same = softmax_under_seed(7), other = softmax_under_seed(8);
+  ASSERT_EQ(one.errors.size(), 1u);
+  EXPECT_EQ(one.errors[0].max_error, same.errors.at(0).max_error);
+  EXPECT_EQ(one.errors[0].rms_error, same.errors.at(0).rms_error);
+  EXPECT_EQ(one.errors[0].max_budget, same.errors.at(0).max_budget);
+  EXPECT_NE(one.errors[0].rms_error, other.errors.at(0).rms_error);
+}
+
 INSTANTIATE_TEST_SUITE_P(Examples, ExampleOnVgpu, ::testing::ValuesIn(programs()), testing::test_name);
 
 }  // namespace

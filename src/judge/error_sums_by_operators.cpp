@@ -1,0 +1,50 @@
+#include <ATen/Functions.h>
+#include <ATen/TensorOperators.h>
+
+#include "judge/error_sums.hpp"
+
+namespace cudal1::by_operators {
+namespace {
+
+//! Brought to the host in one go: each copy waits for the device.
+ErrorSums sums_of(const at::Tensor& errors, const at::Tensor& counted) {
+  if (errors.numel() == 0) return {};
+  const at::Tensor sums =
+      at::stack({errors.max(), errors.square().sum(), counted.sum().to(at::kDouble)}).to(at::kCPU, at::kDouble);
+  const auto* values = sums.const_data_ptr<double>();
+  return {values[0], values[1], static_cast<std::int64_t>(values[2])};
+}
+
+at::Tensor where_counted(const at::Tensor& counted, const at::Tensor& values) {
+  return at::where(counted, values, at::zeros({}, values.options()));
+}
+
+}  // namespace
+
+ErrorSums errors_of(const at::Tensor& result, const at::Tensor& exact, at::ScalarType type) {
+  const at::Tensor value = result.to(at::kDouble);
+  const at::Tensor counted = exact.to(type).isfinite().logical_and(value.isfinite());
+  return sums_of(where_counted(counted, (value - exact).abs()), counted);
+}
+
+ErrorSums sizes_of(const at::Tensor& exact, at::ScalarType type) {
+  const at::Tensor counted = exact.to(type).isfinite();
+  return sums_of(where_counted(counted, exact.abs()), counted);
+}
+
+ErrorSums compare_with(const at::Tensor& exact, const at::Tensor& reference, const at::Tensor& candidate) {
+  const at::Tensor cast = exact.to(reference.scalar_type());
+  const at::Tensor finite = cast.isfinite();
+  const at::Tensor missing = candidate.isfinite().logical_not().logical_and(reference.isfinite());
+  const at::Tensor same_special = cast.isnan().logical_and(candidate.isnan()).logical_or(cast.eq(candidate));
+  ErrorSums sums = errors_of(candidate, exact, reference.scalar_type());
+  sums.mismatches = at::where(finite, missing, same_special.logical_not()).sum().item<std::int64_t>();
+  return sums;
+}
+
+bool all_within(const at::Tensor& a, const at::Tensor& b, double budget) {
+  const at::Tensor wide_a = a.to(at::kDouble), wide_b = b.to(at::kDouble);
+  return (wide_a - wide_b).abs().le(budget).logical_or(wide_a.eq(wide_b)).all().item<bool>();
+}
+
+}  // namespace cudal1::by_operators

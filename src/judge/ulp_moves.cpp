@@ -1,0 +1,97 @@
+#include "judge/ulp_moves.hpp"
+
+#include <ATen/Functions.h>
+#include <ATen/Parallel.h>
+#include <ATen/TensorOperators.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/random.hpp"
+#include "graph/generator.hpp"
+
+namespace cudal1 {
+namespace {
+
+constexpr std::int64_t directions_a_number = 4;  // of 16 bits each
+constexpr std::int64_t chunk_elements = 32768;   // a multiple of them
+
+struct UlpSizes {
+  double relative, absolute;
+};
+
+UlpSizes sizes_of_ulps(const at::Tensor& tensor, double ulps) {
+  const bool is_double = tensor.scalar_type() == at::kDouble;
+  return {ulps * (is_double ? 0x1.0p-52 : 0x1.0p-23), ulps * (is_double ? 0x1.0p-1074 : 0x1.0p-149)};
+}
+
+//! A third each, to one in 65536.
+double direction_in(std::uint64_t bits) {
+  return static_cast<double>(static_cast<std::int64_t>((bits & 0xffff) * 3 >> 16) - 1);
+}
+
+//! Calls `use(index, direction)` for all elements, on all cores. PyTorch draws numbers on one.
+template <class Use>
+void draw_directions(std::int64_t count, std::uint64_t seed, const Use& use) {
+  const std::int64_t chunks = (count + chunk_elements - 1) / chunk_elements;
+  at::parallel_for(0, chunks, 1, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t chunk = first; chunk < last; ++chunk) {
+      Random random(Random(seed + static_cast<std::uint64_t>(chunk)).next());
+      const std::int64_t end = std::min(count, (chunk + 1) * chunk_elements);
+      for (std::int64_t i = chunk * chunk_elements; i < end; i += directions_a_number) {
+        std::uint64_t bits = random.next();
+        for (std::int64_t k = i; k < std::min(end, i + directions_a_number); ++k, bits >>= 16)
+          use(k, direction_in(bits));
+      }
+    }
+  });
+}
+
+template <class Type>
+at::Tensor moved_on_cpu(const at::Tensor& tensor, UlpSizes ulps, std::uint64_t seed) {
+  const at::Tensor dense = tensor.is_non_overlapping_and_dense() ? tensor : tensor.contiguous();
+  at::Tensor moved = at::empty_strided(dense.sizes(), dense.strides(), dense.options().dtype(at::kDouble));
+  const auto* from = dense.const_data_ptr<Type>();
+  auto* to = moved.mutable_data_ptr<double>();
+  draw_directions(dense.numel(), seed, [=](std::int64_t i, double direction) {
+    const auto value = static_cast<double>(from[i]);
+    to[i] = value + direction * (std::abs(value) * ulps.relative + ulps.absolute);
+  });
+  return moved;
+}
+
+at::Tensor moved_by_operators(const at::Tensor& tensor, UlpSizes ulps, std::uint64_t seed) {
+  const at::Tensor wide = tensor.to(at::kDouble);
+  return wide + random_directions(wide, seed) * (wide.abs() * ulps.relative + ulps.absolute);
+}
+
+}  // namespace
+
+at::Tensor random_directions(const at::Tensor& like, std::uint64_t seed) {
+  at::Tensor directions = at::empty(like.sizes(), like.options());
+  if (!like.is_cpu() || like.scalar_type() != at::kDouble)
+    return directions.random_(0, 3, make_generator(like.device(), seed)).sub_(1.0);
+  auto* to = directions.mutable_data_ptr<double>();
+  draw_directions(directions.numel(), seed, [=](std::int64_t i, double direction) { to[i] = direction; });
+  return directions;
+}
+
+at::Tensor moved_by_ulps(const at::Tensor& tensor, double ulps, std::uint64_t seed) {
+  if (!tensor.is_floating_point()) return tensor;
+  const UlpSizes sizes = sizes_of_ulps(tensor, ulps);
+  if (!tensor.is_cpu()) return moved_by_operators(tensor, sizes, seed);
+  switch (tensor.scalar_type()) {
+    case at::kDouble:
+      return moved_on_cpu<double>(tensor, sizes, seed);
+    case at::kFloat:
+      return moved_on_cpu<float>(tensor, sizes, seed);
+    case at::kHalf:
+      return moved_on_cpu<at::Half>(tensor, sizes, seed);
+    case at::kBFloat16:
+      return moved_on_cpu<at::BFloat16>(tensor, sizes, seed);
+    default:
+      return moved_by_operators(tensor, sizes, seed);
+  }
+}
+
+}  // namespace cudal1

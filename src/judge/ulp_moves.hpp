@@ -1,0 +1,18 @@
+// Random moves by ulps: what the match rule does to inputs and results to see how far an honest program may be off.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+
+namespace cudal1 {
+
+//! -1, 0 or 1 for every element, in the type of `like`. On the CPU they do not depend on the number of threads.
+at::Tensor random_directions(const at::Tensor& like, std::uint64_t seed);
+
+//! Every floating element times 1 + r ulps 2^-23 with r of -1, 0, 1 (2^-52 for f64), and denormals by whole ulps, in
+//! fp64. Half types too move by ulps of fp32, since honest programs compute in fp32 whatever they store. Other tensors
+//! are returned as they are.
+at::Tensor moved_by_ulps(const at::Tensor& tensor, double ulps, std::uint64_t seed);
+
+}  // namespace cudal1
