@@ -53,6 +53,8 @@ void VgpuPlan::place(const BufferOffsets& offsets) {
 
 void VgpuPlan::prepare(const BufferOffsets& offsets) {
   place(offsets);
+  findings_.clear();
+  printed_ = {};
   forget_written();
   run_steps(plan_.prepare, nullptr);
 }
@@ -66,7 +68,6 @@ CallTimes VgpuPlan::call(const BufferOffsets& offsets, const CallOptions&) {
     ops_->begin(addresses, 0);
   }
   CallPredictor predictor(gpu_, plan_);
-  findings_.clear();
   forget_written();
   run_steps(plan_.call, &predictor);
   watching_ = false;  // the first call is enough: checks make a call several times longer
@@ -76,7 +77,8 @@ CallTimes VgpuPlan::call(const BufferOffsets& offsets, const CallOptions&) {
   return {.device_ms = milliseconds,
           .host_ms = milliseconds,
           .gate = Gate::held,
-          .findings = std::exchange(findings_, {}),
+          .findings = std::exchange(findings_, {}),  // also those of preparing
+          .printed = std::exchange(printed_, {}).text(),
           .profile = to_json(predictor.report()).dump()};
 }
 
@@ -124,6 +126,7 @@ KernelCounters VgpuPlan::run_launch(const LaunchStep& step, bool preparing) {
   launch.parameters = parameters;
   const GlobalMemory memory = memory_of(step, preparing);
   FindingLog log;
+  if (watching_) launch.printed = &printed_;
   if (watching_) launch.observers = log.watch(checks_of(launch, step.kernel, memory), launch.grid);
   try {
     const KernelCounters counters = run_grid(launch, memory);
@@ -213,7 +216,7 @@ void VgpuPlan::forget_written() {
 
 void VgpuPlan::refuse(const KernelFault& fault, const LaunchStep& step) const {
   throw DeviceError(status_of(fault), fmt::format("kernel '{}': {}", step.kernel, fault.description()), false,
-                    {fault.at.line, fault.at.column});
+                    {fault.at.line, fault.at.column}, printed_.text());
 }
 
 Status VgpuPlan::status_of(const KernelFault& fault) const {
@@ -224,6 +227,7 @@ Status VgpuPlan::status_of(const KernelFault& fault) const {
       return Status::modified_input;
     case FaultKind::misaligned:
     case FaultKind::trap:
+    case FaultKind::assertion:
       return Status::illegal_access;
     case FaultKind::deadlock:
     case FaultKind::too_many_instructions:

@@ -54,6 +54,7 @@ class VgpuPlan : public LoadedPlan {
   BufferOffsets offsets_;
   ScratchMarks written_;
   std::vector<Finding> findings_;
+  PrintedText printed_;
   bool watching_ = true;
 };
 
