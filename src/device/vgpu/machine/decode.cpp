@@ -171,6 +171,8 @@ class Decoder : private CallDecoder {
     if (op == "isspacep") return is_space();
     if (op == "prefetch" || op == "prefetchu" || op == "discard" || op == "nanosleep") return nothing();
     if (const auto collective = decode_collective(*this)) return *collective;
+    if (op == "cvt")
+      if (const auto conversion = decode_wide_conversion(*this)) return *conversion;
     return arithmetic(instruction);
   }
 
