@@ -55,7 +55,7 @@ void VgpuPlan::prepare(const BufferOffsets& offsets) {
   place(offsets);
   findings_.clear();
   printed_ = {};
-  forget_written();
+  forget_written(true);
   run_steps(plan_.prepare, nullptr);
 }
 
@@ -68,7 +68,7 @@ CallTimes VgpuPlan::call(const BufferOffsets& offsets, const CallOptions&) {
     ops_->begin(addresses, 0);
   }
   CallPredictor predictor(gpu_, plan_);
-  forget_written();
+  forget_written(false);
   run_steps(plan_.call, &predictor);
   watching_ = false;  // the first call is enough: checks make a call several times longer
   copy_op_outputs(offsets);
@@ -203,13 +203,14 @@ void VgpuPlan::note(const KernelFault& fault) {
   if (!known) findings_.push_back({fault.description(), at});
 }
 
-//! What a call finds poisoned it must write before it reads it.
-void VgpuPlan::forget_written() {
+//! What a call finds poisoned it must write before it reads it; so must who prepares.
+void VgpuPlan::forget_written(bool preparing) {
   written_ = ScratchMarks();
   if (!watching_) return;
   for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
     const Buffer& buffer = plan_.buffers[i];
-    if (is_written_by_call(buffer.role) && !buffer.allocated_by_op && offsets_[i] != no_offset && bytes_of(buffer) > 0)
+    const bool empty = is_written_by_call(buffer.role) || (preparing && buffer.role == BufferRole::prepared);
+    if (empty && !buffer.allocated_by_op && offsets_[i] != no_offset && bytes_of(buffer) > 0)
       written_.add_uninitialised(arena_address + offsets_[i], bytes_of(buffer));
   }
 }
