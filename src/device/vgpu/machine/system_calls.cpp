@@ -71,6 +71,7 @@ void print_lane(Warp& warp, const Step& step, int lane) {
 
 void print(Warp& warp, const Step& step, Mask mask) {
   for_each_lane(mask, [&](int lane) { print_lane(warp, step, lane); });
+  show_filled(warp, step, mask, step.operation.result, sizeof(std::int32_t));
 }
 
 //! void __assertfail(const char* message, const char* file, unsigned line, const char* function, size_t)
