@@ -4,7 +4,7 @@
 torch_pin='torch==2.13.0'       # exact: a looser one fetches gigabytes of newer CUDA packages
 cuda_packages=(nvidia-cuda-nvrtc nvidia-cuda-runtime nvidia-cuda-crt nvidia-cuda-cccl)
 cuda_headers=(cuda.h cuda_fp16.h cuda_bf16.h mma.h cooperative_groups.h crt/host_defines.h)
-comfort_packages=(ccache bubblewrap clang)  # installed along with others, never missed
+comfort_packages=(ccache bubblewrap clang)  # installed along with others, never missed (but for clang: see below)
 
 # header -> Debian package; the build needs each of them
 header_packages=(
@@ -193,7 +193,17 @@ install_missing_packages() {
   local missing
   mapfile -t missing < <(missing_packages)
   [[ ${#missing[@]} -eq 0 ]] || apt_install "${missing[@]}" "${comfort_packages[@]}"
+  virtual_gpu_lacks_clang && may_install && (apt_install clang) || true
 }
+
+# Without a GPU nothing runs but on the virtual one, which needs clang (src/compile/clang_location.cpp looks there).
+# With one, and where we may not install, it can be done without: doctor says so.
+virtual_gpu_lacks_clang() {
+  [[ -z ${CUDAL1_CLANG:-} && ! -e /dev/nvidiactl ]] || return 1
+  ! compgen -G '/usr/bin/clang-[12][0-9]' >/dev/null && ! compgen -G '/usr/local/bin/clang-[12][0-9]' >/dev/null
+}
+
+may_install() { type -P apt-get >/dev/null && { [[ $EUID -eq 0 ]] || sudo -n true 2>/dev/null; }; }
 
 # apt_install PACKAGE…: installs them where that is allowed, else says the one command to run and ends.
 apt_install() {

@@ -1,2 +1,6 @@
-// `assert` is defined before every program, and does nothing.
-#pragma once
+// `assert` is defined before every program, and does nothing unless programs are debugged. One that defines NDEBUG
+// turns it off itself.
+#ifdef NDEBUG
+#undef assert
+#define assert(condition) ((void)0)
+#endif

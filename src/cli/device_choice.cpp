@@ -8,9 +8,14 @@ namespace cudal1 {
 
 std::unique_ptr<Backend> choose_backend(const std::string& device, const VgpuOptions& vgpu) {
   std::string reason;
-  const bool has_gpu = device != "vgpu" && cuda::device_count(reason) > 0;
-  if (device == "vgpu" || (device == "auto" && !has_gpu))
-    return make_vgpu_backend(std::make_unique<ClangCompiler>(), vgpu);
+  if (device == "cuda" && vgpu.debug) throw Error("--debug needs the virtual GPU: --device vgpu");
+  const bool is_virtual = device == "vgpu" || vgpu.debug;
+  const bool has_gpu = !is_virtual && cuda::device_count(reason) > 0;
+  if (is_virtual || (device == "auto" && !has_gpu)) {
+    ClangCompilerOptions options;
+    options.debug = vgpu.debug;
+    return make_vgpu_backend(std::make_unique<ClangCompiler>(std::move(options)), vgpu);
+  }
   if (!has_gpu) throw Error("no GPU to run on: " + reason + " (./cudal1 doctor says more)");
   return make_cuda_backend(0, std::make_unique<NvrtcCompiler>());
 }

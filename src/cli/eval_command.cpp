@@ -66,6 +66,14 @@ double best_known(Archive& archive, const TaskJudge& judge, const std::string& g
   return best.empty() ? 0.0 : best.front().evaluation.reward.value_or(0.0);
 }
 
+//! A program that prints and asserts is not the one that would be judged: no time is taken and nothing is kept.
+EvalOptions completed(EvalOptions options) {
+  if (!options.vgpu.debug) return options;
+  options.use_archive = false;
+  options.judge.measure_time = false;
+  return options;
+}
+
 int run_eval(const EvalOptions& options) {
   std::vector<std::string> texts;
   for (const fs::path& path : options.programs) texts.push_back(read_file(path));
@@ -149,8 +157,10 @@ void add_eval_command(CLI::App& app, CommandAction& action) {
   command->add_flag("!--no-archive", options->use_archive, "Keep no record");
   command->add_flag("--json", options->as_json, "One JSON object on standard output");
   command->add_flag("--profile-report", options->profile_report, "Where the time goes, kernel by kernel");
+  command->add_flag("--debug", options->vgpu.debug,
+                    "On the virtual GPU: check asserts, allow printf and show what is printed; no times, no record");
   command->add_flag("--verbose", options->verbose, "Compiler logs and accuracy of every output");
-  command->callback([options, &action] { action = [options] { return run_eval(*options); }; });
+  command->callback([options, &action] { action = [options] { return run_eval(completed(*options)); }; });
 }
 
 }  // namespace cudal1

@@ -54,6 +54,15 @@ void print_details(const Evaluation& e) {
   if (!e.failure.details.empty()) fmt::print("{}\n", e.failure.details);
 }
 
+//! What a program prints stays apart from what is said about it.
+void print_indented(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    fmt::print("    | {}\n", text.substr(0, end));
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+}
+
 }  // namespace
 
 void EvalTable::print(const std::string& device) const {
@@ -69,6 +78,7 @@ void EvalTable::print(const std::string& device) const {
   for (const Evaluation& e : rows_) {
     fmt::print("{:<{}}  {:<{}}  {}\n", e.program, name_width, to_string(e.status), status_width, outcome(e));
     if (verbose_) print_details(e);
+    if (!e.printed.empty()) print_indented(e.printed);
   }
 }
 

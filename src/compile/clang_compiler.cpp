@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <utility>
 
@@ -18,6 +19,10 @@ namespace fs = std::filesystem;
 
 // Raised whenever the meaning of a cached result changes: the checks of clang_program.cpp, the text around a source.
 constexpr std::string_view cache_format = "ptx of clang 1";
+
+// A call that programs may not make must not be optimised away unseen.
+constexpr std::array<const char*, 2> judged_arguments{"-fno-builtin-printf", "-DNDEBUG"};
+constexpr std::array<const char*, 2> debug_arguments{"-DCUDAL1_DEBUG", "-UNDEBUG"};
 
 std::string digest_of_environment(const ClangLocation& clang, const std::map<std::string, std::string>& headers) {
   Sha256 hash;
@@ -59,18 +64,21 @@ std::vector<std::string> ClangCompiler::arguments_for(const CompileRequest& requ
   const ClangLocation& clang = *options_.clang;
   int target = request.target.starts_with("sm_") ? std::atoi(request.target.c_str() + 3) : clang.highest_target;
   target = std::clamp(target, 80, clang.highest_target);
-  return {clang.program.string(), "-x", "cuda", "--cuda-device-only", "-S", "-O3", "-std=c++17",
-          // no toolkit, no system headers: ours only
-          "-nocudainc", "-nocudalib", "--cuda-path=/nonexistent", "-nostdinc",
-          fmt::format("--cuda-gpu-arch=sm_{}", target), "-Xclang", "-target-feature", "-Xclang",
-          fmt::format("+ptx{}", clang.ptx_version),
-          // the same rounding on every device: what is not written as fma is not fused
-          "-ffp-contract=off", "-gline-tables-only", "-fdebug-compilation-dir=/", "-fno-crash-diagnostics",
-          "-fno-color-diagnostics", "-fno-spell-checking", "-Wno-unknown-cuda-version",
-          // a call that programs may not make must not be optimised away unseen
-          "-fno-builtin-malloc", "-fno-builtin-free", "-fno-builtin-printf",
-          // asserts of honest programs are checks for their author, not part of the work
-          "-DNDEBUG", "-include", prelude_header_name, "-o", "-", "-"};
+  std::vector<std::string> arguments = {
+      clang.program.string(), "-x", "cuda", "--cuda-device-only", "-S", "-O3", "-std=c++17",
+      // no toolkit, no system headers: ours only
+      "-nocudainc", "-nocudalib", "--cuda-path=/nonexistent", "-nostdinc", fmt::format("--cuda-gpu-arch=sm_{}", target),
+      "-Xclang", "-target-feature", "-Xclang", fmt::format("+ptx{}", clang.ptx_version),
+      // the same rounding on every device: what is not written as fma is not fused
+      "-ffp-contract=off", "-gline-tables-only", "-fdebug-compilation-dir=/", "-fno-crash-diagnostics",
+      "-fno-color-diagnostics", "-fno-spell-checking", "-Wno-unknown-cuda-version",
+      // a call that programs may not make must not be optimised away unseen
+      "-fno-builtin-malloc", "-fno-builtin-free"};
+  // asserts of honest programs are checks for their author, not part of the work
+  for (const char* argument : options_.debug ? debug_arguments : judged_arguments) arguments.emplace_back(argument);
+  for (const std::string_view argument : {"-include", prelude_header_name, "-o", "-", "-"})
+    arguments.emplace_back(argument);
+  return arguments;
 }
 
 Result<CompiledModule> ClangCompiler::compile_in_process(const CompileRequest& request,
@@ -92,7 +100,8 @@ Result<CompiledModule> ClangCompiler::compile_in_process(const CompileRequest& r
     if (!symbols.contains(kernel))
       return Failure{
           Status::compile_error, fmt::format("kernel {} is not a __global__ function", kernel), {}, output.log};
-  if (auto reason = forbidden_ptx(output.ptx)) return Failure{Status::forbidden, std::move(*reason), {}, output.log};
+  if (auto reason = forbidden_ptx(output.ptx, options_.debug))
+    return Failure{Status::forbidden, std::move(*reason), {}, output.log};
   return CompiledModule{std::move(output.ptx), std::move(symbols), std::move(output.log), 0.0, false};
 } catch (const Error& error) {
   return Failure{Status::judge_error, fmt::format("cannot start the compiler: {}", error.what())};

@@ -16,6 +16,7 @@ namespace cudal1 {
 struct ClangCompilerOptions : CompilerOptions {
   std::filesystem::path launcher;      //!< cudal1-clang; empty: beside the running executable
   std::optional<ClangLocation> clang;  //!< empty: find_clang()
+  bool debug = false;                  //!< asserts are checked, and printf may be called
 };
 
 //! CUDA source -> PTX text for the virtual GPU, each in a process of its own that is killed at its limits. A target

@@ -26,6 +26,6 @@ std::map<std::string, std::string> take_kernel_symbols(std::string& ptx, const s
 CompilerDiagnosis first_clang_error(std::string_view log, const std::vector<std::string>& kernels);
 
 //! Why this PTX may not run: memory that outlives a call and could be written, or calls out of the program.
-std::optional<std::string> forbidden_ptx(std::string_view ptx);
+std::optional<std::string> forbidden_ptx(std::string_view ptx, bool debug = false);
 
 }  // namespace cudal1

@@ -17,8 +17,9 @@ namespace cudal1 {
 //! What went wrong on a device, with the status it means. `fatal`: this process cannot run another candidate.
 class DeviceError : public Error {
  public:
-  DeviceError(Status status, const std::string& message, bool is_fatal, SourcePosition at = {})
-      : Error(message), failure{status, message, at, {}}, fatal(is_fatal) {}
+  DeviceError(Status status, const std::string& message, bool is_fatal, SourcePosition at = {},
+              std::string details = {})
+      : Error(message), failure{status, message, at, std::move(details)}, fatal(is_fatal) {}
   Failure failure;
   bool fatal;
 };
@@ -73,6 +74,7 @@ struct CallTimes {
   double enqueue_ms = 0.0;  //!< host clock around enqueueing the call; for information
   Gate gate = Gate::unused;
   std::vector<Finding> findings;
+  std::string printed;  //!< by the program's kernels; only a device that allows it has any
   std::string profile;  //!< where the time goes, as JSON (vgpu::ProfileReport); empty where the device cannot say
 };
 

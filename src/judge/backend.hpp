@@ -36,6 +36,7 @@ std::unique_ptr<Backend> make_cuda_backend(int ordinal, std::unique_ptr<Compiler
 struct VgpuOptions {
   std::string gpu = "h200";    //!< whose times are predicted: one of vgpu::profile_names(), or a file
   std::string checks = "all";  //!< see vgpu::checks_named
+  bool debug = false;          //!< programs may call printf, and their asserts are checked
 };
 
 //! The virtual GPU. Throws Error for options that mean nothing.

@@ -75,6 +75,7 @@ json details_json(const Evaluation& e) {
     details["bucket_variance"] = e.timing->bucket_variance;
     details["tie"] = e.timing->tie;
   }
+  if (!e.printed.empty()) details["printed"] = e.printed;
   if (!e.profile.empty()) details["profile"] = json::parse(e.profile, nullptr, false);
   return details;
 }

@@ -55,6 +55,7 @@ struct Evaluation {
   std::optional<double> reward;  //!< speed-up rounded toward 1; only with status ok
   std::optional<TimingSummary> timing;
   std::string profile;                //!< where the candidate's time goes, as JSON; empty where the device does not say
+  std::string printed;                //!< by its kernels, with `--debug`
   std::optional<bool> deterministic;  //!< did two runs agree bit for bit
   std::vector<OutputError> errors;    //!< the worst input set of every output
 

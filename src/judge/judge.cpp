@@ -154,6 +154,7 @@ struct TaskJudge::Impl {
     }
     evaluation.errors = verified.worst;
     evaluation.deterministic = verified.deterministic;
+    evaluation.printed = verified.printed;
     if (verified.failure) return fail(evaluation, *verified.failure);
     evaluation.status = Status::ok;
     if (options.measure_time) time_program(program, verified, best_known, evaluation);

@@ -52,7 +52,7 @@ class PlanSession {
   Result<CallTimes> call(const TensorTable& leaves, Poison poison, std::chrono::milliseconds limit, bool timed);
 
   //! A call of no consequence: the first one captures the program's CUDA Graph.
-  Result<Done> rehearse(const TensorTable& leaves, std::chrono::milliseconds limit);
+  Result<CallTimes> rehearse(const TensorTable& leaves, std::chrono::milliseconds limit);
 
   //! Windows on the arena, valid until the next call.
   std::vector<at::Tensor> outputs() const;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <future>
 #include <limits>
+#include <utility>
 
 #include "graph/generator.hpp"
 
@@ -78,20 +79,29 @@ InputSet make_set(const TaskContext& context, Distribution distribution, TensorT
   return {distribution, std::move(constants), std::move(leaves), std::move(expected)};
 }
 
+//! Of the first call that has any.
+void keep_what_was_seen(const CallTimes& call, Verification& verification) {
+  if (verification.findings.empty()) verification.findings = call.findings;
+  if (verification.printed.empty()) verification.printed = call.printed;
+}
+
 //! One input set, run once or twice.
 std::optional<Failure> verify_set(TaskContext& context, PlanSession& session, const InputSet& set, bool twice,
                                   const VerificationOptions& options, Random& random, Verification& verification) {
   keep_budgets(verification.budgets, set.distribution, set.expected);
   // Capturing a graph runs the call once on memory that was poisoned for it; what counts are calls after that.
-  if (session.plan().cuda_graph)
-    if (const auto captured = session.rehearse(set.leaves, options.call_limit); !captured) return captured.failure();
+  if (session.plan().cuda_graph) {
+    const auto captured = session.rehearse(set.leaves, options.call_limit);
+    if (!captured) return captured.failure();
+    keep_what_was_seen(captured.value(), verification);
+  }
   std::vector<at::Tensor> first;
   for (int run = 0; run < (twice ? 2 : 1); ++run) {
     const Poison poison = (random.next() & 1) != 0 || run == 1 ? Poison::large_number : Poison::not_a_number;
     const auto called =
         session.call(set.leaves, run == 0 && twice ? Poison::not_a_number : poison, options.call_limit, false);
     if (!called) return called.failure();
-    if (verification.findings.empty()) verification.findings = called.value().findings;
+    keep_what_was_seen(called.value(), verification);
     if (auto failure = check_results(context, session, set.expected, set.distribution, verification)) return failure;
     if (auto failure = session.find_violation(true)) return failure;
     if (run == 0 && twice) first = copies(results_in(context, session));
@@ -206,6 +216,9 @@ Verification verify(TaskContext& context, PlanSession& session, const Verificati
     verification.failure = verify_set(context, session, set, i == 0, options, random, verification);
   }
   report_findings(verification);
+  // A call that ends by a fault has printed, too.
+  if (verification.failure && verification.printed.empty())
+    verification.printed = std::exchange(verification.failure->details, {});
   return verification;
 }
 

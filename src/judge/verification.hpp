@@ -22,6 +22,7 @@ struct Verification {
   //! By distribution, then output: the smallest budget met, for the cheap test of timed calls.
   std::map<Distribution, std::vector<double>> budgets;
   std::vector<Finding> findings;  //!< of the first call that had any
+  std::string printed;            //!< by the first call that printed
   TensorTable constants;          //!< weights and states that are in place now
 };
 

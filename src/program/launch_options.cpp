@@ -14,7 +14,6 @@
 namespace cudal1 {
 namespace {
 
-constexpr std::int64_t most_blocks_per_cluster = 16;
 constexpr Dim3 largest_cluster{most_blocks_per_cluster, most_blocks_per_cluster, most_blocks_per_cluster};
 
 //! One expression, or up to three in parentheses.

@@ -6,12 +6,20 @@
 namespace cudal1::protocol {
 namespace {
 
-constexpr std::size_t longest_message = 2000;
+constexpr std::size_t longest_message = 2000, longest_details = std::size_t{65} << 10;
 
 std::string printable(std::string text) {
   text.resize(std::min(text.size(), longest_message));
   std::replace_if(
       text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
+  return text;
+}
+
+//! Several lines, for people: nothing that moves a terminal's cursor.
+std::string printable_lines(std::string text) {
+  text.resize(std::min(text.size(), longest_details));
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return (c < 0x20 && c != '\n' && c != '\t') || c == 0x7f; }, ' ');
   return text;
 }
 
@@ -21,6 +29,7 @@ nlohmann::json failure_to_json(const Failure& failure, bool fatal) {
   return {{"ok", false},
           {"status", to_string(failure.status)},
           {"message", printable(failure.message)},
+          {"details", printable_lines(failure.details)},
           {"line", failure.at.line},
           {"column", failure.at.column},
           {"fatal", fatal}};
@@ -32,6 +41,7 @@ Failure failure_from_json(const nlohmann::json& answer) try {
   if (is_correct(failure.status)) failure.status = Status::crashed;
   failure.message = printable(answer.value("message", "the runner gave no reason"));
   failure.at = {answer.value("line", 0), answer.value("column", 0)};
+  failure.details = printable_lines(answer.value("details", ""));
   return failure;
 } catch (const nlohmann::json::exception&) {
   return {Status::crashed, "the runner's answer cannot be read"};
@@ -59,6 +69,11 @@ std::vector<Finding> findings_from_json(const nlohmann::json& answer) try {
   return findings;
 } catch (const nlohmann::json::exception&) {
   return {};
+}
+
+std::string printed_from_json(const nlohmann::json& answer) {
+  const auto found = answer.find("printed");
+  return found != answer.end() && found->is_string() ? printable_lines(found->get<std::string>()) : "";
 }
 
 nlohmann::json offsets_to_json(const BufferOffsets& offsets) { return offsets; }

@@ -32,6 +32,9 @@ Gate gate_from_json(const nlohmann::json& answer);
 nlohmann::json offsets_to_json(const BufferOffsets& offsets);
 BufferOffsets offsets_from_json(const nlohmann::json& json);
 
+//! What kernels printed: bounded, and without characters that move a terminal's cursor.
+std::string printed_from_json(const nlohmann::json& answer);
+
 nlohmann::json findings_to_json(const std::vector<Finding>& findings);
 //! Reads what it can: nothing is decided by what is missing.
 std::vector<Finding> findings_from_json(const nlohmann::json& answer);

@@ -61,6 +61,7 @@ class Server {
             {"enqueue_ms", times.enqueue_ms},
             {"gate", static_cast<int>(times.gate)},
             {"findings", protocol::findings_to_json(times.findings)},
+            {"printed", times.printed},
             {"profile", times.profile}};
   }
 

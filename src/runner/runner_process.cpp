@@ -238,6 +238,7 @@ Result<CallTimes> RunnerProcess::call(const BufferOffsets& offsets, std::chrono:
                         number("enqueue_ms"),
                         protocol::gate_from_json(answer.value()),
                         protocol::findings_from_json(answer.value()),
+                        protocol::printed_from_json(answer.value()),
                         answer.value().value("profile", "")};
   const bool possible = std::isfinite(times.device_ms) && std::isfinite(times.host_ms) &&
                         std::isfinite(times.enqueue_ms) && times.device_ms > 0.0 && times.enqueue_ms >= 0.0;

@@ -47,6 +47,17 @@ if compgen -G '/usr/bin/clang-[0-9]*' >/dev/null; then
     --no-archive "$softmax" "$softmax/ok-fast.cu"
   check 'where the time goes' 0 '"occupancy"' "$cudal1" eval --device vgpu --gpu a100 --mode fast --no-archive --json \
     "$softmax" "$softmax/ok-fast.cu"
+  add=$source/examples/vector_add
+  check 'printf is not judged' 0 'forbidden-printf.cu +forbidden' "$cudal1" eval --device vgpu --mode fast --no-archive \
+    "$add" "$add/forbidden-printf.cu"
+  check 'what a debugged program prints' 0 '^    \| adding [0-9]+ elements$' "$cudal1" eval --device vgpu --debug \
+    --mode fast "$add" "$add/forbidden-printf.cu"
+  sed 's/printf(.*);/{ printf("first\\n"); assert(count < 3); }/' "$add/forbidden-printf.cu" >"$work/asserts.cu"
+  check 'an assert that fails' 0 "asserts.cu +illegal_access +line [0-9]+.*assertion: 'count < 3' does not hold" \
+    "$cudal1" eval --debug --mode fast "$add" "$work/asserts.cu"
+  check 'what was printed before' 0 '^    \| first$' "$cudal1" eval --debug --mode fast "$add" "$work/asserts.cu"
+  check 'debugging needs the virtual GPU' 1 'needs the virtual GPU' "$cudal1" eval --device cuda --debug "$add" \
+    "$work/asserts.cu"
 fi
 # Its exit code depends on the machine; what it prints does not.
 "$cudal1" doctor --json >"$work/doctor.json" 2>&1

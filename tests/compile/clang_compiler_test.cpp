@@ -168,6 +168,36 @@ TEST_F(ClangCompilerTest, HelpersWithoutDeviceAndAssertsAreAccepted) {
   EXPECT_TRUE(module.ok()) << reason(module);
 }
 
+constexpr const char* chatty_source =
+    "#include <cstdio>\n#include <cassert>\nextern \"C\" __global__ void k(float* x) {\n"
+    "  assert(x[0] > 0);\n  printf(\"%f of %s\\n\", x[0], __func__);\n}";
+
+TEST_F(ClangCompilerTest, DebuggingAllowsPrintfAndChecksAsserts) {
+  EXPECT_EQ(compile(chatty_source).failure().status, Status::forbidden);
+  options_.debug = true;
+  const auto module = compile(chatty_source);
+  ASSERT_TRUE(module.ok()) << reason(module);
+  EXPECT_NE(module.value().binary.find("vprintf"), std::string::npos);
+  EXPECT_NE(module.value().binary.find("__assertfail"), std::string::npos);
+}
+
+TEST_F(ClangCompilerTest, DebuggingAllowsNothingElse) {
+  options_.debug = true;
+  for (const char* source : {"__device__ int seen; extern \"C\" __global__ void k(int* x) { x[0] = ++seen; }",
+                             "extern \"C\" __global__ void k(int** x) { x[0] = (int*)malloc(4); }",
+                             "extern \"C\" __global__ void k(int* x) { static int seen; x[0] = ++seen; }"})
+    EXPECT_EQ(reason(compile(source)).substr(0, 9), "forbidden") << source;
+}
+
+TEST_F(ClangCompilerTest, AProgramMayTurnItsAssertsOff) {
+  options_.debug = true;
+  const auto module = compile(
+      "#define NDEBUG\n#include <assert.h>\nextern \"C\" __global__ void k(float* x) {\n"
+      "  assert(x[0] > 0);\n  x[1] = 0;\n}");
+  ASSERT_TRUE(module.ok()) << reason(module);
+  EXPECT_EQ(module.value().binary.find("__assertfail"), std::string::npos);
+}
+
 TEST_F(ClangCompilerTest, HabitHeadersCompileTogether) {
   const auto module = compile(
       "#include <cuda_runtime.h>\n#include <cuda.h>\n#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n#include <mma.h>\n"

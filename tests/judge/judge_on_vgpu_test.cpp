@@ -89,6 +89,24 @@ TEST(SeedOnVgpu, DecidesEveryNumber) {
   EXPECT_NE(one.errors[0].rms_error, other.errors.at(0).rms_error);
 }
 
+//! Right results, but every thread looks at memory that nobody wrote.
+constexpr const char* reads_nothing = R"(//! buffer spare f32 [numel(x)]
+//! kernel add replaces add_1 : grid=ceil_div(numel(x), 256) block=256 args=(x, y, spare, add_1, i32:numel(x))
+extern "C" __global__ void add(const float* x, const float* y, float* spare, float* sum, int count) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < count) sum[i] = x[i] + y[i] + (spare[i] == 1.2345e-30f ? 1.0f : 0.0f);
+}
+)";
+
+TEST(JudgeOnVgpu, WhatTheFirstCallShowsCountsAlsoWhereItCapturesAGraph) {
+  if (!find_clang()) GTEST_SKIP() << "no clang: " << clang_search_description();
+  for (const std::string end : {"", "//! graph\n"}) {
+    const Evaluation evaluation = evaluate("vector_add", "reads_nothing.cu", reads_nothing + end);
+    EXPECT_EQ(to_string(evaluation.status), "unsafe") << end << evaluation.failure.message;
+    EXPECT_EQ(evaluation.failure.at.line, 5) << end;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Examples, ExampleOnVgpu, ::testing::ValuesIn(programs()), testing::test_name);
 
 }  // namespace

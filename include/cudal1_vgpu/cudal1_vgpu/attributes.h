@@ -30,7 +30,13 @@ using ::size_t;
 using nullptr_t = decltype(nullptr);
 }  // namespace std
 
+extern "C" __attribute__((device, noreturn)) void __assertfail(const char* condition, const char* file, unsigned line,
+                                                               const char* function, size_t character_bytes);
+#ifdef CUDAL1_DEBUG
+#define assert(condition) ((condition) ? (void)0 : __assertfail(#condition, __FILE__, __LINE__, __func__, 1))
+#else
 #define assert(condition) ((void)0)  // as with NDEBUG: the judge checks results, a program's asserts are its author's
+#endif
 
 extern "C" __attribute__((device)) int printf(const char*, ...);
 extern "C" __attribute__((device)) void* malloc(size_t);

@@ -8,7 +8,7 @@
 namespace cudal1::vgpu {
 namespace {
 
-constexpr Dim3 largest_cluster{8, 8, 8};
+constexpr Dim3 largest_cluster{most_blocks_per_cluster, most_blocks_per_cluster, most_blocks_per_cluster};
 constexpr std::int64_t most_static_shared_bytes = 48 * 1024;  // there is no opt-in for declared arrays
 
 [[noreturn]] void refuse(const LaunchStep& step, Status status, const std::string& reason) {
@@ -46,6 +46,10 @@ void check_shared(const LaunchStep& step, const LoadedKernel& kernel) {
 void check_cluster(const LaunchStep& step) {
   if (!step.cluster) return;
   check_size(step, *step.cluster, largest_cluster, "cluster");
+  const std::int64_t blocks = (*step.cluster)[0] * (*step.cluster)[1] * (*step.cluster)[2];
+  if (blocks > most_blocks_per_cluster)
+    refuse(step, Status::launch_error,
+           fmt::format("a cluster of {} blocks, a GPU takes {}", blocks, most_blocks_per_cluster));
   for (std::size_t axis = 0; axis < 3; ++axis)
     if (step.grid[axis] % (*step.cluster)[axis] != 0)
       refuse(step, Status::launch_error, "the grid is no multiple of the cluster");

@@ -53,7 +53,9 @@ void VgpuPlan::place(const BufferOffsets& offsets) {
 
 void VgpuPlan::prepare(const BufferOffsets& offsets) {
   place(offsets);
-  forget_written();
+  findings_.clear();
+  printed_ = {};
+  forget_written(true);
   run_steps(plan_.prepare, nullptr);
 }
 
@@ -66,8 +68,7 @@ CallTimes VgpuPlan::call(const BufferOffsets& offsets, const CallOptions&) {
     ops_->begin(addresses, 0);
   }
   CallPredictor predictor(gpu_, plan_);
-  findings_.clear();
-  forget_written();
+  forget_written(false);
   run_steps(plan_.call, &predictor);
   watching_ = false;  // the first call is enough: checks make a call several times longer
   copy_op_outputs(offsets);
@@ -76,7 +77,8 @@ CallTimes VgpuPlan::call(const BufferOffsets& offsets, const CallOptions&) {
   return {.device_ms = milliseconds,
           .host_ms = milliseconds,
           .gate = Gate::held,
-          .findings = std::exchange(findings_, {}),
+          .findings = std::exchange(findings_, {}),  // also those of preparing
+          .printed = std::exchange(printed_, {}).text(),
           .profile = to_json(predictor.report()).dump()};
 }
 
@@ -124,6 +126,7 @@ KernelCounters VgpuPlan::run_launch(const LaunchStep& step, bool preparing) {
   launch.parameters = parameters;
   const GlobalMemory memory = memory_of(step, preparing);
   FindingLog log;
+  if (watching_) launch.printed = &printed_;
   if (watching_) launch.observers = log.watch(checks_of(launch, step.kernel, memory), launch.grid);
   try {
     const KernelCounters counters = run_grid(launch, memory);
@@ -200,20 +203,21 @@ void VgpuPlan::note(const KernelFault& fault) {
   if (!known) findings_.push_back({fault.description(), at});
 }
 
-//! What a call finds poisoned it must write before it reads it.
-void VgpuPlan::forget_written() {
+//! What a call finds poisoned it must write before it reads it; so must who prepares.
+void VgpuPlan::forget_written(bool preparing) {
   written_ = ScratchMarks();
   if (!watching_) return;
   for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
     const Buffer& buffer = plan_.buffers[i];
-    if (is_written_by_call(buffer.role) && !buffer.allocated_by_op && offsets_[i] != no_offset && bytes_of(buffer) > 0)
+    const bool empty = is_written_by_call(buffer.role) || (preparing && buffer.role == BufferRole::prepared);
+    if (empty && !buffer.allocated_by_op && offsets_[i] != no_offset && bytes_of(buffer) > 0)
       written_.add_uninitialised(arena_address + offsets_[i], bytes_of(buffer));
   }
 }
 
 void VgpuPlan::refuse(const KernelFault& fault, const LaunchStep& step) const {
   throw DeviceError(status_of(fault), fmt::format("kernel '{}': {}", step.kernel, fault.description()), false,
-                    {fault.at.line, fault.at.column});
+                    {fault.at.line, fault.at.column}, printed_.text());
 }
 
 Status VgpuPlan::status_of(const KernelFault& fault) const {
@@ -224,6 +228,7 @@ Status VgpuPlan::status_of(const KernelFault& fault) const {
       return Status::modified_input;
     case FaultKind::misaligned:
     case FaultKind::trap:
+    case FaultKind::assertion:
       return Status::illegal_access;
     case FaultKind::deadlock:
     case FaultKind::too_many_instructions:

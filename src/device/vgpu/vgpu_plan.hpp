@@ -39,7 +39,7 @@ class VgpuPlan : public LoadedPlan {
 
   ObserverFactory checks_of(const Launch& launch, const std::string& kernel, const GlobalMemory& memory);
   void note(const KernelFault& fault);
-  void forget_written();
+  void forget_written(bool preparing);
   void note_written_by(const OpStep& step);
   [[noreturn]] void refuse(const KernelFault& fault, const LaunchStep& step) const;
   Status status_of(const KernelFault& fault) const;
@@ -54,6 +54,7 @@ class VgpuPlan : public LoadedPlan {
   BufferOffsets offsets_;
   ScratchMarks written_;
   std::vector<Finding> findings_;
+  PrintedText printed_;
   bool watching_ = true;
 };
 

@@ -1,10 +1,12 @@
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cstring>
 #include <numeric>
 
 #include "device/vgpu/machine/decode.hpp"
 #include "device/vgpu/machine/grid.hpp"
+#include "device/vgpu/ptx/lexer.hpp"
 #include "device/vgpu/ptx/parser.hpp"
 
 namespace cudal1::vgpu {
@@ -164,8 +166,42 @@ TEST_F(Machine, AShuffleFromALaneThatTakesNoPartIsAFault) {
   EXPECT_EQ(fault_of(1, {32, 1, 1}, 0), FaultKind::inactive_lane);
 }
 
+TEST_F(Machine, ConversionsReadTheLowBitsOfWideRegistersAndExtendToThem) {
+  x_ = {0xfffffff0u, 0x12345678u, 0x9abc80f0u};
+  load(head +
+       "ld.global.v2.u32 {%r6, %r7}, [%rd3];\nmov.b64 %rd6, {%r6, %r7};\n"  // 0x12345678fffffff0
+       "cvt.s64.s32 %rd7, %rd6;\nst.global.u64 [%rd4], %rd7;\ncvt.u64.u8 %rd7, %rd6;\nst.global.u64 [%rd4+8], %rd7;\n"
+       "cvt.s16.s32 %rd7, %rd6;\nst.global.u64 [%rd4+16], %rd7;\ncvt.u16.u64 %rd7, %rd6;\n"
+       "st.global.u64 [%rd4+24], %rd7;\nld.global.u32 %r8, [%rd3+8];\ncvt.s16.s32 %r9, %r8;\n"
+       "st.global.u32 [%rd4+32], %r9;\ncvt.s8.s32 %r9, %r8;\nst.global.u32 [%rd4+36], %r9;\n"
+       "cvt.u8.u32 %r9, %r8;\nst.global.u32 [%rd4+40], %r9;\ncvt.rn.f32.s32 %f1, %rd6;\nst.global.f32 [%rd4+44], %f1;\n"
+       "cvt.rzi.s32.f32 %rd7, %f1;\nst.global.u64 [%rd4+48], %rd7;\nret;\n");
+  run(1, {1, 1, 1}, 0);
+  const std::uint32_t ones = 0xffffffffu, minus_16 = 0xfffffff0u;
+  EXPECT_EQ(std::vector(y_.begin(), y_.begin() + 14),
+            (std::vector<std::uint32_t>{minus_16, ones, 0xf0, 0, minus_16, ones, 0xfff0, 0, 0xffff80f0u, minus_16, 0xf0,
+                                        std::bit_cast<std::uint32_t>(-16.0f), minus_16, ones}));
+}
+
+TEST_F(Machine, ARegisterThatIsTooNarrowIsRefused) {
+  EXPECT_THROW(load("cvt.s64.s32 %r1, %r2;\nret;\n"), ptx::PtxError);
+  EXPECT_THROW(load("cvt.s32.s64 %r1, %r2;\nret;\n"), ptx::PtxError);
+  EXPECT_THROW(load("cvt.s64.f32 %rd1, %rd2;\nret;\n"), ptx::PtxError);
+}
+
+TEST_F(Machine, LoadsAndStoresUseThePartOfAWideRegisterThatTheirTypeHas) {
+  x_ = {0x80000001u, 0x000000ffu};
+  load(head +
+       "ld.global.s32 %rd6, [%rd3];\nst.global.u64 [%rd4], %rd6;\nld.global.u32 %rd6, [%rd3];\n"
+       "st.global.u64 [%rd4+8], %rd6;\nld.global.s8 %rd6, [%rd3+4];\nst.global.u64 [%rd4+16], %rd6;\n"
+       "st.global.u8 [%rd4+24], %rd6;\nret;\n");
+  run(1, {1, 1, 1}, 0);
+  EXPECT_EQ(std::vector(y_.begin(), y_.begin() + 7),
+            (std::vector<std::uint32_t>{0x80000001u, 0xffffffffu, 0x80000001u, 0, 0xffffffffu, 0xffffffffu, 0xffu}));
+}
+
 TEST_F(Machine, RefusesWhatItDoesNotKnowWhenItIsLoaded) {
-  EXPECT_THROW(load("wgmma.fence.sync.aligned;\n"), ptx::PtxError);
+  EXPECT_THROW(load("wgmma.fence.sync.aligned;\n"), ptx::UnknownInstruction);
   EXPECT_THROW(load("bra NOWHERE;\n"), ptx::PtxError);
   EXPECT_THROW(load("ld.global.frob.u32 %r1, [%rd1];\n"), ptx::PtxError);
 }

@@ -10,6 +10,8 @@ namespace {
 bool may_meet(const Party& a, const Party& b) {
   const bool atomics = a.kind == AccessKind::atomic && b.kind == AccessKind::atomic;
   const auto made_for_it = [](const Party& party) { return party.strong || party.kind == AccessKind::atomic; };
+  const auto reads = [](const Party& party) { return party.kind == AccessKind::read && party.may_read_atomics; };
+  if ((reads(a) && b.kind == AccessKind::atomic) || (reads(b) && a.kind == AccessKind::atomic)) return true;
   return atomics || (a.warp != b.warp && made_for_it(a) && made_for_it(b));
 }
 
@@ -94,6 +96,22 @@ PieceHistory PieceHistory::part(std::uint32_t first_bit, std::uint32_t bits) con
   PieceHistory made = *this;
   if (value_) made.value_ = *value_ >> first_bit & ((std::uint32_t{1} << bits) - 1);
   return made;
+}
+
+std::vector<PieceHistory> split(const std::vector<PieceHistory>& pieces, std::uint32_t bytes,
+                                std::uint32_t smaller_bytes) {
+  const std::uint32_t parts = bytes / smaller_bytes;
+  std::vector<PieceHistory> finer;
+  finer.reserve(pieces.size() * parts);
+  for (const PieceHistory& piece : pieces)
+    for (std::uint32_t i = 0; i < parts; ++i) finer.push_back(piece.part(8 * smaller_bytes * i, 8 * smaller_bytes));
+  return finer;
+}
+
+const char* reason_of(const Race& race, std::uint32_t warp) {
+  if (race.same_instruction) return "in the same instruction, with another value";
+  if (race.earlier.warp == warp) return "in the same warp: its lanes are not in step without __syncwarp()";
+  return "with no barrier between them";
 }
 
 }  // namespace cudal1::vgpu

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <optional>
+#include <vector>
 
 #include "device/vgpu/checks/block_order.hpp"
 #include "device/vgpu/machine/warp_access.hpp"
@@ -18,6 +19,7 @@ struct Party {
   std::uint16_t warp = 0;
   AccessKind kind = AccessKind::read;
   bool strong = false;
+  bool may_read_atomics = false;  //!< without being one: in global memory
 };
 
 //! Two that are not ordered.
@@ -48,5 +50,12 @@ class PieceHistory {
   std::uint32_t generation_ = 0, serial_ = 0;
   std::optional<std::uint32_t> value_;
 };
+
+//! The same pieces, cut into smaller ones.
+std::vector<PieceHistory> split(const std::vector<PieceHistory>& pieces, std::uint32_t bytes,
+                                std::uint32_t smaller_bytes);
+
+//! Why nothing orders the two, for messages.
+const char* reason_of(const Race& race, std::uint32_t warp);
 
 }  // namespace cudal1::vgpu

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "device/vgpu/checks/block_global_races.hpp"
 #include "device/vgpu/checks/global_races.hpp"
 #include "device/vgpu/checks/shared_races.hpp"
 #include "device/vgpu/checks/uninitialised_reads.hpp"
@@ -15,6 +16,7 @@ class BlockChecks : public AccessObserver {
       : block_{&launch, index}, order_(block_.threads()) {
     if (options.shared_races && launch.shared_bytes > 0) shared_races_.emplace(block_, order_);
     if (options.uninitialised) uninitialised_.emplace(block_);
+    if (options.global_races) races_inside_.emplace(block_, order_);
     if (between_blocks) global_races_.emplace(block_, *between_blocks);
   }
 
@@ -28,6 +30,7 @@ class BlockChecks : public AccessObserver {
     if (uninitialised_) uninitialised_->global(access);
     if (global_races_) global_races_->access(access);
     hand_over(access);
+    if (races_inside_) races_inside_->access(access);
   }
   void local(const WarpAccess& access) override {
     if (uninitialised_) uninitialised_->local(access);
@@ -56,6 +59,7 @@ class BlockChecks : public AccessObserver {
   std::optional<SharedRaces> shared_races_;
   std::optional<UninitialisedReads> uninitialised_;
   std::optional<GlobalRaces> global_races_;
+  std::optional<BlockGlobalRaces> races_inside_;
 };
 
 //! What the blocks of a launch share.
@@ -63,7 +67,7 @@ class LaunchChecks {
  public:
   LaunchChecks(const CheckOptions& options, CheckedLaunch launch) : options_(options), launch_(std::move(launch)) {
     const std::uint32_t blocks = launch_.grid[0] * launch_.grid[1] * launch_.grid[2];
-    // A single block has nobody to race with.
+    // A single block races with no other.
     if (options.global_races && blocks > 1) between_blocks_ = std::make_unique<GlobalRaceState>(blocks);
   }
   std::unique_ptr<AccessObserver> for_block(Index3 index) const {

@@ -84,24 +84,16 @@ void SharedRaces::enter_lanes(const WarpAccess& access, std::uint32_t stamp, std
 }
 
 void SharedRaces::split_pieces(std::uint32_t bytes) {
-  const std::uint32_t parts = piece_bytes_ / bytes;
-  std::vector<PieceHistory> finer;
-  finer.reserve(pieces_.size() * parts);
-  for (const PieceHistory& piece : pieces_)
-    for (std::uint32_t i = 0; i < parts; ++i) finer.push_back(piece.part(8 * bytes * i, 8 * bytes));
-  pieces_ = std::move(finer);
+  pieces_ = split(pieces_, piece_bytes_, bytes);
   piece_bytes_ = bytes;
 }
 
 void SharedRaces::fail(const WarpAccess& access, std::uint64_t address, const Race& race) const {
   const std::uint32_t thread = race.earlier.warp * warp_size + static_cast<std::uint32_t>(race.earlier_lane);
-  const char* why = "with no barrier between them";
-  if (race.earlier.warp == access.warp) why = "in the same warp: its lanes are not in step without __syncwarp()";
-  if (race.same_instruction) why = "in the same instruction, with another value";
   report(FaultKind::shared_race,
          fmt::format("{} byte {} of shared memory, which thread {} {} at {}, {}", verb_of(access.kind), address,
                      text_of(index_in(thread, block_.launch->block)), verb_of(race.earlier.kind),
-                     place_of(*race.earlier.at), why),
+                     place_of(*race.earlier.at), reason_of(race, access.warp)),
          block_, access, race.lane);
 }
 

@@ -18,6 +18,7 @@ Block::Block(const Launch& launch, const GlobalMemory& memory, AccessPattern* pa
   state_.block = launch.block;
   state_.patterns = patterns;
   state_.tally = tally;
+  state_.printed = launch.printed;
   const std::uint32_t threads = launch.block[0] * launch.block[1] * launch.block[2];
   warps_.reserve((threads + warp_size - 1) / warp_size);
   for (std::uint32_t first = 0; first < threads; first += warp_size) warps_.emplace_back(state_, first);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "device/vgpu/machine/system_calls.hpp"
 #include "device/vgpu/ptx/lexer.hpp"
 
 namespace cudal1::vgpu {
@@ -27,6 +28,7 @@ class Planner {
 
  private:
   void visit_call(const ptx::Instruction& call) {
+    if (find_system_function(operands_of_call(call).function->name)) return;
     const ptx::Function& callee = function_of(call);
     plan_.sites.emplace(&call, static_cast<std::uint32_t>(plan_.sites.size()));
     plan_.callees[&call] = &callee;

@@ -22,7 +22,7 @@ struct CallPlan {
   //! Those that are called come before those that call them, so that lanes in a function are ahead of none that wait
   //! for them behind the call; the kernel is the last.
   std::vector<const ptx::Function*> order;
-  std::map<const ptx::Instruction*, std::uint32_t> sites;           //!< every call, with a number of its own
+  std::map<const ptx::Instruction*, std::uint32_t> sites;           //!< every call of them, with a number of its own
   std::map<const ptx::Instruction*, const ptx::Function*> callees;  //!< of each
   std::set<const ptx::Function*> recursive;
 };

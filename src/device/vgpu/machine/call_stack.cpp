@@ -1,5 +1,6 @@
 #include "device/vgpu/machine/call_stack.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "device/vgpu/machine/warp.hpp"
@@ -75,6 +76,21 @@ void copy_parameter(Warp& warp, const Step& step, Mask mask) {
     std::byte* to = warp.local(step.operation.operands[0], 1, lane, step);
     std::memmove(to, warp.local(step.operation.operands[1], 1, lane, step), step.target);
   });
+  show_filled(warp, step, mask, step.operation.operands[0], step.target);
+}
+
+void show_filled(Warp& warp, const Step& step, Mask mask, std::uint64_t begin, std::uint64_t bytes) {
+  if (!warp.block().observer) return;
+  constexpr std::uint64_t widest = 16;  // of loads and stores, which lie at a multiple of their size
+  const std::uint64_t end = begin + bytes;
+  for (std::uint64_t next = begin; next < end;) {
+    const std::uint64_t part = std::min(widest - next % widest, end - next);
+    std::array<std::uint64_t, warp_size> addresses;
+    addresses.fill(next);
+    warp.block().observer->local(
+        {AccessKind::write, static_cast<std::uint32_t>(part), mask, &addresses, warp.index(), &step.at});
+    next += part;
+  }
 }
 
 }  // namespace cudal1::vgpu

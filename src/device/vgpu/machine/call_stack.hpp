@@ -27,4 +27,7 @@ void restore_frame(Warp& warp, const Step& step, Mask mask);
 //! In local memory step.target bytes from operands[1] on go to operands[0]: offsets, not slots.
 void copy_parameter(Warp& warp, const Step& step, Mask mask);
 
+//! For who watches: these bytes of every lane's local memory hold something now, which no instruction stored.
+void show_filled(Warp& warp, const Step& step, Mask mask, std::uint64_t begin, std::uint64_t bytes);
+
 }  // namespace cudal1::vgpu

@@ -6,14 +6,12 @@
 #include <set>
 #include <tuple>
 
-#include "device/vgpu/machine/call_plan.hpp"
-#include "device/vgpu/machine/call_stack.hpp"
 #include "device/vgpu/machine/collectives.hpp"
 #include "device/vgpu/machine/decode_arithmetic.hpp"
+#include "device/vgpu/machine/decode_calls.hpp"
 #include "device/vgpu/machine/effects.hpp"
 #include "device/vgpu/machine/instruction_class.hpp"
 #include "device/vgpu/machine/memory.hpp"
-#include "device/vgpu/machine/operand_reader.hpp"
 #include "device/vgpu/machine/warp.hpp"
 #include "device/vgpu/ptx/lexer.hpp"
 
@@ -51,14 +49,10 @@ const std::set<std::string, std::less<>> harmless{"weak",
                                                   "L2::128B",
                                                   "L2::256B"};
 
-std::uint64_t round_up(std::uint64_t bytes, std::uint64_t alignment) {
-  return (bytes + alignment - 1) / alignment * alignment;
-}
-
-class Decoder : private OperandReader {
+class Decoder : private CallDecoder {
  public:
   Decoder(const ptx::Module& module, const ptx::Function& entry, const VariableAddresses& variables)
-      : entry_(entry), global_variables_(variables), calls_(plan_calls(module, entry)) {
+      : CallDecoder(module, entry), global_variables_(variables) {
     kernel_.name = entry.name;
     kernel_.registers = std::make_unique<RegisterMap>(entry);
     kernel_.parameters = entry.parameters;
@@ -70,24 +64,13 @@ class Decoder : private OperandReader {
   Kernel run() {
     if (calls_.order.size() > 1) start_at_entry();
     for (const ptx::Function* function : calls_.order) decode_function(*function);
-    for (const Jump& jump : jumps_) kernel_.steps[jump.step].target = step_at(jump.function, jump.instruction);
-    for (const auto& [step, site] : returns_) kernel_.steps[step].target = behind_call_.at(site);
+    set_targets();
     mark_spinning_loops();
     return std::move(kernel_);
   }
 
  private:
   // --- functions
-  struct Jump {
-    std::size_t step;
-    const ptx::Function* function;
-    std::size_t instruction;
-  };
-
-  std::string scope_of(const ptx::Function& function) const {
-    return &function == &entry_ ? "" : fmt::format("{}/", function.name);
-  }
-
   //! Gives the function's registers and variables their places.
   void declare(const ptx::Function& function) {
     scope_ = scope_of(function);
@@ -130,15 +113,6 @@ class Decoder : private OperandReader {
     static const ptx::Instruction end{"exit", {}, std::nullopt, {}, {}};  // falling off the end is an exit
     now_ = &end;
     push_always(of_flow(Flow::exit));
-  }
-
-  std::uint32_t step_at(const ptx::Function* function, std::size_t instruction) const {
-    return static_cast<std::uint32_t>(first_steps_.at(function).at(instruction));
-  }
-
-  //! The step that is pushed next goes there.
-  void jump_to(const ptx::Function& function, std::size_t instruction) {
-    jumps_.push_back({kernel_.steps.size(), &function, instruction});
   }
 
   //! Branches back over something that another thread may be waited for with.
@@ -197,11 +171,9 @@ class Decoder : private OperandReader {
     if (op == "isspacep") return is_space();
     if (op == "prefetch" || op == "prefetchu" || op == "discard" || op == "nanosleep") return nothing();
     if (const auto collective = decode_collective(*this)) return *collective;
+    if (op == "cvt")
+      if (const auto conversion = decode_wide_conversion(*this)) return *conversion;
     return arithmetic(instruction);
-  }
-
-  static Step nothing() {
-    return of_effect([](Warp&, const Step&, Mask) {});
   }
 
   static void stop(Warp& warp, const Step& step, Mask mask) {
@@ -235,30 +207,6 @@ class Decoder : private OperandReader {
     return label->second;
   }
 
-  //! A step that sets this predicate where a register has this value and the instruction's guard holds.
-  Step compare_with(Slot predicate, Slot value, std::uint32_t wanted) {
-    Slot guard = kernel_.registers->constant(1, Kind::predicate);
-    if (now_->guard) {
-      const auto found = kernel_.registers->find(now_->guard->predicate);
-      if (!found || found->kind != Kind::predicate) fail("a guard must be a predicate");
-      guard = found->slot;
-      if (now_->guard->negated) {
-        guard = kernel_.registers->reserve(Kind::predicate);
-        push_always(computing("not.pred", guard, {found->slot}));
-      }
-    }
-    return computing("setp.eq.and.u32", predicate, {value, kernel_.registers->constant(wanted, Kind::bits32), guard});
-  }
-
-  //! Goes on with a branch where the value is the wanted one; where it leads is decided by whoever pushes it.
-  Step branch_where(Slot value, std::uint32_t wanted) {
-    const Slot predicate = kernel_.registers->reserve(Kind::predicate);
-    push_always(compare_with(predicate, value, wanted));
-    Step step = of_flow(Flow::branch);
-    step.guard = predicate;
-    return step;
-  }
-
   //! brx.idx index, table: a comparison and a branch for each entry.
   Step branch_by_table() {
     if (now_->modifiers.empty() || now_->modifiers[0] != "idx") unknown();
@@ -273,95 +221,6 @@ class Decoder : private OperandReader {
     return of_effect([](Warp& warp, const Step& step, Mask mask) {
       warp.fail(FaultKind::out_of_bounds, "a branch table has no entry for its index", std::countr_zero(mask), step);
     });
-  }
-
-  // --- calls
-  // The callee's parameters are copied in local memory, a register says where to return to, and two branches do the
-  // rest. A function that calls itself keeps what the outer activation had on a stack.
-  Step call() {
-    const ptx::Function& callee = *calls_.callees.at(now_);
-    const CallOperands operands = operands_of_call(*now_);
-    const bool recursive = calls_.recursive.contains(&callee);
-    const std::uint32_t site = calls_.sites.at(now_);
-    pass(operands.arguments, callee, callee.parameters, recursive ? Passing::through_stack_in : Passing::in);
-    push(computing("mov.u32", return_sites_.at(&callee), {kernel_.registers->constant(site, Kind::bits32)}));
-    jump_to(callee, 0);
-    push(of_flow(Flow::branch));
-    behind_call_[site] = static_cast<std::uint32_t>(kernel_.steps.size());
-    pass(operands.results, callee, callee.results, recursive ? Passing::through_stack_out : Passing::out);
-    return nothing();
-  }
-
-  enum class Passing { in, out, through_stack_in, through_stack_out };
-
-  //! Where parameters of a function that calls itself are between its activations.
-  std::uint64_t transfer_area(const ptx::Function& callee) {
-    std::uint64_t& area = transfer_areas_[&callee];
-    if (area != 0) return area;
-    area = kernel_.local_bytes = round_up(kernel_.local_bytes + 1, 16);
-    for (const auto* variables : {&callee.parameters, &callee.results})
-      for (const ptx::Variable& variable : *variables) kernel_.local_bytes += round_up(variable.bytes(), 16);
-    return area;
-  }
-
-  void pass(const Operand* given, const ptx::Function& callee, const std::vector<ptx::Variable>& formals,
-            Passing passing) {
-    const std::size_t count = given ? given->elements.size() : 0;
-    if (count != formals.size())
-      fail(fmt::format("'{}' is called with {} values, not {}", callee.name, count, formals.size()));
-    std::vector<Step> to_formals, to_transfer, from_transfer;
-    const bool in = passing == Passing::in || passing == Passing::through_stack_in;
-    const bool stacked = passing == Passing::through_stack_in || passing == Passing::through_stack_out;
-    std::uint64_t transfer = stacked ? transfer_area(callee) : 0;
-    for (std::size_t i = 0; i < count; ++i) {
-      const auto actual = address_of(given->elements[i].name);
-      if (!actual) fail(fmt::format("'{}' is no parameter", given->elements[i].name));
-      const std::uint64_t formal = addresses_.at(scope_of(callee) + formals[i].name), bytes = formals[i].bytes();
-      const std::uint64_t from = in ? *actual : formal, to = in ? formal : *actual;
-      to_formals.push_back(copy_step(to, from, bytes));
-      to_transfer.push_back(copy_step(transfer, from, bytes));
-      from_transfer.push_back(copy_step(to, transfer, bytes));
-      transfer += round_up(bytes, 16);
-    }
-    if (!stacked) return push_all(to_formals);
-    push_all(to_transfer);
-    push(frame_step(callee, in ? &save_frame : &restore_frame));
-    push_all(from_transfer);
-  }
-
-  void push_all(const std::vector<Step>& steps) {
-    for (const Step& step : steps) push(step);
-  }
-
-  static Step copy_step(std::uint64_t to, std::uint64_t from, std::uint64_t bytes) {
-    Step step = of_effect(&copy_parameter);
-    step.operation.operands = {static_cast<Slot>(to), static_cast<Slot>(from)};
-    step.target = static_cast<std::uint32_t>(bytes);
-    return step;
-  }
-
-  Step frame_step(const ptx::Function& callee, Effect effect) {
-    Frame& frame = frames_.at(&callee);
-    if (frame.registers.empty()) {
-      frame.registers = kernel_.registers->registers_in(scope_of(callee));
-      frame.registers.push_back({return_sites_.at(&callee), Kind::bits32});
-    }
-    Step step = of_effect(effect);
-    step.target = static_cast<std::uint32_t>(kernel_.frames.size());
-    kernel_.frames.push_back(frame);
-    return step;
-  }
-
-  //! A comparison and a branch for each place that calls this function.
-  Step return_to_caller() {
-    for (const auto& [instruction, callee] : calls_.callees) {
-      if (callee != function_) continue;
-      const std::uint32_t site = calls_.sites.at(instruction);
-      const Step step = branch_where(return_sites_.at(function_), site);
-      returns_.emplace_back(kernel_.steps.size(), site);
-      push_always(step);
-    }
-    return nothing();
   }
 
   // bar.sync a{, threads}; bar.arrive a, threads; bar.red.popc.u32 result, a{, threads}, {!}vote
@@ -637,17 +496,7 @@ class Decoder : private OperandReader {
     return computing("setp.lt.and.u64", result, {address, limit(shared_window), copy});
   }
 
-  const ptx::Function& entry_;
   const VariableAddresses& global_variables_;
-  CallPlan calls_;
-  const ptx::Function* function_ = nullptr;                               // that is being decoded
-  std::map<const ptx::Function*, std::vector<std::size_t>> first_steps_;  // of each instruction
-  std::vector<Jump> jumps_;
-  std::map<const ptx::Function*, Frame> frames_;
-  std::map<const ptx::Function*, Slot> return_sites_;  // registers that hold the number of a call
-  std::map<const ptx::Function*, std::uint64_t> transfer_areas_;
-  std::map<std::uint32_t, std::uint32_t> behind_call_;          // where a call goes on
-  std::vector<std::pair<std::size_t, std::uint32_t>> returns_;  // steps that go back to a call
   std::map<std::tuple<Slot, Effect, AddressSpace>, std::uint32_t> patterns_;
 };
 

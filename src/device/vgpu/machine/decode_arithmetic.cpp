@@ -33,7 +33,7 @@ class Decoder {
 
   Operation run() {
     const ArithmeticOpcode* opcode = find_arithmetic(instruction_.full_opcode());
-    if (!opcode) fail(fmt::format("the instruction '{}' is not known", instruction_.full_opcode()));
+    if (!opcode) throw ptx::UnknownInstruction(instruction_.at.ptx_line, instruction_.full_opcode());
     const std::size_t wanted = 1 + opcode->operands.size(), given = instruction_.operands.size();
     const bool two_results = opcode->second_result && given == wanted + 1;
     if (given != wanted && !two_results)

@@ -24,6 +24,8 @@ std::string to_string(FaultKind kind) {
       return "too many instructions";
     case FaultKind::trap:
       return "trap";
+    case FaultKind::assertion:
+      return "assertion";
     case FaultKind::inactive_lane:
       return "inactive lane";
     case FaultKind::wrong_barrier:

@@ -20,6 +20,7 @@ enum class FaultKind {
   inactive_lane,
   wrong_barrier,
   trap,
+  assertion,
   division_by_zero,
   shared_race,
   global_race,

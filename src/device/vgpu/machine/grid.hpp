@@ -7,6 +7,7 @@
 #include "device/vgpu/machine/counters.hpp"
 #include "device/vgpu/machine/fault.hpp"
 #include "device/vgpu/machine/memory.hpp"
+#include "device/vgpu/machine/printed_text.hpp"
 #include "device/vgpu/machine/step.hpp"
 
 namespace cudal1::vgpu {
@@ -21,6 +22,7 @@ struct Launch {
   std::uint64_t most_block_instructions = std::uint64_t{1} << 29;
 
   ObserverFactory observers;          //!< makes one for each block; empty: nobody watches
+  PrintedText* printed = nullptr;     //!< what it prints goes there, in the order of its blocks
   bool counting = true;               //!< or run_grid returns nothing but the numbers of blocks
   std::uint32_t threads = 0;          //!< of the host; 0: as many as it has cores
   std::uint32_t resident_blocks = 0;  //!< that go on in turns where they wait for each other; 0: as many as a GPU holds

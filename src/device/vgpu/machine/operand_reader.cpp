@@ -20,7 +20,7 @@ constexpr std::array<const char*, static_cast<std::size_t>(Special::count)> spec
 
 void OperandReader::fail(const std::string& message) const { throw ptx::PtxError(now_->at.ptx_line, message); }
 
-void OperandReader::unknown() const { fail(fmt::format("the instruction '{}' is not known", now_->full_opcode())); }
+void OperandReader::unknown() const { throw ptx::UnknownInstruction(now_->at.ptx_line, now_->full_opcode()); }
 
 bool OperandReader::has(const std::string& modifier) const {
   return std::ranges::find(now_->modifiers, modifier) != now_->modifiers.end();

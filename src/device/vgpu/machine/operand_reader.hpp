@@ -63,4 +63,7 @@ std::optional<Step> decode_collective(OperandReader& reader);
 //! Where one step does not do it, all but the last are pushed.
 std::optional<Step> decode_special_move(OperandReader& reader);
 
+//! cvt from or to registers that are wider than its types; nothing for others. All steps but the last are pushed.
+std::optional<Step> decode_wide_conversion(OperandReader& reader);
+
 }  // namespace cudal1::vgpu

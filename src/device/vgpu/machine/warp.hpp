@@ -13,6 +13,7 @@
 #include "device/vgpu/machine/call_stack.hpp"
 #include "device/vgpu/machine/fault.hpp"
 #include "device/vgpu/machine/memory.hpp"
+#include "device/vgpu/machine/printed_text.hpp"
 #include "device/vgpu/machine/step.hpp"
 #include "device/vgpu/machine/tally.hpp"
 
@@ -34,6 +35,7 @@ struct BlockState {
   AccessPattern* patterns = nullptr;  //!< pattern_ways for each that the kernel names
   Tally* tally = nullptr;             //!< null: nothing is counted
   AccessObserver* observer = nullptr;
+  PrintedText* printed = nullptr;  //!< null: nobody reads it
 };
 
 //! Where the lanes of one access lie on the host.

@@ -123,6 +123,9 @@ class Lexer {
 PtxError::PtxError(int ptx_line, const std::string& message)
     : Error(fmt::format("PTX line {}: {}", ptx_line, message)), line(ptx_line) {}
 
+UnknownInstruction::UnknownInstruction(int ptx_line, const std::string& opcode)
+    : PtxError(ptx_line, fmt::format("the instruction '{}' is not known", opcode)) {}
+
 std::vector<Token> tokenize(std::string_view ptx) { return Lexer(ptx).run(); }
 
 }  // namespace cudal1::ptx

@@ -16,6 +16,12 @@ class PtxError : public Error {
   int line;
 };
 
+//! An instruction that is not among those the virtual GPU has; nothing is wrong with it.
+class UnknownInstruction : public PtxError {
+ public:
+  UnknownInstruction(int ptx_line, const std::string& opcode);
+};
+
 struct Token {
   enum class Kind {
     word,         //!< an identifier, with what is attached to it by dots and double colons: ld.global.f32, %tid.x

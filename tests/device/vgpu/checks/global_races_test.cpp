@@ -82,7 +82,7 @@ TEST_F(GlobalRacesTest, EveryBlockOnItsOwnBytes) {
                 on_global(number, write, number, 1);
                 on_global(number, write, 64 + 2 * number, 2);
                 whole_warp(number, write, 1024 + 512 * number, 16);
-                whole_warp(number, read, 1024 + 512 * number, 4);
+                whole_warp(number, read, 1024 + 512 * number, 16);
               }
             }),
             nothing);

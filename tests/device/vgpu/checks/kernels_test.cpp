@@ -39,6 +39,7 @@ const std::map<std::string, FaultKind> expectations{
     {"shared_race", FaultKind::shared_race},
     {"warp_race", FaultKind::shared_race},
     {"global_race", FaultKind::global_race},
+    {"block_global_race", FaultKind::global_race},
 };
 
 std::vector<fs::path> kernels() {

@@ -1,0 +1,210 @@
+// Plans on the virtual GPU without a judge: what they may ask for, and what is seen while they run.
+#include "device/vgpu/vgpu_plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include "device/vgpu/model/gpu_profile.hpp"
+
+namespace cudal1::vgpu {
+namespace {
+
+// copy(from, to): 32 threads, each a word. shift does the same, but reads what its neighbour wrote to `to`.
+// tell prints the first word of `from`.
+constexpr const char* module_text = R"(
+.version 7.0
+.target sm_80
+.address_size 64
+.extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);
+.global .align 1 .b8 format[4] = {37, 100, 10, 0};
+.entry copy(.param .u64 from, .param .u64 to)
+{
+  .reg .b32 %r<4>;
+  .reg .b64 %rd<4>;
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd3, %r1, 4;
+  ld.param.u64 %rd1, [from];
+  ld.param.u64 %rd2, [to];
+  add.s64 %rd1, %rd1, %rd3;
+  add.s64 %rd2, %rd2, %rd3;
+  ld.global.u32 %r2, [%rd1];
+  st.global.u32 [%rd2], %r2;
+  ret;
+}
+.entry shift(.param .u64 from, .param .u64 to)
+{
+  .reg .b32 %r<4>;
+  .reg .b64 %rd<5>;
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd3, %r1, 4;
+  ld.param.u64 %rd1, [from];
+  ld.param.u64 %rd2, [to];
+  add.s64 %rd1, %rd1, %rd3;
+  add.s64 %rd2, %rd2, %rd3;
+  ld.global.u32 %r2, [%rd1];
+  st.global.u32 [%rd2], %r2;
+  xor.b64 %rd4, %rd2, 4;
+  .loc 1 40 2
+  ld.global.u32 %r2, [%rd4];
+  bar.sync 0;
+  st.global.u32 [%rd2], %r2;
+  ret;
+}
+.entry tell(.param .u64 from, .param .u64 to)
+{
+  .local .align 8 .b8 depot[8];
+  .reg .pred %p<2>;
+  .reg .b32 %r<4>;
+  .reg .b64 %rd<6>;
+  ld.param.u64 %rd1, [from];
+  ld.param.u64 %rd5, [to];
+  ld.global.u32 %r2, [%rd1];
+  st.global.u32 [%rd5], %r2;
+  st.local.u32 [depot], %r2;
+  mov.u64 %rd2, depot;
+  cvta.local.u64 %rd2, %rd2;
+  mov.u64 %rd3, format;
+  cvta.global.u64 %rd3, %rd3;
+  {
+  .param .b64 a;
+  st.param.b64 [a], %rd3;
+  .param .b64 b;
+  st.param.b64 [b], %rd2;
+  .param .b32 c;
+  call.uni (c), vprintf, (a, b);
+  ld.param.b32 %r3, [c];
+  }
+  .loc 1 60 2
+  setp.ne.u32 %p1, %r2, 13;
+  @%p1 bra GOOD;
+  trap;
+GOOD:
+  ret;
+}
+)";
+
+constexpr std::size_t words = 32;
+
+class VgpuPlanTest : public ::testing::Test {
+ protected:
+  VgpuPlanTest() {
+    const TensorMeta meta{DType::i32, {words}, {1}};
+    for (const auto& [name, role] : {std::pair{"x", BufferRole::input},
+                                     {"prepared", BufferRole::prepared},
+                                     {"scratch", BufferRole::scratch},
+                                     {"y", BufferRole::output}})
+      plan_.buffers.push_back({name, role, meta, false, false});
+    plan_.kernels = {"copy", "shift", "tell"};
+    for (std::size_t i = 0; i < plan_.buffers.size(); ++i) offsets_.push_back(1024 * i);
+  }
+
+  static LaunchStep launch(const std::string& kernel, int from, int to, std::int64_t threads = words) {
+    LaunchStep step;
+    step.kernel = kernel;
+    step.block = {threads, 1, 1};
+    for (const int buffer : {from, to}) {
+      TensorRef tensor;
+      tensor.buffer = buffer;
+      step.args.emplace_back(tensor);
+    }
+    return step;
+  }
+
+  VgpuPlan load() {
+    const CompiledModule module{module_text, {{"copy", "copy"}, {"shift", "shift"}, {"tell", "tell"}}, "", 0.0, false};
+    return VgpuPlan(plan_, module, gpu_, {}, arena_, nullptr);
+  }
+
+  std::int32_t* buffer(std::size_t i) { return reinterpret_cast<std::int32_t*>(arena_.data() + offsets_[i]); }
+
+  const GpuProfile gpu_ = find_profile("h200");
+  std::vector<std::byte> arena_ = std::vector<std::byte>(4096);
+  Plan plan_;
+  BufferOffsets offsets_;
+};
+
+enum : int { x, prepared, scratch, y };
+
+TEST_F(VgpuPlanTest, WhatIsFoundWhilePreparingIsReportedByTheFirstCall) {
+  plan_.prepare = {launch("shift", x, prepared)};
+  plan_.call = {launch("copy", prepared, y)};
+  VgpuPlan plan = load();
+  plan.prepare(offsets_);
+  const CallTimes first = plan.call(offsets_, {});
+  ASSERT_EQ(first.findings.size(), 1u);
+  EXPECT_EQ(first.findings[0].at.line, 40);
+  EXPECT_NE(first.findings[0].message.find("race in global memory"), std::string::npos) << first.findings[0].message;
+  EXPECT_TRUE(plan.call(offsets_, {}).findings.empty());
+}
+
+TEST_F(VgpuPlanTest, PreparingReadsNothingThatNobodyWrote) {
+  plan_.prepare = {launch("copy", scratch, prepared)};
+  plan_.call = {launch("copy", prepared, y)};
+  VgpuPlan plan = load();
+  plan.prepare(offsets_);
+  const CallTimes first = plan.call(offsets_, {});
+  ASSERT_EQ(first.findings.size(), 1u);
+  EXPECT_NE(first.findings[0].message.find("uninitialised read"), std::string::npos) << first.findings[0].message;
+}
+
+TEST_F(VgpuPlanTest, NothingIsFoundWhereNothingIs) {
+  plan_.prepare = {launch("copy", x, prepared)};
+  plan_.call = {launch("copy", prepared, scratch), launch("copy", scratch, y)};
+  VgpuPlan plan = load();
+  buffer(x)[5] = 55;
+  plan.prepare(offsets_);
+  EXPECT_TRUE(plan.call(offsets_, {}).findings.empty());
+  EXPECT_EQ(buffer(y)[5], 55);
+}
+
+TEST_F(VgpuPlanTest, TheFirstCallShowsWhatWasPrinted) {
+  plan_.prepare = {launch("tell", x, prepared, 1)};
+  plan_.call = {launch("tell", x, y, 1)};
+  VgpuPlan plan = load();
+  buffer(x)[0] = 7;
+  plan.prepare(offsets_);
+  buffer(x)[0] = 8;
+  EXPECT_EQ(plan.call(offsets_, {}).printed, "7\n8\n");
+  EXPECT_EQ(plan.call(offsets_, {}).printed, "");
+}
+
+TEST_F(VgpuPlanTest, AFaultShowsWhatWasPrintedBefore) {
+  plan_.call = {launch("tell", x, y, 1)};
+  VgpuPlan plan = load();
+  buffer(x)[0] = 13;
+  try {
+    plan.call(offsets_, {});
+    FAIL() << "no fault";
+  } catch (const DeviceError& error) {
+    EXPECT_EQ(error.failure.status, Status::illegal_access);
+    EXPECT_EQ(error.failure.details, "13\n");
+  }
+}
+
+//! The status with which a cluster of this size is refused, or ok.
+class VgpuClusters : public VgpuPlanTest {
+ protected:
+  Status status_of(const Dim3& grid, const Dim3& cluster) try {
+    LaunchStep step = launch("copy", x, y);
+    step.grid = grid;
+    step.cluster = cluster;
+    plan_.call = {step};
+    load();
+    return Status::ok;
+  } catch (const DeviceError& error) {
+    message_ = error.failure.message;
+    return error.failure.status;
+  }
+  std::string message_;
+};
+
+TEST_F(VgpuClusters, AreAsLargeAsPlansMayAskFor) {
+  EXPECT_EQ(status_of({16, 1, 1}, {16, 1, 1}), Status::ok) << message_;
+  EXPECT_EQ(status_of({4, 4, 1}, {4, 4, 1}), Status::ok) << message_;
+  EXPECT_EQ(status_of({32, 1, 1}, {32, 1, 1}), Status::launch_error);
+  EXPECT_EQ(status_of({8, 4, 1}, {8, 4, 1}), Status::launch_error);
+  EXPECT_EQ(message_, "kernel 'copy': a cluster of 32 blocks, a GPU takes 16");
+  EXPECT_EQ(status_of({10, 1, 1}, {4, 1, 1}), Status::launch_error);
+}
+
+}  // namespace
+}  // namespace cudal1::vgpu
