@@ -14,6 +14,8 @@
 #include "device/vgpu/machine/instruction_class.hpp"
 #include "device/vgpu/machine/memory.hpp"
 #include "device/vgpu/machine/operand_reader.hpp"
+#include "device/vgpu/machine/repeated_addresses.hpp"
+#include "device/vgpu/machine/unwritten_registers.hpp"
 #include "device/vgpu/machine/warp.hpp"
 #include "device/vgpu/ptx/lexer.hpp"
 
@@ -73,6 +75,8 @@ class Decoder : private OperandReader {
     for (const Jump& jump : jumps_) kernel_.steps[jump.step].target = step_at(jump.function, jump.instruction);
     for (const auto& [step, site] : returns_) kernel_.steps[step].target = behind_call_.at(site);
     mark_spinning_loops();
+    mark_repeated_addresses(kernel_);
+    kernel_.read_unwritten = registers_read_unwritten(kernel_);
     return std::move(kernel_);
   }
 
@@ -484,6 +488,7 @@ class Decoder : private OperandReader {
     if (written.parameter && !is_passed(operand(1))) return load_parameter(written.access);
     if (written.parameter) written.access.space = AddressSpace::local;
     Step step;
+    step.loads = true;
     step.strong = written.strong;
     set_data(step, written.access, operand(0));
     set_address(step, operand(1));
@@ -504,6 +509,7 @@ class Decoder : private OperandReader {
       fail(fmt::format("'{}' is no parameter of the kernel", address.elements[0].name));
     access.space = AddressSpace::constant;
     Step step;
+    step.loads = true;
     set_data(step, access, operand(0));
     step.operation.operands[0] = kernel_.registers->constant(parameter_window, Kind::bits64);
     step.offset = static_cast<std::int64_t>(parameter->second) + address.offset;
@@ -585,6 +591,12 @@ class Decoder : private OperandReader {
     step.operation.result = register_of(operand(0)).slot;
     if (two_results) step.operation.second_result = register_of(operand(1)).slot;
     for (std::size_t i = 0; i < 4; ++i) step.operation.operands[i] = source32(operand(i + (two_results ? 2 : 1)));
+    const Operand &count = operand(two_results ? 3 : 2), &control = operand(two_results ? 4 : 3);
+    if (count.kind == Operand::Kind::integer && control.kind == Operand::Kind::integer) {
+      kernel_.shuffles.push_back(fixed_shuffle(now_->modifiers[1], static_cast<std::int32_t>(count.bits),
+                                               static_cast<std::int32_t>(control.bits)));
+      step.target = static_cast<std::uint32_t>(kernel_.shuffles.size());
+    }
     return together(step, step.operation.operands[3]);
   }
 

@@ -49,7 +49,8 @@ __attribute__((always_inline)) inline Reach Warp::reach(const Step& step, Mask m
   AccessPattern& pattern = block_.patterns[step.pattern * pattern_ways + pattern_way(mask)];
   const std::uint64_t base = addresses[mask == full_mask ? 0 : std::countr_zero(mask)];
   const std::uint64_t first = base + static_cast<std::uint64_t>(step.offset);
-  const bool known = pattern.bytes == bytes && matches(pattern, addresses, base, mask);
+  const bool known = pattern.bytes == bytes && pattern.mask == mask &&
+                     (step.address_repeated || matches(pattern, addresses, base, mask));
   if (!known && !learn(pattern, addresses, mask, bytes)) return reach_lanes(step, mask, bytes, kind);
   if (!pattern.aligned || (first & (bytes - 1)) != 0) return reach_lanes(step, mask, bytes, kind);
   std::byte* host = nullptr;

@@ -38,8 +38,11 @@ enum class BarrierUse : std::uint8_t { wait, arrive, count_votes, all_votes, any
 //! What every instruction needs comes first: it is the cache line that the machine reads.
 struct alignas(64) Step {
   Flow flow = Flow::compute;
-  bool guard_negated = false;
-  bool spins = false;                         //!< of branch: goes back in a loop that may wait for other threads
+  bool guard_negated : 1 = false;
+  bool spins : 1 = false;  //!< of branch: goes back in a loop that may wait for other threads
+  bool loads : 1 = false;  //!< of a memory access: writes its data registers and no others
+  bool address_repeated : 1 =
+      false;  //!< of a memory access: the one before it with this pattern had the same addresses
   AddressSpace space = AddressSpace::global;  //!< of a memory access
   Slot guard = 0;                             //!< a predicate, or 0: always
   Operation operation;                        //!< of compute; effects use its slots as they like
@@ -84,6 +87,19 @@ struct Frame {
   std::uint64_t local_begin = 0, local_bytes = 0;
 };
 
+//! A shuffle whose lanes are all known when the kernel is decoded.
+struct FixedShuffle {
+  std::array<std::int32_t, warp_size> sources{};     //!< by lane: from which it takes its value
+  std::array<std::int32_t, warp_size / 8> eights{};  //!< by eight lanes: in which eight all sources lie; -1: in several
+  Mask in_range = 0;                                 //!< lanes whose source exists; the others keep their value
+};
+
+//! Registers side by side.
+struct SlotRange {
+  Slot begin = 0;
+  std::uint32_t bytes = 0;
+};
+
 struct Kernel {
   std::string name;
   std::vector<Step> steps;
@@ -94,7 +110,9 @@ struct Kernel {
   std::uint64_t parameter_bytes = 0;
   std::uint64_t static_shared_bytes = 0, local_bytes = 0;
   std::vector<std::array<Slot, 16>> slot_lists;  //!< of steps with many registers
+  std::vector<FixedShuffle> shuffles;            //!< step.target of shuffles that have one, counted from 1
   std::vector<Frame> frames;                     //!< of functions that call themselves
+  std::vector<SlotRange> read_unwritten;         //!< registers that a thread may read before it has written them
   std::uint32_t patterns = 1;                    //!< how many AccessPatterns its steps name
   bool blocks_may_meet = false;  //!< through atomics and the like in global memory: the order of blocks matters
 };

@@ -19,7 +19,7 @@ class Tally {
   void enter(std::uint32_t step, int lanes) { change(step, 1, lanes); }
   void leave(std::uint32_t step, int lanes) { change(step, -1, -lanes); }
   //! Lanes that a guard left out of a step.
-  void leave_out(Mask lanes) { lanes_left_out_ += static_cast<std::uint64_t>(std::popcount(lanes)); }
+  void leave_out(Mask lanes) { lanes_left_out_ += static_cast<std::uint64_t>(lanes_in(lanes)); }
   void diverge() { ++counters_.divergent_branches; }
   void end_block() { ++counters_.blocks; }
 

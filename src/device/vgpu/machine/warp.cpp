@@ -34,7 +34,7 @@ void Warp::begin() {
   group_count_ = 0;
   add_group({0, live_});
   // What a program reads before it writes it must not depend on which block was here before.
-  registers_.clear(block_.kernel->registers->declared_bytes());
+  for (const auto& [slot, bytes] : block_.kernel->read_unwritten) registers_.clear(slot, bytes);
   std::ranges::fill(local_, poison);
   async_copies_.forget();
   call_stack_.forget();
@@ -179,17 +179,18 @@ std::uint32_t Warp::next_meeting(const Group& running) const {
 void Warp::run_group(Group& group) {
   const Step* const steps = block_.kernel->steps.data();
   const std::uint32_t limit = next_meeting(group);
+  const Mask lanes = group.mask;  // which control() leaves as they are while it says true
   std::uint32_t pc = group.pc;
-  begin_stretch(pc, group.mask);
+  begin_stretch(pc, lanes);
   while (pc < limit) {
     const Step& step = steps[pc];
-    Mask mask = group.mask;
+    Mask mask = lanes;
     if (step.guard != 0) {
       const Mask guard = registers_.predicate(step.guard);
       mask &= step.guard_negated ? ~guard : guard;
     }
     if (step.flow <= Flow::effect) {
-      if (mask != group.mask && block_.tally) block_.tally->leave_out(group.mask & ~mask);
+      if (mask != lanes && block_.tally) block_.tally->leave_out(lanes & ~mask);
       if (mask != 0) {
         if (step.flow == Flow::compute)
           step.operation.run(registers_, step.operation, mask);
@@ -204,7 +205,7 @@ void Warp::run_group(Group& group) {
     pc = group.pc;
   }
   group.pc = pc;
-  end_stretch(pc, group.mask);
+  end_stretch(pc, lanes);
 }
 
 //! True when the group goes on, with the same lanes, at group.pc. Otherwise the stretch has been ended.
@@ -396,12 +397,12 @@ Mask Warp::lanes_with(Slot slot, std::uint32_t value) {
 
 void Warp::begin_stretch(std::uint32_t pc, Mask lanes) {
   stretch_begin_ = pc;
-  if (block_.tally) block_.tally->enter(pc, lanes == full_mask ? warp_size : std::popcount(lanes));
+  if (block_.tally) block_.tally->enter(pc, lanes_in(lanes));
 }
 
 //! `end` is behind the last step.
 void Warp::end_stretch(std::uint32_t end, Mask lanes) {
-  if (block_.tally) block_.tally->leave(end, lanes == full_mask ? warp_size : std::popcount(lanes));
+  if (block_.tally) block_.tally->leave(end, lanes_in(lanes));
   const std::uint64_t steps = end - stretch_begin_;
   if (steps > block_.instructions_left)
     fail(FaultKind::too_many_instructions, "the kernel does not end", std::countr_zero(lanes),
