@@ -55,23 +55,11 @@ void Barriers::leave(std::uint32_t warp, Mask lanes) {
     count(all_[static_cast<std::size_t>(std::countr_zero(rest))], warp, 1);
 }
 
-bool Barriers::is_complete(const Barrier& barrier) const {
-  return barrier.wanted == 0 ? barrier.full_warps == live_warps_ : barrier.arrived >= barrier.wanted;
-}
-
 std::span<const Mask> Barriers::came_to(std::uint32_t barrier) {
   came_ = all_[barrier].lanes;
   if (all_[barrier].wanted != 0) return came_;
   for (std::size_t warp = 0; warp < came_.size(); ++warp) came_[warp] |= ~live_[warp];
   return came_;
-}
-
-std::optional<std::uint32_t> Barriers::complete() const {
-  for (std::uint32_t rest = used_; rest != 0; rest &= rest - 1) {
-    const auto barrier = static_cast<std::uint32_t>(std::countr_zero(rest));
-    if (is_complete(all_[barrier])) return barrier;
-  }
-  return std::nullopt;
 }
 
 void Barriers::open(std::uint32_t barrier) {

@@ -381,6 +381,7 @@ class Decoder : private OperandReader {
       fail(fmt::format("'{}' does not take {} operands", now_->full_opcode(), given));
     step.operation.operands[0] = source32(operand(first));
     if (arrives || given > least) step.operation.operands[1] = source32(operand(first + 1));
+    step.barrier_is_fixed = step.barrier == BarrierUse::wait && given == 1 && operand(0).kind == Operand::Kind::integer;
     if (!votes) return step;
     step.operation.result = register_with(operand(0), step.barrier == BarrierUse::count_votes ? 32 : 1);
     set_vote(step, step.operation.operands[2], operand(given - 1));
@@ -513,7 +514,30 @@ class Decoder : private OperandReader {
     set_data(step, access, operand(0));
     step.operation.operands[0] = kernel_.registers->constant(parameter_window, Kind::bits64);
     step.offset = static_cast<std::int64_t>(parameter->second) + address.offset;
+    if (is_whole_register(access, step.offset)) return copy_parameter_from_register(access, step);
     return finished(step, access.space, find_load(access));
+  }
+
+  bool is_whole_register(const Access& access, std::int64_t offset) const {
+    const std::uint64_t bytes = ptx::bytes_of_type(access.type), bits = 8 * bytes;
+    return access.vector == 1 && bits == access.register_bits && bits >= 32 && offset >= 0 &&
+           static_cast<std::uint64_t>(offset) + bytes <= kernel_.parameter_bytes &&
+           static_cast<std::uint64_t>(offset) % bytes == 0;
+  }
+
+  //! Parameters are the same in every lane and block, so a warp puts them into registers once.
+  Step copy_parameter_from_register(const Access& access, const Step& load) {
+    const bool wide = access.register_bits == 64;
+    const auto offset = static_cast<std::uint64_t>(load.offset);
+    auto known = std::ranges::find_if(kernel_.parameter_slots, [&](const ParameterSlot& one) {
+      return one.offset == offset && one.bytes * 8 == access.register_bits;
+    });
+    if (known == kernel_.parameter_slots.end()) {
+      const Slot slot = kernel_.registers->reserve(wide ? Kind::bits64 : Kind::bits32);
+      kernel_.parameter_slots.push_back({slot, offset, wide ? 8u : 4u});
+      known = std::prev(kernel_.parameter_slots.end());
+    }
+    return computing(wide ? "mov.b64" : "mov.b32", load.data[0], {known->slot});
   }
 
   Step store() {

@@ -88,11 +88,10 @@ CUDAL1_INLINE void load_lane(const Columns<Register, vector>& columns, const std
     columns.words[i][lane] = extended<T, Register>(read<T>(from + i * sizeof(T)));
 }
 
+//! All lanes.
 template <bool wide, class T, class Register, int vector>
-CUDAL1_INLINE void load(Warp& warp, const Step& step, Mask mask) {
-  const Reach reach = warp.reach(step, mask, vector * sizeof(T), AccessKind::read);
-  const Columns<Register, vector> columns(warp.registers(), step);
-  switch (reach.first ? reach.pattern->shape : Shape::scattered) {
+CUDAL1_INLINE void load_all(const Columns<Register, vector>& columns, const Reach& reach) {
+  switch (reach.pattern->shape) {
     case Shape::consecutive:
       return load_consecutive<T, Register, vector, warp_size>(columns, reach.first, 0);
     case Shape::same:
@@ -106,9 +105,15 @@ CUDAL1_INLINE void load(Warp& warp, const Step& step, Mask mask) {
         load_same<wide, T, Register, vector, 8>(columns, reach.at(lane), lane);
       return;
     case Shape::scattered:
-      break;
+      return load_scattered<wide, T, Register, vector>(columns, reach);
   }
-  if (reach.first && mask == full_mask) return load_scattered<wide, T, Register, vector>(columns, reach);
+}
+
+template <bool wide, class T, class Register, int vector>
+CUDAL1_INLINE void load(Warp& warp, const Step& step, Mask mask) {
+  const Reach reach = warp.reach(step, mask, vector * sizeof(T), AccessKind::read);
+  const Columns<Register, vector> columns(warp.registers(), step);
+  if (reach.first && mask == full_mask) return load_all<wide, T, Register, vector>(columns, reach);
   for (; mask != 0; mask &= mask - 1)
     load_lane<T, Register, vector>(columns, reach.at(std::countr_zero(mask)), std::countr_zero(mask));
 }
@@ -172,7 +177,15 @@ struct AccessHandler {
   static void plain(Warp& warp, const Step& step, Mask mask) {
     access_memory<storing, false, T, Register, vector>(warp, step, mask);
   }
+  //! Inner loops mostly load from shared memory as they did before. Apart, that needs no stack and half the time.
   CUDAL1_WIDE_VECTORS static void wide(Warp& warp, const Step& step, Mask mask) {
+    if constexpr (!storing)
+      if (mask == full_mask && step.space == AddressSpace::shared)
+        if (const Reach reach = warp.reach_shared_again(step, vector * sizeof(T)); reach.first)
+          return load_all<true, T, Register, vector>(Columns<Register, vector>(warp.registers(), step), reach);
+    return wide_anywhere(warp, step, mask);
+  }
+  CUDAL1_WIDE_VECTORS __attribute__((noinline)) static void wide_anywhere(Warp& warp, const Step& step, Mask mask) {
     access_memory<storing, true, T, Register, vector>(warp, step, mask);
   }
   static Effect best() { return host_has_wide_vectors() ? &wide : &plain; }

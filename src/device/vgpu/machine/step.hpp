@@ -54,6 +54,7 @@ struct alignas(64) Step {
   std::array<Slot, 4> data{};             //!< of a memory access: the registers that are loaded or stored
   Slot members = 0;                       //!< of gather and warp_barrier: a mask in every lane
   BarrierUse barrier = BarrierUse::wait;  //!< of barrier; operands: its number, threads (0: all), vote
+  bool barrier_is_fixed = false;          //!< of barrier: one number for all lanes, for all threads, without a vote
   bool vote_negated = false;
   bool strong = false;       //!< of a memory access: volatile, relaxed, acquire or release
   bool stores_word = false;  //!< of a store: one register of at most 32 bits
@@ -100,6 +101,13 @@ struct SlotRange {
   std::uint32_t bytes = 0;
 };
 
+//! A parameter that every thread finds in a register.
+struct ParameterSlot {
+  Slot slot = 0;
+  std::uint64_t offset = 0;  //!< among the parameters
+  std::uint32_t bytes = 0;   //!< 4 or 8
+};
+
 struct Kernel {
   std::string name;
   std::vector<Step> steps;
@@ -108,6 +116,7 @@ struct Kernel {
   std::vector<ptx::Variable> parameters;
   std::map<std::string, std::uint64_t> parameter_offsets;
   std::uint64_t parameter_bytes = 0;
+  std::vector<ParameterSlot> parameter_slots;
   std::uint64_t static_shared_bytes = 0, local_bytes = 0;
   std::vector<std::array<Slot, 16>> slot_lists;  //!< of steps with many registers
   std::vector<FixedShuffle> shuffles;            //!< step.target of shuffles that have one, counted from 1
