@@ -31,11 +31,12 @@ def replace_between(text: str, name: str, content: str) -> str:
 
 
 def main() -> None:
-    tables = [table(path) for path in sorted((ROOT / "bench" / "results").glob("*.json"))]
+    results = {path.stem: table(path) for path in sorted((ROOT / "bench" / "results").glob("*.json"))}
+    tables = list(results.values())
     head = "# Figures\n\nMade by `scripts/figures.py` from `bench/results`; do not edit.\n\n"
     (ROOT / "docs" / "figures.md").write_text(head + "\n".join(tables))
     manual = ROOT / "docs" / "evaluator.md"
-    shown = "\n".join(tables).replace("\n## ", "\n### ").replace("## evaluator", "### evaluator", 1)
+    shown = "\n".join(text for name, text in results.items() if not name.startswith("vgpu")).replace("\n## ", "\n### ").replace("## evaluator", "### evaluator", 1)
     manual.write_text(replace_between(manual.read_text(), "figures", shown))
 
 

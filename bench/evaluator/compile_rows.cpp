@@ -27,13 +27,6 @@ std::vector<ExampleProgram> programs_below(const fs::path& folder) {
   return programs;
 }
 
-nlohmann::json row(const std::string& what, double value, const std::string& unit, const std::string& bar, bool holds,
-                   nlohmann::json details) {
-  nlohmann::json result{{"what", what}, {"value", value}, {"unit", unit}, {"bar", bar}, {"holds", holds}};
-  if (!details.is_null()) result["details"] = std::move(details);
-  return result;
-}
-
 void compile_rows(Backend& backend, const Setting& setting, nlohmann::json& rows) {
   NvrtcCompilerOptions options;
   options.cache_folder = setting.scratch / "compile-rows";

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <ctime>
 #include <functional>
-#include <map>
 
 #include "base/files.hpp"
 #include "compile/nvrtc_compiler.hpp"
@@ -15,33 +13,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using namespace cudal1;
-
-std::string today() {
-  const std::time_t now = std::time(nullptr);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%d", std::gmtime(&now));
-  return text;
-}
-
-//! The rows of earlier runs on the same GPU, but for those that are measured again: each says which commit it is of.
-nlohmann::json merged(const fs::path& output, const std::string& gpu, const nlohmann::json& fresh) {
-  nlohmann::json rows = nlohmann::json::array();
-  if (fs::exists(output)) {
-    const nlohmann::json earlier = nlohmann::json::parse(read_file(output));
-    if (earlier.at("gpu") == gpu) rows = earlier.at("rows");
-    for (nlohmann::json& row : rows)
-      if (!row.contains("commit")) row["commit"] = earlier.at("commit");
-  }
-  for (const nlohmann::json& row : fresh) {
-    const auto same =
-        std::find_if(rows.begin(), rows.end(), [&](const auto& old) { return old["what"] == row["what"]; });
-    if (same != rows.end())
-      *same = row;
-    else
-      rows.push_back(row);
-  }
-  return rows;
-}
 
 }  // namespace
 
@@ -75,18 +46,10 @@ int main(int argc, char** argv) try {
     measure();
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     std::fprintf(stderr, "%s: %.0f s\n", name.c_str(), seconds);
-    for (nlohmann::json& row : rows) row["commit"] = commit;
-    const nlohmann::json result{{"command", command},
-                                {"commit", commit},
-                                {"gpu", backend->info().name},
-                                {"date", today()},
-                                {"rows", merged(output, backend->info().name, rows)}};
-    write_file_atomically(output, result.dump(1) + "\n");  // after each, so that an interrupted run keeps its rows
+    // After each, so that an interrupted run keeps its rows.
+    bench::write_results(output, {command, commit, backend->info().name}, rows);
   }
-  for (const auto& r : rows)
-    std::printf("%-5s %-90s %12.4g %-14s bar: %s\n", r["holds"].get<bool>() ? "holds" : "FAILS",
-                r["what"].get<std::string>().c_str(), r["value"].get<double>(), r["unit"].get<std::string>().c_str(),
-                r["bar"].get<std::string>().c_str());
+  bench::print(rows);
   return 0;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "evaluator_bench: %s\n", error.what());

@@ -8,6 +8,7 @@
 
 #include "judge/backend.hpp"
 #include "judge/evaluation.hpp"
+#include "results_file.hpp"
 
 namespace cudal1::bench {
 
@@ -20,9 +21,6 @@ struct ExampleProgram {
 
 //! All programs below a folder of tasks, sorted.
 std::vector<ExampleProgram> programs_below(const std::filesystem::path& folder);
-
-nlohmann::json row(const std::string& what, double value, const std::string& unit, const std::string& bar, bool holds,
-                   nlohmann::json details = nullptr);
 
 struct Setting {
   std::filesystem::path source_folder;  //!< of the repository

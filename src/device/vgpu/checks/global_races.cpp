@@ -11,6 +11,13 @@ namespace {
 
 bool is_made_to_meet(const WarpAccess& access) { return access.kind == AccessKind::atomic || access.strong; }
 
+//! How many bytes of consecutive lanes have the same history after an access. Where blocks meet on purpose, words are
+//! told apart.
+std::uint32_t unit_of(const WarpAccess& access) {
+  const std::uint32_t unit = std::min(ShadowPage::largest_piece, std::uint32_t{warp_size} * access.bytes);
+  return is_made_to_meet(access) || (*access.addresses)[0] % unit != 0 ? access.bytes : unit;
+}
+
 }  // namespace
 
 GlobalRaces::GlobalRaces(const BlockPlace& block, GlobalRaceState& state)
@@ -55,8 +62,10 @@ void GlobalRaces::access(const WarpAccess& access) {
 
 void GlobalRaces::access_page(const WarpAccess& access, const BlockParty& now, ShadowPage& page, Mask lanes) {
   const std::scoped_lock lock(page.lock);
-  if (access.bytes < page.piece_bytes) page.split(access.bytes);
-  if (lanes == full_mask && shape_of(access) == LaneShape::consecutive)
+  const bool in_one_piece = lanes == full_mask && shape_of(access) == LaneShape::consecutive;
+  const std::uint32_t unit = in_one_piece ? unit_of(access) : access.bytes;
+  if (unit < page.piece_bytes) page.split(unit);
+  if (in_one_piece)
     access_pieces(access, now, page, 0, std::uint64_t{warp_size} * access.bytes);
   else
     for_each_lane(lanes, [&](int lane) { access_pieces(access, now, page, lane, access.bytes); });

@@ -47,11 +47,12 @@ class HistoryTable {
 //! The histories of 4096 bytes. Who uses it holds its lock.
 struct ShadowPage {
   static constexpr std::uint64_t bytes = 4096;
+  static constexpr std::uint32_t largest_piece = 128;  //!< what a warp writes at once, 4 bytes a lane
   ShadowPage() : numbers(bytes / piece_bytes) {}
   void split(std::uint32_t smaller_piece_bytes);
 
   std::mutex lock;
-  std::uint32_t piece_bytes = 4;  //!< as small as the smallest access so far
+  std::uint32_t piece_bytes = largest_piece;  //!< as small as the smallest access so far
   std::vector<std::uint32_t> numbers;
 };
 

@@ -40,17 +40,30 @@ bool OverlapFilter::touch_range(AccessKind kind, std::uint64_t begin, std::uint6
   return overlap;
 }
 
-//! Lanes that read one place do so once.
 bool OverlapFilter::touch_lanes(const WarpAccess& access) {
   bool overlap = false;
-  std::uint64_t last = ~std::uint64_t{0};
+  if (access.kind == AccessKind::read) return read_lanes(access);
   for (Mask rest = access.mask; rest != 0; rest &= rest - 1) {
     const std::uint64_t address = (*access.addresses)[static_cast<std::size_t>(std::countr_zero(rest))];
-    if (address == last && access.kind == AccessKind::read) continue;
     overlap |= touch(access.kind, address / bytes_per_mark_word, mark_bits(address, access.bytes));
-    last = address;
   }
   return overlap;
+}
+
+//! Lanes that read may meet, so neighbours in one word count as one.
+bool OverlapFilter::read_lanes(const WarpAccess& access) {
+  bool overlap = false;
+  std::uint64_t word = 0, bits = 0;
+  for (Mask rest = access.mask; rest != 0; rest &= rest - 1) {
+    const std::uint64_t address = (*access.addresses)[static_cast<std::size_t>(std::countr_zero(rest))];
+    if (address / bytes_per_mark_word != word) {
+      overlap |= touch(AccessKind::read, word, bits);
+      word = address / bytes_per_mark_word;
+      bits = 0;
+    }
+    bits |= mark_bits(address, access.bytes);
+  }
+  return touch(AccessKind::read, word, bits) || overlap;
 }
 
 }  // namespace cudal1::vgpu

@@ -21,6 +21,7 @@ class OverlapFilter {
  private:
   bool touch(AccessKind kind, std::uint64_t word, std::uint64_t bits);
   bool touch_lanes(const WarpAccess& access);
+  bool read_lanes(const WarpAccess& access);
   bool touch_range(AccessKind kind, std::uint64_t begin, std::uint64_t bytes);
 
   std::vector<std::uint64_t> read_, written_;  // a bit for each byte

@@ -31,7 +31,12 @@ void UninitialisedReads::fail(const WarpAccess& access, int lane, const std::str
 
 void UninitialisedReads::shared(const WarpAccess& access) {
   if (shared_.complete()) return;
-  for_each_lane(access.mask, [&](int lane) { shared_lane(access, lane); });
+  std::uint64_t last = ~std::uint64_t{0};  // lanes that touch one place do so once
+  for_each_lane(access.mask, [&](int lane) {
+    const std::uint64_t address = (*access.addresses)[static_cast<std::size_t>(lane)];
+    if (address != last) shared_lane(access, lane);
+    last = address;
+  });
 }
 
 void UninitialisedReads::shared_lane(const WarpAccess& access, int lane) {

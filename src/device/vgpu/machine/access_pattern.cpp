@@ -47,7 +47,7 @@ bool learn(AccessPattern& pattern, const std::uint64_t* addresses, Mask mask, st
   const std::uint64_t first = addresses[std::countr_zero(mask)];
   pattern = {.mask = mask,
              .bytes = bytes,
-             .lanes = static_cast<std::uint32_t>(std::popcount(mask)),
+             .lanes = static_cast<std::uint32_t>(lanes_in(mask)),
              .segment = pattern.segment,
              .segment_index = pattern.segment_index};
   std::uint32_t misaligned = 0;

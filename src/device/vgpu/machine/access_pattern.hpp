@@ -53,10 +53,9 @@ inline std::size_t pattern_way(Mask mask) {
   return mask == full_mask ? 6 : static_cast<std::size_t>(std::bit_width(static_cast<unsigned>(std::countr_one(mask))));
 }
 
-//! Whether lanes of the mask name the addresses that the pattern says. `first` is the address of the first of them.
+//! Whether lanes of the pattern's mask name the addresses that it says. `first` is the address of the first of them.
 __attribute__((always_inline)) inline bool matches(const AccessPattern& pattern, const std::uint64_t* addresses,
                                                    std::uint64_t first, Mask mask) {
-  if (pattern.mask != mask) return false;
   std::uint64_t difference = 0;
   if (mask == full_mask) {
     for (std::size_t lane = 0; lane < warp_size; ++lane)

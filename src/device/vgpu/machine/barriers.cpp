@@ -19,7 +19,7 @@ void Barriers::count(Barrier& barrier, std::uint32_t warp, int sign) {
   const Mask here = barrier.lanes[warp];
   if (here == 0) return;
   const bool full = (live_[warp] & ~here) == 0;
-  const int threads = full ? warp_size : std::popcount(here);
+  const int threads = full ? warp_size : lanes_in(here);
   barrier.arrived += static_cast<std::uint32_t>(sign * threads);
   if (full && live_[warp] != 0) barrier.full_warps += static_cast<std::uint32_t>(sign);
 }
@@ -41,8 +41,8 @@ std::optional<std::string> Barriers::arrive(const Arrival& arrival) {
   count(barrier, arrival.warp, -1);
   barrier.lanes[arrival.warp] |= arrival.lanes;
   count(barrier, arrival.warp, 1);
-  barrier.votes += static_cast<std::uint32_t>(std::popcount(arrival.votes));
-  barrier.voters += static_cast<std::uint32_t>(std::popcount(arrival.lanes));
+  barrier.votes += static_cast<std::uint32_t>(lanes_in(arrival.votes));
+  barrier.voters += static_cast<std::uint32_t>(lanes_in(arrival.lanes));
   return std::nullopt;
 }
 
@@ -55,10 +55,6 @@ void Barriers::leave(std::uint32_t warp, Mask lanes) {
     count(all_[static_cast<std::size_t>(std::countr_zero(rest))], warp, 1);
 }
 
-bool Barriers::is_complete(const Barrier& barrier) const {
-  return barrier.wanted == 0 ? barrier.full_warps == live_warps_ : barrier.arrived >= barrier.wanted;
-}
-
 std::span<const Mask> Barriers::came_to(std::uint32_t barrier) {
   came_ = all_[barrier].lanes;
   if (all_[barrier].wanted != 0) return came_;
@@ -66,18 +62,10 @@ std::span<const Mask> Barriers::came_to(std::uint32_t barrier) {
   return came_;
 }
 
-std::optional<std::uint32_t> Barriers::complete() const {
-  for (std::uint32_t rest = used_; rest != 0; rest &= rest - 1) {
-    const auto barrier = static_cast<std::uint32_t>(std::countr_zero(rest));
-    if (is_complete(all_[barrier])) return barrier;
-  }
-  return std::nullopt;
-}
-
 void Barriers::open(std::uint32_t barrier) {
-  std::vector<Mask> lanes = std::move(all_[barrier].lanes);
-  std::ranges::fill(lanes, 0);
-  all_[barrier] = {std::move(lanes)};
+  Barrier& opened = all_[barrier];
+  std::ranges::fill(opened.lanes, 0);
+  opened.wanted = opened.arrived = opened.full_warps = opened.votes = opened.voters = 0;
   used_ &= ~(1u << barrier);
 }
 

@@ -30,7 +30,12 @@ class Barriers {
   void leave(std::uint32_t warp, Mask lanes);
 
   //! One that all have come to, if there is one. Who finds it opens it.
-  std::optional<std::uint32_t> complete() const;
+  std::optional<std::uint32_t> complete() const {
+    for (std::uint32_t rest = used_; rest != 0; rest &= rest - 1)
+      if (const int barrier = std::countr_zero(rest); is_complete(all_[static_cast<std::size_t>(barrier)]))
+        return static_cast<std::uint32_t>(barrier);
+    return std::nullopt;
+  }
   //! By warp: who came, and to a barrier for all also who has ended. Good until the next call.
   std::span<const Mask> came_to(std::uint32_t barrier);
   std::uint32_t votes(std::uint32_t barrier) const { return all_[barrier].votes; }    //!< for
@@ -46,7 +51,9 @@ class Barriers {
     std::uint32_t full_warps = 0;
     std::uint32_t votes = 0, voters = 0;
   };
-  bool is_complete(const Barrier& barrier) const;
+  bool is_complete(const Barrier& barrier) const {
+    return barrier.wanted == 0 ? barrier.full_warps == live_warps_ : barrier.arrived >= barrier.wanted;
+  }
   void count(Barrier& barrier, std::uint32_t warp, int sign);
 
   std::array<Barrier, barrier_count> all_;

@@ -12,6 +12,8 @@
 #include "device/vgpu/machine/effects.hpp"
 #include "device/vgpu/machine/instruction_class.hpp"
 #include "device/vgpu/machine/memory.hpp"
+#include "device/vgpu/machine/repeated_addresses.hpp"
+#include "device/vgpu/machine/unwritten_registers.hpp"
 #include "device/vgpu/machine/warp.hpp"
 #include "device/vgpu/ptx/lexer.hpp"
 
@@ -66,6 +68,8 @@ class Decoder : private CallDecoder {
     for (const ptx::Function* function : calls_.order) decode_function(*function);
     set_targets();
     mark_spinning_loops();
+    mark_repeated_addresses(kernel_);
+    kernel_.read_unwritten = registers_read_unwritten(kernel_);
     return std::move(kernel_);
   }
 
@@ -236,6 +240,7 @@ class Decoder : private CallDecoder {
       fail(fmt::format("'{}' does not take {} operands", now_->full_opcode(), given));
     step.operation.operands[0] = source32(operand(first));
     if (arrives || given > least) step.operation.operands[1] = source32(operand(first + 1));
+    step.barrier_is_fixed = step.barrier == BarrierUse::wait && given == 1 && operand(0).kind == Operand::Kind::integer;
     if (!votes) return step;
     step.operation.result = register_with(operand(0), step.barrier == BarrierUse::count_votes ? 32 : 1);
     set_vote(step, step.operation.operands[2], operand(given - 1));
@@ -343,6 +348,7 @@ class Decoder : private CallDecoder {
     if (written.parameter && !is_passed(operand(1))) return load_parameter(written.access);
     if (written.parameter) written.access.space = AddressSpace::local;
     Step step;
+    step.loads = true;
     step.strong = written.strong;
     set_data(step, written.access, operand(0));
     set_address(step, operand(1));
@@ -363,10 +369,34 @@ class Decoder : private CallDecoder {
       fail(fmt::format("'{}' is no parameter of the kernel", address.elements[0].name));
     access.space = AddressSpace::constant;
     Step step;
+    step.loads = true;
     set_data(step, access, operand(0));
     step.operation.operands[0] = kernel_.registers->constant(parameter_window, Kind::bits64);
     step.offset = static_cast<std::int64_t>(parameter->second) + address.offset;
+    if (is_whole_register(access, step.offset)) return copy_parameter_from_register(access, step);
     return finished(step, access.space, find_load(access));
+  }
+
+  bool is_whole_register(const Access& access, std::int64_t offset) const {
+    const std::uint64_t bytes = ptx::bytes_of_type(access.type), bits = 8 * bytes;
+    return access.vector == 1 && bits == access.register_bits && bits >= 32 && offset >= 0 &&
+           static_cast<std::uint64_t>(offset) + bytes <= kernel_.parameter_bytes &&
+           static_cast<std::uint64_t>(offset) % bytes == 0;
+  }
+
+  //! Parameters are the same in every lane and block, so a warp puts them into registers once.
+  Step copy_parameter_from_register(const Access& access, const Step& load) {
+    const bool wide = access.register_bits == 64;
+    const auto offset = static_cast<std::uint64_t>(load.offset);
+    auto known = std::ranges::find_if(kernel_.parameter_slots, [&](const ParameterSlot& one) {
+      return one.offset == offset && one.bytes * 8 == access.register_bits;
+    });
+    if (known == kernel_.parameter_slots.end()) {
+      const Slot slot = kernel_.registers->reserve(wide ? Kind::bits64 : Kind::bits32);
+      kernel_.parameter_slots.push_back({slot, offset, wide ? 8u : 4u});
+      known = std::prev(kernel_.parameter_slots.end());
+    }
+    return computing(wide ? "mov.b64" : "mov.b32", load.data[0], {known->slot});
   }
 
   Step store() {
@@ -444,6 +474,12 @@ class Decoder : private CallDecoder {
     step.operation.result = register_of(operand(0)).slot;
     if (two_results) step.operation.second_result = register_of(operand(1)).slot;
     for (std::size_t i = 0; i < 4; ++i) step.operation.operands[i] = source32(operand(i + (two_results ? 2 : 1)));
+    const Operand &count = operand(two_results ? 3 : 2), &control = operand(two_results ? 4 : 3);
+    if (count.kind == Operand::Kind::integer && control.kind == Operand::Kind::integer) {
+      kernel_.shuffles.push_back(fixed_shuffle(now_->modifiers[1], static_cast<std::int32_t>(count.bits),
+                                               static_cast<std::int32_t>(control.bits)));
+      step.target = static_cast<std::uint32_t>(kernel_.shuffles.size());
+    }
     return together(step, step.operation.operands[3]);
   }
 

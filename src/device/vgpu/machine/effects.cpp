@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cstring>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 #include "device/vgpu/machine/arithmetic_lanes.hpp"
-#include "device/vgpu/machine/eight_lanes.hpp"
 #include "device/vgpu/machine/reach.hpp"
 
 namespace cudal1::vgpu {
@@ -131,10 +133,8 @@ struct Indexed {
 
 //! From which lane each takes its value, itself where the other is out of range; the lanes that are in range.
 template <class Mode>
-__attribute__((always_inline)) inline Mask sources_of(Registers& registers, const Step& step,
+__attribute__((always_inline)) inline Mask sources_of(const std::int32_t* counts, const std::int32_t* controls,
                                                       std::array<std::int32_t, warp_size>& sources) {
-  const auto* counts = registers.words<std::int32_t>(step.operation.operands[1]);
-  const auto* controls = registers.words<std::int32_t>(step.operation.operands[2]);
   Mask in_range = 0;
   for (std::int32_t lane = 0; lane < warp_size; ++lane) {
     const auto i = static_cast<std::size_t>(lane);
@@ -146,12 +146,61 @@ __attribute__((always_inline)) inline Mask sources_of(Registers& registers, cons
   return in_range;
 }
 
-//! operands: value, lane operand, clamp and segment mask, member mask.
 template <class Mode>
+FixedShuffle fixed(std::int32_t count, std::int32_t control) {
+  std::array<std::int32_t, warp_size> counts, controls;
+  counts.fill(count);
+  controls.fill(control);
+  FixedShuffle shuffle;
+  shuffle.in_range = sources_of<Mode>(counts.data(), controls.data(), shuffle.sources);
+  for (std::size_t eight = 0; eight < shuffle.eights.size(); ++eight) {
+    const std::int32_t* sources = shuffle.sources.data() + 8 * eight;
+    const bool together =
+        std::all_of(sources, sources + 8, [&](std::int32_t lane) { return lane / 8 == *sources / 8; });
+    shuffle.eights[eight] = together ? *sources / 8 : -1;
+  }
+  return shuffle;
+}
+
+// For all lanes, of which none can be missing. The result may lie where the values do: all are read first.
+void take_values(std::int32_t* to, const std::int32_t* from, const FixedShuffle& shuffle) {
+  std::array<std::int32_t, warp_size> values;
+  for (std::size_t i = 0; i < warp_size; ++i) values[i] = from[shuffle.sources[i]];
+  std::ranges::copy(values, to);
+}
+
+#if defined(__x86_64__)
+CUDAL1_WIDE_VECTORS void take_values_wide(std::int32_t* to, const std::int32_t* from, const FixedShuffle& shuffle) {
+  constexpr std::size_t eights = warp_size / 8;
+  __m256i values[eights];
+  for (std::size_t i = 0; i < eights; ++i) {
+    const __m256i sources = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(shuffle.sources.data() + 8 * i));
+    const auto* eight = reinterpret_cast<const __m256i*>(from + 8 * shuffle.eights[i]);
+    values[i] = shuffle.eights[i] >= 0 ? _mm256_permutevar8x32_epi32(_mm256_loadu_si256(eight), sources)
+                                       : _mm256_i32gather_epi32(from, sources, 4);
+  }
+  for (std::size_t i = 0; i < eights; ++i) _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + 8 * i), values[i]);
+}
+#else
+void take_values_wide(std::int32_t* to, const std::int32_t* from, const FixedShuffle& shuffle) {
+  take_values(to, from, shuffle);
+}
+#endif
+
+//! operands: value, lane operand, clamp and segment mask, member mask.
+template <class Mode, auto take>
 __attribute__((always_inline)) inline void shuffle_lanes(Warp& warp, const Step& step, Mask mask) {
   Registers& registers = warp.registers();
+  if (mask == full_mask && step.target != 0) {
+    const FixedShuffle& shuffle = warp.block().kernel->shuffles[step.target - 1];
+    take(registers.words<std::int32_t>(step.operation.result),
+         registers.words<std::int32_t>(step.operation.operands[0]), shuffle);
+    if (step.operation.second_result != 0) registers.predicate(step.operation.second_result) = shuffle.in_range;
+    return;
+  }
   std::array<std::int32_t, warp_size> sources, values;
-  const Mask in_range = sources_of<Mode>(registers, step, sources);
+  const Mask in_range = sources_of<Mode>(registers.words<std::int32_t>(step.operation.operands[1]),
+                                         registers.words<std::int32_t>(step.operation.operands[2]), sources);
   Mask asked = 0;
   for (std::size_t i = 0; i < warp_size; ++i) asked |= (mask & lane_bits[i]) != 0 ? Mask{1} << sources[i] : 0;
   if ((asked & ~mask) != 0)
@@ -159,8 +208,7 @@ __attribute__((always_inline)) inline void shuffle_lanes(Warp& warp, const Step&
               fmt::format("a shuffle reads lane {}, which takes no part", std::countr_zero(asked & ~mask)),
               std::countr_zero(mask), step);
   const auto* from = registers.words<std::int32_t>(step.operation.operands[0]);
-  for (std::size_t i = 0; i < warp_size; i += 8)
-    write_eight(values.data() + i, [&](std::size_t lane) { return from[sources[i + lane]]; });
+  for (std::size_t i = 0; i < warp_size; ++i) values[i] = from[sources[i]];
   auto* to = registers.words<std::int32_t>(step.operation.result);
   for (std::size_t i = 0; i < warp_size; ++i) to[i] = (mask & lane_bits[i]) != 0 ? values[i] : to[i];
   if (step.operation.second_result == 0) return;
@@ -181,9 +229,9 @@ void checked_division(Warp& warp, const Step& step, Mask mask) {
 
 template <class Mode>
 struct ShuffleHandler {
-  static void plain(Warp& warp, const Step& step, Mask mask) { shuffle_lanes<Mode>(warp, step, mask); }
+  static void plain(Warp& warp, const Step& step, Mask mask) { shuffle_lanes<Mode, take_values>(warp, step, mask); }
   CUDAL1_WIDE_VECTORS static void wide(Warp& warp, const Step& step, Mask mask) {
-    shuffle_lanes<Mode>(warp, step, mask);
+    shuffle_lanes<Mode, take_values_wide>(warp, step, mask);
   }
   static Effect best() { return host_has_wide_vectors() ? &wide : &plain; }
 };
@@ -242,6 +290,12 @@ Effect find_shuffle(const std::string& mode) {
   if (mode == "down") return ShuffleHandler<Down>::best();
   if (mode == "bfly") return ShuffleHandler<Butterfly>::best();
   return mode == "idx" ? ShuffleHandler<Indexed>::best() : nullptr;
+}
+
+FixedShuffle fixed_shuffle(const std::string& mode, std::int32_t count, std::int32_t control) {
+  if (mode == "up") return fixed<Up>(count, control);
+  if (mode == "down") return fixed<Down>(count, control);
+  return mode == "bfly" ? fixed<Butterfly>(count, control) : fixed<Indexed>(count, control);
 }
 
 void fence(Warp& warp, const Step&, Mask mask) {

@@ -24,6 +24,8 @@ Effect find_atomic(const std::string& operation, const std::string& type);
 
 //! "up", "down", "bfly" or "idx".
 Effect find_shuffle(const std::string& mode);
+//! For a lane operand and a clamp with segment mask that are the same in all lanes.
+FixedShuffle fixed_shuffle(const std::string& mode, std::int32_t count, std::int32_t control);
 
 //! Does step.operation, an integer division or remainder, where no lane divides by zero. Null for other types.
 Effect find_checked_division(const std::string& type);

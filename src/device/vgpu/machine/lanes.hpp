@@ -23,6 +23,9 @@ inline constexpr std::array<Mask, warp_size> lane_bits = [] {
   return bits;
 }();
 
+//! Mostly it is all of them; counting bits is a call of a function where the host's processor is not known.
+inline int lanes_in(Mask mask) { return mask == full_mask ? warp_size : mask == 0 ? 0 : std::popcount(mask); }
+
 template <class Visit>
 void for_each_lane(Mask mask, Visit visit) {
   for (; mask != 0; mask &= mask - 1) visit(std::countr_zero(mask));
@@ -65,8 +68,8 @@ class Registers {
     return reinterpret_cast<Word*>(reinterpret_cast<std::byte*>(storage_.data()) + slot);
   }
   Mask& predicate(Slot slot) { return *words<Mask>(slot); }
-  //! The first ones become zero.
-  void clear(std::size_t bytes) { std::memset(storage_.data(), 0, bytes); }
+  //! From this one on they become zero.
+  void clear(Slot slot, std::size_t bytes) { std::memset(words<std::byte>(slot), 0, bytes); }
 
  private:
   struct alignas(64) Line {

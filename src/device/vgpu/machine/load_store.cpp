@@ -31,9 +31,10 @@ CUDAL1_INLINE T read(const std::byte* from) {
 template <class T>
 using Loose __attribute__((may_alias, aligned(1))) = T;
 
+//! Eight words.
 template <class Word>
-CUDAL1_INLINE void copy_eight(Word* to, const std::byte* from) {
-  *reinterpret_cast<Eight<Word>*>(to) = *reinterpret_cast<const Eight<Word>*>(from);
+CUDAL1_INLINE void copy_eight(void* to, const void* from) {
+  *static_cast<Eight<Word>*>(to) = *static_cast<const Eight<Word>*>(from);
 }
 
 //! The registers of an access, each with 32 lanes.
@@ -47,12 +48,12 @@ struct Columns {
 };
 
 // Lanes `begin` to `begin + count` with one address, or side by side from `from` on.
-template <class T, class Register, int vector, int count>
+template <bool wide, class T, class Register, int vector, int count>
 CUDAL1_INLINE void load_same(const Columns<Register, vector>& columns, const std::byte* from, int begin) {
   for (std::size_t i = 0; i < vector; ++i) {
-    const auto all = Eight<WordOf<Register>>{} + extended<T, Register>(read<T>(from + i * sizeof(T)));
+    const auto word = extended<T, Register>(read<T>(from + i * sizeof(T)));
     for (int lane = begin; lane < begin + count; lane += 8)
-      *reinterpret_cast<Eight<WordOf<Register>>*>(columns.words[i] + lane) = all;
+      write_eight<wide>(columns.words[i] + lane, [&](int) { return word; });
   }
 }
 
@@ -60,7 +61,7 @@ template <class T, class Register, int vector, int count>
 CUDAL1_INLINE void load_consecutive(const Columns<Register, vector>& columns, const std::byte* from, int begin) {
   if constexpr (vector == 1 && sizeof(T) == sizeof(WordOf<Register>)) {
     for (int lane = 0; lane < count; lane += 8)
-      copy_eight(columns.words[0] + begin + lane, from + static_cast<std::size_t>(lane) * sizeof(T));
+      copy_eight<WordOf<Register>>(columns.words[0] + begin + lane, from + static_cast<std::size_t>(lane) * sizeof(T));
     return;
   }
   const auto* values = reinterpret_cast<const Loose<T>*>(from);
@@ -71,13 +72,13 @@ CUDAL1_INLINE void load_consecutive(const Columns<Register, vector>& columns, co
   }
 }
 
-template <class T, class Register, int vector>
+template <bool wide, class T, class Register, int vector>
 CUDAL1_INLINE void load_scattered(const Columns<Register, vector>& columns, const Reach& reach) {
   for (std::size_t i = 0; i < vector; ++i)
     for (std::size_t lane = 0; lane < warp_size; lane += 8) {
       const std::int64_t* deltas = reach.pattern->deltas.data() + lane;
       const auto word = [&](int n) { return extended<T, Register>(read<T>(reach.first + deltas[n] + i * sizeof(T))); };
-      write_eight(columns.words[i] + lane, word);
+      write_eight<wide>(columns.words[i] + lane, word);
     }
 }
 
@@ -87,26 +88,32 @@ CUDAL1_INLINE void load_lane(const Columns<Register, vector>& columns, const std
     columns.words[i][lane] = extended<T, Register>(read<T>(from + i * sizeof(T)));
 }
 
-template <class T, class Register, int vector>
-CUDAL1_INLINE void load(Warp& warp, const Step& step, Mask mask) {
-  const Reach reach = warp.reach(step, mask, vector * sizeof(T), AccessKind::read);
-  const Columns<Register, vector> columns(warp.registers(), step);
-  switch (reach.first ? reach.pattern->shape : Shape::scattered) {
+//! All lanes.
+template <bool wide, class T, class Register, int vector>
+CUDAL1_INLINE void load_all(const Columns<Register, vector>& columns, const Reach& reach) {
+  switch (reach.pattern->shape) {
     case Shape::consecutive:
       return load_consecutive<T, Register, vector, warp_size>(columns, reach.first, 0);
     case Shape::same:
-      return load_same<T, Register, vector, warp_size>(columns, reach.first, 0);
+      return load_same<wide, T, Register, vector, warp_size>(columns, reach.first, 0);
     case Shape::consecutive_by_eights:
       for (int lane = 0; lane < warp_size; lane += 8)
         load_consecutive<T, Register, vector, 8>(columns, reach.at(lane), lane);
       return;
     case Shape::same_by_eights:
-      for (int lane = 0; lane < warp_size; lane += 8) load_same<T, Register, vector, 8>(columns, reach.at(lane), lane);
+      for (int lane = 0; lane < warp_size; lane += 8)
+        load_same<wide, T, Register, vector, 8>(columns, reach.at(lane), lane);
       return;
     case Shape::scattered:
-      break;
+      return load_scattered<wide, T, Register, vector>(columns, reach);
   }
-  if (reach.first && mask == full_mask) return load_scattered<T, Register, vector>(columns, reach);
+}
+
+template <bool wide, class T, class Register, int vector>
+CUDAL1_INLINE void load(Warp& warp, const Step& step, Mask mask) {
+  const Reach reach = warp.reach(step, mask, vector * sizeof(T), AccessKind::read);
+  const Columns<Register, vector> columns(warp.registers(), step);
+  if (reach.first && mask == full_mask) return load_all<wide, T, Register, vector>(columns, reach);
   for (; mask != 0; mask &= mask - 1)
     load_lane<T, Register, vector>(columns, reach.at(std::countr_zero(mask)), std::countr_zero(mask));
 }
@@ -117,17 +124,38 @@ CUDAL1_INLINE void store_lane(const Columns<Register, vector>& columns, std::byt
   for (std::size_t i = 0; i < vector; ++i) std::memcpy(to + i * sizeof(T), &columns.words[i][lane], sizeof(T));
 }
 
+//! Lanes `begin` to `begin + count` side by side from `to` on.
+template <class T, class Register, int vector, int count>
+CUDAL1_INLINE void store_consecutive(const Columns<Register, vector>& columns, std::byte* to, int begin) {
+  if constexpr (vector == 1 && sizeof(T) == sizeof(WordOf<Register>)) {
+    for (int lane = 0; lane < count; lane += 8)
+      copy_eight<WordOf<Register>>(to + static_cast<std::size_t>(lane) * sizeof(T), columns.words[0] + begin + lane);
+    return;
+  }
+  auto* values = reinterpret_cast<Loose<T>*>(to);
+  for (std::size_t i = 0; i < vector; ++i) {
+    const auto* const words = columns.words[i] + begin;
+#pragma GCC ivdep
+    for (std::size_t lane = 0; lane < count; ++lane) values[lane * vector + i] = static_cast<T>(words[lane]);
+  }
+}
+
 //! Where lanes write to one place, the last of them wins.
 template <class T, class Register, int vector>
 CUDAL1_INLINE void store(Warp& warp, const Step& step, Mask mask) {
   const Reach reach = warp.reach(step, mask, vector * sizeof(T), AccessKind::write);
   const Columns<Register, vector> columns(warp.registers(), step);
-  if (reach.first && reach.pattern->shape == Shape::consecutive) {
-    auto* values = reinterpret_cast<Loose<T>*>(reach.first);
-    for (std::size_t i = 0; i < vector; ++i)
-#pragma GCC ivdep
-      for (std::size_t lane = 0; lane < warp_size; ++lane)
-        values[lane * vector + i] = static_cast<T>(columns.words[i][lane]);
+  const Shape shape = reach.first ? reach.pattern->shape : Shape::scattered;
+  if (shape == Shape::consecutive) return store_consecutive<T, Register, vector, warp_size>(columns, reach.first, 0);
+  if (shape == Shape::consecutive_by_eights) {
+    for (int lane = 0; lane < warp_size; lane += 8)
+      store_consecutive<T, Register, vector, 8>(columns, reach.at(lane), lane);
+    return;
+  }
+  if (reach.first && mask == full_mask) {
+    for (int lane = 0; lane < warp_size; ++lane)
+      store_lane<T, Register, vector>(columns, reach.first + reach.pattern->deltas[static_cast<std::size_t>(lane)],
+                                      lane);
     return;
   }
   for (; mask != 0; mask &= mask - 1) {
@@ -136,21 +164,29 @@ CUDAL1_INLINE void store(Warp& warp, const Step& step, Mask mask) {
   }
 }
 
-template <bool storing, class T, class Register, int vector>
+template <bool storing, bool wide, class T, class Register, int vector>
 CUDAL1_INLINE void access_memory(Warp& warp, const Step& step, Mask mask) {
   if constexpr (storing)
     store<T, Register, vector>(warp, step, mask);
   else
-    load<T, Register, vector>(warp, step, mask);
+    load<wide, T, Register, vector>(warp, step, mask);
 }
 
 template <bool storing, class T, class Register, int vector>
 struct AccessHandler {
   static void plain(Warp& warp, const Step& step, Mask mask) {
-    access_memory<storing, T, Register, vector>(warp, step, mask);
+    access_memory<storing, false, T, Register, vector>(warp, step, mask);
   }
+  //! Inner loops mostly load from shared memory as they did before. Apart, that needs no stack and half the time.
   CUDAL1_WIDE_VECTORS static void wide(Warp& warp, const Step& step, Mask mask) {
-    access_memory<storing, T, Register, vector>(warp, step, mask);
+    if constexpr (!storing)
+      if (mask == full_mask && step.space == AddressSpace::shared)
+        if (const Reach reach = warp.reach_shared_again(step, vector * sizeof(T)); reach.first)
+          return load_all<true, T, Register, vector>(Columns<Register, vector>(warp.registers(), step), reach);
+    return wide_anywhere(warp, step, mask);
+  }
+  CUDAL1_WIDE_VECTORS __attribute__((noinline)) static void wide_anywhere(Warp& warp, const Step& step, Mask mask) {
+    access_memory<storing, true, T, Register, vector>(warp, step, mask);
   }
   static Effect best() { return host_has_wide_vectors() ? &wide : &plain; }
 };

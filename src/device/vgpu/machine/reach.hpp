@@ -49,7 +49,8 @@ __attribute__((always_inline)) inline Reach Warp::reach(const Step& step, Mask m
   AccessPattern& pattern = block_.patterns[step.pattern * pattern_ways + pattern_way(mask)];
   const std::uint64_t base = addresses[mask == full_mask ? 0 : std::countr_zero(mask)];
   const std::uint64_t first = base + static_cast<std::uint64_t>(step.offset);
-  const bool known = pattern.bytes == bytes && matches(pattern, addresses, base, mask);
+  const bool known = pattern.bytes == bytes && pattern.mask == mask &&
+                     (step.address_repeated || matches(pattern, addresses, base, mask));
   if (!known && !learn(pattern, addresses, mask, bytes)) return reach_lanes(step, mask, bytes, kind);
   if (!pattern.aligned || (first & (bytes - 1)) != 0) return reach_lanes(step, mask, bytes, kind);
   std::byte* host = nullptr;
@@ -61,6 +62,20 @@ __attribute__((always_inline)) inline Reach Warp::reach(const Step& step, Mask m
     host = global_range(pattern, first, kind, step);
   if (!host) return reach_lanes(step, mask, bytes, kind);
   return {host, &pattern, nullptr};
+}
+
+__attribute__((always_inline)) inline Reach Warp::reach_shared_again(const Step& step, std::uint32_t bytes) {
+  const auto* addresses = registers_.words<std::uint64_t>(step.operation.operands[0]);
+  const AccessPattern& pattern = block_.patterns[step.pattern * pattern_ways + pattern_way(full_mask)];
+  const std::uint64_t first = addresses[0] + static_cast<std::uint64_t>(step.offset);
+  const std::uint64_t lowest = lowest_address(pattern, first), size = block_.shared.size();
+  const bool counted = pattern.shared_passes != 0 && pattern.word_phase == first % 4;
+  if (pattern.mask != full_mask || pattern.bytes != bytes || !pattern.aligned || (first & (bytes - 1)) != 0 ||
+      lowest >= size || bytes_spanned(pattern) > size - lowest || !counted || !block_.tally || block_.observer)
+    return {};
+  if (!step.address_repeated && !matches(pattern, addresses, addresses[0], full_mask)) return {};
+  block_.tally->shared_again(pattern);
+  return {block_.shared.data() + first, &pattern, nullptr};
 }
 
 }  // namespace cudal1::vgpu

@@ -38,8 +38,11 @@ enum class BarrierUse : std::uint8_t { wait, arrive, count_votes, all_votes, any
 //! What every instruction needs comes first: it is the cache line that the machine reads.
 struct alignas(64) Step {
   Flow flow = Flow::compute;
-  bool guard_negated = false;
-  bool spins = false;                         //!< of branch: goes back in a loop that may wait for other threads
+  bool guard_negated : 1 = false;
+  bool spins : 1 = false;  //!< of branch: goes back in a loop that may wait for other threads
+  bool loads : 1 = false;  //!< of a memory access: writes its data registers and no others
+  bool address_repeated : 1 =
+      false;  //!< of a memory access: the one before it with this pattern had the same addresses
   AddressSpace space = AddressSpace::global;  //!< of a memory access
   Slot guard = 0;                             //!< a predicate, or 0: always
   Operation operation;                        //!< of compute; effects use its slots as they like
@@ -51,6 +54,7 @@ struct alignas(64) Step {
   std::array<Slot, 4> data{};             //!< of a memory access: the registers that are loaded or stored
   Slot members = 0;                       //!< of gather and warp_barrier: a mask in every lane
   BarrierUse barrier = BarrierUse::wait;  //!< of barrier; operands: its number, threads (0: all), vote
+  bool barrier_is_fixed = false;          //!< of barrier: one number for all lanes, for all threads, without a vote
   bool vote_negated = false;
   bool strong = false;       //!< of a memory access: volatile, relaxed, acquire or release
   bool stores_word = false;  //!< of a store: one register of at most 32 bits
@@ -84,6 +88,26 @@ struct Frame {
   std::uint64_t local_begin = 0, local_bytes = 0;
 };
 
+//! A shuffle whose lanes are all known when the kernel is decoded.
+struct FixedShuffle {
+  std::array<std::int32_t, warp_size> sources{};     //!< by lane: from which it takes its value
+  std::array<std::int32_t, warp_size / 8> eights{};  //!< by eight lanes: in which eight all sources lie; -1: in several
+  Mask in_range = 0;                                 //!< lanes whose source exists; the others keep their value
+};
+
+//! Registers side by side.
+struct SlotRange {
+  Slot begin = 0;
+  std::uint32_t bytes = 0;
+};
+
+//! A parameter that every thread finds in a register.
+struct ParameterSlot {
+  Slot slot = 0;
+  std::uint64_t offset = 0;  //!< among the parameters
+  std::uint32_t bytes = 0;   //!< 4 or 8
+};
+
 struct Kernel {
   std::string name;
   std::vector<Step> steps;
@@ -92,9 +116,12 @@ struct Kernel {
   std::vector<ptx::Variable> parameters;
   std::map<std::string, std::uint64_t> parameter_offsets;
   std::uint64_t parameter_bytes = 0;
+  std::vector<ParameterSlot> parameter_slots;
   std::uint64_t static_shared_bytes = 0, local_bytes = 0;
   std::vector<std::array<Slot, 16>> slot_lists;  //!< of steps with many registers
+  std::vector<FixedShuffle> shuffles;            //!< step.target of shuffles that have one, counted from 1
   std::vector<Frame> frames;                     //!< of functions that call themselves
+  std::vector<SlotRange> read_unwritten;         //!< registers that a thread may read before it has written them
   std::uint32_t patterns = 1;                    //!< how many AccessPatterns its steps name
   bool blocks_may_meet = false;  //!< through atomics and the like in global memory: the order of blocks matters
 };

@@ -11,11 +11,6 @@ void add_to(Traffic& sum, const Traffic& more) {
   sum.bytes_wanted += more.bytes_wanted;
 }
 
-template <class T>
-void add_to(std::vector<T>& sum, const std::vector<T>& more) {
-  for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += more[i];
-}
-
 std::uint64_t bytes_marked(const std::vector<std::vector<std::uint64_t>>& segments) {
   std::uint64_t sectors = 0;
   for (const auto& words : segments)
@@ -40,8 +35,7 @@ std::vector<std::vector<std::uint64_t>> sector_maps(const GlobalMemory& memory) 
 Tally::Tally(const Kernel& kernel, const GlobalMemory& memory)
     : kernel_(&kernel),
       memory_(&memory),
-      visits_(kernel.steps.size() + 1),
-      lane_visits_(kernel.steps.size() + 1),
+      changes_(kernel.steps.size() + 1),
       read_(sector_maps(memory)),
       written_(sector_maps(memory)) {}
 
@@ -55,15 +49,6 @@ Traffic& Tally::traffic_of(AccessKind kind) {
       return counters_.global_atomics;
   }
   return counters_.global_loads;
-}
-
-void Tally::mark(SectorMap& sectors, std::uint64_t first, std::uint64_t count) {
-  while (count > 0) {
-    const std::uint64_t bit = first % 64, here = std::min(count, 64 - bit);
-    sectors[first / 64] |= (here == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << here) - 1) << bit;
-    first += here;
-    count -= here;
-  }
 }
 
 void Tally::mark(std::size_t segment, std::uint64_t first_sector, std::uint64_t count, AccessKind kind) {
@@ -108,7 +93,7 @@ void Tally::shared(const WarpAccess& access) {
 void Tally::local(const WarpAccess& access) {
   counters_.local_accesses.requests += 1;
   counters_.local_accesses.sectors += local_sectors(*access.addresses, access.mask, access.bytes);
-  counters_.local_accesses.bytes_wanted += static_cast<std::uint64_t>(std::popcount(access.mask)) * access.bytes;
+  counters_.local_accesses.bytes_wanted += static_cast<std::uint64_t>(lanes_in(access.mask)) * access.bytes;
 }
 
 void Tally::add(const Tally& other) {
@@ -120,8 +105,10 @@ void Tally::add(const Tally& other) {
   add_to(counters_.global_stores, other.counters_.global_stores);
   add_to(counters_.global_atomics, other.counters_.global_atomics);
   add_to(counters_.local_accesses, other.counters_.local_accesses);
-  add_to(visits_, other.visits_);
-  add_to(lane_visits_, other.lane_visits_);
+  for (std::size_t i = 0; i < changes_.size(); ++i) {
+    changes_[i].visits += other.changes_[i].visits;
+    changes_[i].lanes += other.changes_[i].lanes;
+  }
   lanes_left_out_ += other.lanes_left_out_;
   for (std::size_t segment = 0; segment < read_.size(); ++segment)
     for (std::size_t i = 0; i < read_[segment].size(); ++i) {
@@ -135,8 +122,8 @@ KernelCounters Tally::counters() const {
   std::int64_t visits = 0, lanes = 0;
   for (std::size_t i = 0; i < kernel_->steps.size(); ++i) {
     const Step& step = kernel_->steps[i];
-    visits += visits_[i];
-    lanes += lane_visits_[i];
+    visits += changes_[i].visits;
+    lanes += changes_[i].lanes;
     const auto times = static_cast<std::uint64_t>(visits);
     sum.instructions[static_cast<std::size_t>(step.pipe)] += times;
     sum.lanes += static_cast<std::uint64_t>(lanes);

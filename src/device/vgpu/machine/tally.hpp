@@ -1,6 +1,7 @@
 // Counts while blocks run; one for each host thread.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "device/vgpu/machine/access_pattern.hpp"
@@ -19,7 +20,7 @@ class Tally {
   void enter(std::uint32_t step, int lanes) { change(step, 1, lanes); }
   void leave(std::uint32_t step, int lanes) { change(step, -1, -lanes); }
   //! Lanes that a guard left out of a step.
-  void leave_out(Mask lanes) { lanes_left_out_ += static_cast<std::uint64_t>(std::popcount(lanes)); }
+  void leave_out(Mask lanes) { lanes_left_out_ += static_cast<std::uint64_t>(lanes_in(lanes)); }
   void diverge() { ++counters_.divergent_branches; }
   void end_block() { ++counters_.blocks; }
 
@@ -27,6 +28,10 @@ class Tally {
   void global(AccessPattern& pattern, std::uint64_t first, AccessKind kind);
   void shared(AccessPattern& pattern, std::uint64_t first) {
     if (pattern.shared_passes == 0 || pattern.word_phase != first % 4) count_shared_passes(pattern, first);
+    shared_again(pattern);
+  }
+  //! Its passes have been counted before.
+  void shared_again(const AccessPattern& pattern) {
     counters_.shared_requests += 1;
     counters_.shared_passes += pattern.shared_passes;
   }
@@ -44,17 +49,25 @@ class Tally {
   using SectorMap = std::vector<std::uint64_t>;  // one bit a sector of a segment
 
   void change(std::uint32_t step, std::int64_t visits, std::int64_t lanes) {
-    visits_[step] += visits;
-    lane_visits_[step] += lanes;
+    changes_[step].visits += visits;
+    changes_[step].lanes += lanes;
   }
   Traffic& traffic_of(AccessKind kind);
   void mark(std::size_t segment, std::uint64_t first_sector, std::uint64_t count, AccessKind kind);
-  static void mark(SectorMap& sectors, std::uint64_t first, std::uint64_t count);
+  static void mark(SectorMap& sectors, std::uint64_t first, std::uint64_t count) {
+    for (std::uint64_t here = 0; count > 0; first += here, count -= here) {
+      here = std::min(count, 64 - first % 64);
+      sectors[first / 64] |= (~std::uint64_t{0} >> (64 - here)) << (first % 64);
+    }
+  }
 
   const Kernel* kernel_;
   const GlobalMemory* memory_;
   KernelCounters counters_;
-  std::vector<std::int64_t> visits_, lane_visits_;  // what changes at each step against the one before it
+  struct Change {
+    std::int64_t visits = 0, lanes = 0;
+  };
+  std::vector<Change> changes_;  // at each step against the one before it
   std::uint64_t lanes_left_out_ = 0;
   std::vector<SectorMap> read_, written_;  // by segment
 };

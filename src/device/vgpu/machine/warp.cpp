@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 
 namespace cudal1::vgpu {
@@ -25,6 +26,20 @@ Warp::Warp(BlockState& block, std::uint32_t first_thread)
       local_(block.kernel->local_bytes * warp_size) {
   block.kernel->registers->fill_constants(registers_);
   set_special_registers();
+  set_parameters();
+}
+
+void Warp::set_parameters() {
+  for (const auto& [slot, offset, bytes] : block_.kernel->parameter_slots) {
+    const Segment* parameters = block_.global->find(parameter_window + offset, bytes);
+    if (!parameters) continue;
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, parameters->host + offset, bytes);
+    if (bytes == 8)
+      std::fill_n(registers_.words<std::uint64_t>(slot), warp_size, bits);
+    else
+      std::fill_n(registers_.words<std::uint32_t>(slot), warp_size, static_cast<std::uint32_t>(bits));
+  }
 }
 
 void Warp::begin() {
@@ -34,7 +49,7 @@ void Warp::begin() {
   group_count_ = 0;
   add_group({0, live_});
   // What a program reads before it writes it must not depend on which block was here before.
-  registers_.clear(block_.kernel->registers->declared_bytes());
+  for (const auto& [slot, bytes] : block_.kernel->read_unwritten) registers_.clear(slot, bytes);
   std::ranges::fill(local_, poison);
   async_copies_.forget();
   call_stack_.forget();
@@ -179,17 +194,18 @@ std::uint32_t Warp::next_meeting(const Group& running) const {
 void Warp::run_group(Group& group) {
   const Step* const steps = block_.kernel->steps.data();
   const std::uint32_t limit = next_meeting(group);
+  const Mask lanes = group.mask;  // which control() leaves as they are while it says true
   std::uint32_t pc = group.pc;
-  begin_stretch(pc, group.mask);
+  begin_stretch(pc, lanes);
   while (pc < limit) {
     const Step& step = steps[pc];
-    Mask mask = group.mask;
+    Mask mask = lanes;
     if (step.guard != 0) {
       const Mask guard = registers_.predicate(step.guard);
       mask &= step.guard_negated ? ~guard : guard;
     }
     if (step.flow <= Flow::effect) {
-      if (mask != group.mask && block_.tally) block_.tally->leave_out(group.mask & ~mask);
+      if (mask != lanes && block_.tally) block_.tally->leave_out(lanes & ~mask);
       if (mask != 0) {
         if (step.flow == Flow::compute)
           step.operation.run(registers_, step.operation, mask);
@@ -204,7 +220,7 @@ void Warp::run_group(Group& group) {
     pc = group.pc;
   }
   group.pc = pc;
-  end_stretch(pc, group.mask);
+  end_stretch(pc, lanes);
 }
 
 //! True when the group goes on, with the same lanes, at group.pc. Otherwise the stretch has been ended.
@@ -329,6 +345,12 @@ bool Warp::exit(Group& group, Mask mask) {
 //! Lanes may name different barriers. Those that the guard leaves out go on.
 bool Warp::come_to_barrier(Group& group, const Step& step, Mask mask) {
   end_stretch(++group.pc, group.mask);
+  if (step.barrier_is_fixed && mask == group.mask) {
+    group.wait = Wait::barrier;
+    group.barrier = registers_.words<std::uint32_t>(step.operation.operands[0])[0];
+    arrive(step, group.barrier, 0, mask);
+    return false;
+  }
   const Slot count = step.operation.operands[1];
   while (mask != 0) {
     const int lane = std::countr_zero(mask);
@@ -365,12 +387,12 @@ void Warp::release(std::uint32_t barrier) {
     if (group.wait != Wait::barrier || group.barrier != barrier) continue;
     group.wait = Wait::nothing;
     group.fuel = full_fuel;
-    write_barrier_result(block_.kernel->steps[group.pc - 1], barrier, group.mask);
+    const Step& step = block_.kernel->steps[group.pc - 1];
+    if (step.operation.result != 0) write_barrier_result(step, barrier, group.mask);
   }
 }
 
 void Warp::write_barrier_result(const Step& step, std::uint32_t barrier, Mask mask) {
-  if (step.operation.result == 0) return;
   const std::uint32_t votes = block_.barriers.votes(barrier);
   if (step.barrier == BarrierUse::count_votes) {
     auto* words = registers_.words<std::uint32_t>(step.operation.result);
@@ -394,19 +416,9 @@ Mask Warp::lanes_with(Slot slot, std::uint32_t value) {
 
 // --- what is counted
 
-void Warp::begin_stretch(std::uint32_t pc, Mask lanes) {
-  stretch_begin_ = pc;
-  if (block_.tally) block_.tally->enter(pc, lanes == full_mask ? warp_size : std::popcount(lanes));
-}
-
-//! `end` is behind the last step.
-void Warp::end_stretch(std::uint32_t end, Mask lanes) {
-  if (block_.tally) block_.tally->leave(end, lanes == full_mask ? warp_size : std::popcount(lanes));
-  const std::uint64_t steps = end - stretch_begin_;
-  if (steps > block_.instructions_left)
-    fail(FaultKind::too_many_instructions, "the kernel does not end", std::countr_zero(lanes),
-         block_.kernel->steps[end - 1]);
-  block_.instructions_left -= steps;
+void Warp::fail_endless(std::uint32_t end, Mask lanes) const {
+  fail(FaultKind::too_many_instructions, "the kernel does not end", std::countr_zero(lanes),
+       block_.kernel->steps[end - 1]);
 }
 
 }  // namespace cudal1::vgpu

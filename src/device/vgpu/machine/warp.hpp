@@ -83,6 +83,8 @@ class Warp {
   //! The same for a whole access, whose address is the step's first operand plus its offset: checked, counted and
   //! shown to the observer. Good until the next call. Throws KernelFault. Defined in reach.hpp.
   Reach reach(const Step& step, Mask mask, std::uint32_t bytes, AccessKind kind);
+  //! The same for all lanes and shared memory, where the addresses are as before and nobody watches; else nowhere.
+  Reach reach_shared_again(const Step& step, std::uint32_t bytes);
 
   // Counts an access and shows it to the observer, for instructions that find their places themselves.
   void account_global(const WarpAccess& access);
@@ -112,6 +114,7 @@ class Warp {
   Group& add_group(const Group& group) { return groups_[group_count_++] = group; }
 
   void set_special_registers();
+  void set_parameters();
   Index3 thread_at(int lane) const;
 
   // Which lanes go on
@@ -140,8 +143,18 @@ class Warp {
   void check_members(const Step& step, Mask lanes, Mask members) const;
 
   // What is counted
-  void begin_stretch(std::uint32_t pc, Mask lanes);
-  void end_stretch(std::uint32_t end, Mask lanes);
+  void begin_stretch(std::uint32_t pc, Mask lanes) {
+    stretch_begin_ = pc;
+    if (block_.tally) block_.tally->enter(pc, lanes_in(lanes));
+  }
+  //! `end` is behind the last step.
+  void end_stretch(std::uint32_t end, Mask lanes) {
+    if (block_.tally) block_.tally->leave(end, lanes_in(lanes));
+    const std::uint64_t steps = end - stretch_begin_;
+    if (steps > block_.instructions_left) fail_endless(end, lanes);
+    block_.instructions_left -= steps;
+  }
+  [[noreturn]] void fail_endless(std::uint32_t end, Mask lanes) const;
 
   // Memory
   void check_alignment(std::uint64_t address, std::uint64_t bytes, int lane, const Step& step) const;
