@@ -74,7 +74,10 @@ int run_eval(const EvalOptions& options) {
   std::optional<Archive> archive;
   if (options.use_archive)
     archive.emplace(options.archive.empty() ? data_directory() / "archive.sqlite" : options.archive);
-  TaskJudge judge(*backend, options.task, options.judge);
+  JudgeOptions judge_options = options.judge;
+  judge_options.profile_steps = options.profile_report;
+  judge_options.counting_backend = make_counting_backend;
+  TaskJudge judge(*backend, options.task, judge_options);
   CompileQueue queue([&](const std::string& name, const std::string& text) { return judge.compile(name, text); },
                      options.jobs);
   EvalLoop loop;

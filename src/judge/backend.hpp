@@ -36,6 +36,8 @@ std::unique_ptr<Backend> make_cuda_backend(int ordinal, std::unique_ptr<Compiler
 struct VgpuOptions {
   std::string gpu = "h200";    //!< whose times are predicted: one of vgpu::profile_names(), or a file
   std::string checks = "all";  //!< see vgpu::checks_named
+  //! For a backend that counts and whose results nobody reads: so many blocks of a launch run; 0: all.
+  std::uint64_t sample_blocks = 0;
 };
 
 //! The virtual GPU. Throws Error for options that mean nothing.
