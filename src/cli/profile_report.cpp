@@ -117,8 +117,8 @@ class Table {
       for (end = first + 1; end < columns_.size() && columns_[end].source == columns_[first].source; ++end)
         width += 2 + widths_[end];
       const std::string& source = columns_[first].source;
-      line +=
-          fmt::format(fmt::runtime(source.empty() ? "{: <{}}" : "{:-<{}}"), source.empty() ? "" : source + " ", width);
+      const std::string label = source.empty() || source.size() == width ? source : source + " ";
+      line += label + std::string(width - label.size(), source.empty() ? ' ' : '-');
       if (end < columns_.size()) line += "  ";
     }
     return line + "\n";

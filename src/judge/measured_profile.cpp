@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "device/vgpu/model/advice.hpp"
 #include "judge/timing_statistics.hpp"
@@ -81,7 +82,7 @@ void name_occupancy_limit(KernelResidency& residency, const vgpu::GpuProfile& gp
   if (rules.limit != vgpu::Occupancy::Limit::impossible) residency.occupancy_limit = to_string(rules.limit);
 }
 
-void add_counts(KernelReport& row, const KernelReport& counted, const vgpu::GpuProfile& gpu) {
+void add_counts_to_row(KernelReport& row, const KernelReport& counted, const vgpu::GpuProfile& gpu) {
   const double peak_ms = 1e3 * counted.dram_bytes / gpu.memory.dram_bytes_per_second;
   row.counted = true;
   row.predicted_milliseconds = counted.milliseconds;
@@ -124,7 +125,7 @@ ProfileReport measured_profile(const Plan& plan, const std::vector<StepTimes>& a
 void add_counts(ProfileReport& measured, const ProfileReport& counted, const vgpu::GpuProfile& gpu) {
   for (KernelReport& row : measured.rows) {
     const auto same = std::ranges::find_if(counted.rows, [&](const KernelReport& r) { return r.is_same_step(row); });
-    if (same != counted.rows.end()) add_counts(row, *same, gpu);
+    if (same != counted.rows.end()) add_counts_to_row(row, *same, gpu);
   }
 }
 

@@ -101,8 +101,8 @@ TEST(ProfileTable, OfMeasuredTimesSaysWhichColumnsAreMeasuredAndWhichCounted) {
       profile_table("softmax.cu", two_measured_steps()),
       "softmax.cu on NVIDIA H200: 38.00 us a call; timed one by one its steps and 3.00 us around them add up to 40.00 "
       "us\n"
-      "                   measured -----------  driver -------------------  counted / measured ---------  counted "
-      "-----------------------------  model ---\n"
+      "                   measured ------------  driver -------------------  counted / measured -"
+      "-------  counted -----------------------------  model --\n"
       "step         line      time  share  runs  registers        occupancy  DRAM           busiest pipe     read  "
       "written      sectors  passes  expected\n"
       "row_softmax    12  30.00 us    75%     1         64  50% (registers)   41%  special functions 12%  16.8 MB  "
@@ -123,8 +123,8 @@ TEST(ProfileTable, WithoutCountsHasTheMeasuredColumnsAndSaysWhatToInstall) {
   EXPECT_EQ(profile_table("softmax.cu", not_counted()),
             "softmax.cu on NVIDIA H200: 38.00 us a call; timed one by one its steps and 3.00 us around them add up to "
             "40.00 us\n"
-            "                   measured -----------  driver -------------------  counted / measured  counted "
-            "-----------------------  model ---\n"
+            "                   measured ------------  driver -------------------  counted / measured  "
+            "counted ----------------------  model --\n"
             "step         line      time  share  runs  registers        occupancy  DRAM  busiest pipe  read  written  "
             "sectors  passes  expected\n"
             "row_softmax    12  30.00 us    75%     1         64  50% (registers)     -             -     -        -  "
