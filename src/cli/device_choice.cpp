@@ -20,4 +20,10 @@ std::unique_ptr<Backend> choose_backend(const std::string& device, const VgpuOpt
   return make_cuda_backend(0, std::make_unique<NvrtcCompiler>());
 }
 
+std::unique_ptr<Backend> make_counting_backend(const std::string& gpu_file) {
+  constexpr std::uint64_t sample_blocks = 264;  // two for each multiprocessor of a large GPU
+  return make_vgpu_backend(std::make_unique<ClangCompiler>(),
+                           {.gpu = gpu_file, .checks = "none", .sample_blocks = sample_blocks});
+}
+
 }  // namespace cudal1

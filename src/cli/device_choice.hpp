@@ -11,4 +11,7 @@ namespace cudal1 {
 //! Throws Error in one line when there is no such device here.
 std::unique_ptr<Backend> choose_backend(const std::string& device, const VgpuOptions& vgpu);
 
+//! The virtual GPU as a counter for programs that are timed elsewhere. Throws Error where clang is missing.
+std::unique_ptr<Backend> make_counting_backend(const std::string& gpu_file);
+
 }  // namespace cudal1

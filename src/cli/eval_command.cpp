@@ -86,11 +86,14 @@ int run_eval(const EvalOptions& options) {
   const auto compile = [&](const std::string& name, const std::string& text) {
     return compile_program(task.graph, *backend, name, text);
   };
+  JudgeOptions judge_options = options.judge;
+  judge_options.profile_steps = options.profile_report;
+  judge_options.counting_backend = make_counting_backend;
   EvalLoop loop;
   for (const fs::path& path : options.programs) loop.programs.push_back(path.filename().string());
   CompileQueue queue(compile, options.jobs);  // begins while the reference is made ready
   for (std::size_t i = 0; i < texts.size(); ++i) queue.add(loop.programs[i], texts[i]);
-  TaskJudge judge(*backend, task, options.judge);
+  TaskJudge judge(*backend, task, judge_options);
   loop.judge_next = [&](double best) { return judge.evaluate(queue.next(), best); };
   if (archive) {
     loop.best_known = [&] { return best_known(*archive, judge, gpu); };

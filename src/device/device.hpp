@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,7 @@ struct DeviceInfo {
   std::string uuid;
   std::string target;  //!< for the compiler: "sm_90"
   int multiprocessors = 0;
+  double clock_ghz = 0.0;  //!< the highest; 0: unknown
   std::int64_t l2_bytes = 0;
   std::int64_t memory_bytes = 0;
 };
@@ -68,6 +70,26 @@ struct Finding {
   SourcePosition at;
 };
 
+//! What a launch takes of a multiprocessor.
+struct LaunchResources {
+  int registers = 0;              //!< of a thread
+  std::int64_t local_bytes = 0;   //!< of a thread: its arrays, and what did not fit into registers
+  std::int64_t shared_bytes = 0;  //!< of a block
+  int resident_blocks = 0;        //!< that fit on a multiprocessor at once
+  double occupancy = 0.0;         //!< warps that fit on a multiprocessor, of those it can hold
+};
+
+struct StepTime {
+  double milliseconds = 0.0;                 //!< from the clock's tick before the step to the one after it
+  std::optional<LaunchResources> resources;  //!< of launches
+};
+
+//! What each step of a call took on the device.
+struct StepTimes {
+  double empty_ms = 0.0;        //!< what two ticks take that have nothing in between
+  std::vector<StepTime> steps;  //!< as Plan::call; empty where nobody asked, or the device cannot say
+};
+
 struct CallTimes {
   double device_ms = 0.0;   //!< device events right around the call
   double host_ms = 0.0;     //!< host clock from when the device may start to the end of a device-wide synchronisation
@@ -76,11 +98,13 @@ struct CallTimes {
   std::vector<Finding> findings;
   std::string printed;  //!< by the program's kernels; only a device that allows it has any
   std::string profile;  //!< where the time goes, as JSON (vgpu::ProfileReport); empty where the device cannot say
+  StepTimes steps;
 };
 
 struct CallOptions {
   bool warm_launch = true;   //!< one untimed launch of ours before the window
   bool hold_device = false;  //!< until the call is enqueued, where the device can
+  bool time_steps = false;   //!< each alone, and none inside a CUDA Graph
 };
 
 //! A plan with its module loaded.

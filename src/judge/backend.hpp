@@ -37,6 +37,8 @@ struct VgpuOptions {
   std::string gpu = "h200";    //!< whose times are predicted: one of vgpu::profile_names(), or a file
   std::string checks = "all";  //!< see vgpu::checks_named
   bool debug = false;          //!< programs may call printf, and their asserts are checked
+  //! For a backend that counts and whose results nobody reads: so many blocks of a launch run; 0: all.
+  std::uint64_t sample_blocks = 0;
 };
 
 //! The virtual GPU. Throws Error for options that mean nothing.

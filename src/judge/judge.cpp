@@ -10,6 +10,7 @@
 #include "judge/judge_errors.hpp"
 #include "judge/measurement.hpp"
 #include "judge/possible.hpp"
+#include "judge/profiler.hpp"
 
 namespace cudal1 {
 namespace {
@@ -158,6 +159,7 @@ struct TaskJudge::Impl {
     if (verified.failure) return fail(evaluation, *verified.failure);
     evaluation.status = Status::ok;
     if (options.measure_time) time_program(program, verified, best_known, evaluation);
+    if (options.profile_steps && evaluation.timing && !backend.predicted()) add_profile(program, verified, evaluation);
   }
 
   //! Measures until a result is stable, and again in a fresh process where the paper's rule asks for it.
@@ -191,6 +193,19 @@ struct TaskJudge::Impl {
     evaluation.timing = prediction.summary;
     evaluation.profile = prediction.profile;
     evaluation.reward = reward_of(*evaluation.timing, TimingProtocol::standard);
+  }
+
+  //! For information: whatever happens here, the verdict stands.
+  void add_profile(const CompiledProgram& program, const Verification& verified, Evaluation& evaluation) {
+    const ProfileJob job{*context, backend, program, verified.constants, call_limit()};
+    vgpu::ProfileReport report;
+    {
+      const auto guard = lock.alone();
+      report = time_steps(job, random);
+    }
+    report.whole_call_ms = evaluation.timing->candidate_device_ms;
+    count_steps(job, options.counting_backend, random, report);
+    evaluation.profile = to_text(report);
   }
 
   //! Where a timed call is wrong, the accuracy of the evaluation is that call's.

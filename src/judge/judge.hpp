@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -20,6 +21,9 @@ enum class JudgeMode {
 
 enum class Precision { standard, strict, tf32, paper };
 
+//! A virtual GPU that counts what programs do, with this file's profile. Throws Error saying what is missing.
+using MakeCountingBackend = std::function<std::unique_ptr<Backend>(const std::string& gpu_file)>;
+
 struct JudgeOptions {
   JudgeMode mode = JudgeMode::result;
   TimingProtocol protocol = TimingProtocol::standard;
@@ -29,6 +33,8 @@ struct JudgeOptions {
   double call_limit_seconds = 0.0;  //!< 0: 1000 times the reference, at least one second
   double paper_window_seconds = 1800.0;
   double longest_measurement_seconds = 0.0;  //!< 0: as the mode says; ends a measurement that does not settle
+  bool profile_steps = false;                //!< of programs that were timed: where does their time go?
+  MakeCountingBackend counting_backend;      //!< for that; empty: nothing is counted
   std::uint64_t seed = 0;                    //!< 0: from the operating system
 };
 

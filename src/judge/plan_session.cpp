@@ -237,12 +237,21 @@ Result<CallTimes> PlanSession::rehearse(const TensorTable& leaves, std::chrono::
 
 Result<CallTimes> PlanSession::call(const TensorTable& leaves, Poison poison, std::chrono::milliseconds limit,
                                     bool timed) {
+  return call_with(leaves, poison, limit, timed, {.hold_device = timed && hold_device_});
+}
+
+Result<CallTimes> PlanSession::time_steps(const TensorTable& leaves, std::chrono::milliseconds limit) {
+  return call_with(leaves, Poison::not_a_number, limit, true, {.hold_device = hold_device_, .time_steps = true});
+}
+
+Result<CallTimes> PlanSession::call_with(const TensorTable& leaves, Poison poison, std::chrono::milliseconds limit,
+                                         bool timed, const CallOptions& options) {
   if (timed) runner().get_ready();
   place_inputs(leaves);
   poison_buffers(poison);
   if (timed) flush_caches();
   backend_.synchronize();
-  return runner().call(offsets_, limit, timed && hold_device_);
+  return runner().call(offsets_, limit, options);
 }
 
 std::vector<at::Tensor> PlanSession::outputs() const {

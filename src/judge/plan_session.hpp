@@ -51,6 +51,9 @@ class PlanSession {
   //! One call on these inputs, at new addresses, all other memory poisoned. `timed`: caches flushed, runner awake.
   Result<CallTimes> call(const TensorTable& leaves, Poison poison, std::chrono::milliseconds limit, bool timed);
 
+  //! A timed call that says what each step took, with the program's CUDA Graph taken apart.
+  Result<CallTimes> time_steps(const TensorTable& leaves, std::chrono::milliseconds limit);
+
   //! A call of no consequence: the first one captures the program's CUDA Graph.
   Result<CallTimes> rehearse(const TensorTable& leaves, std::chrono::milliseconds limit);
 
@@ -64,6 +67,8 @@ class PlanSession {
   const Plan& plan() const { return plan_; }
 
  private:
+  Result<CallTimes> call_with(const TensorTable& leaves, Poison poison, std::chrono::milliseconds limit, bool timed,
+                              const CallOptions& options);
   at::Tensor window(const TensorRef& ref) const;
   at::Tensor bytes_at(std::uint64_t offset, std::uint64_t bytes) const;
   at::Tensor words_at(std::uint64_t offset, std::uint64_t bytes) const;

@@ -46,6 +46,8 @@ class VgpuBackend : public Backend {
     options.executable = executable_directory() / "cudal1-vgpu-runner";
     options.readable = {std::filesystem::path(CUDAL1_TORCH_DIR).parent_path()};
     options.arguments = {"--gpu", options_.gpu, "--checks", options_.checks};
+    if (options_.sample_blocks > 0)
+      options.arguments.insert(options.arguments.end(), {"--sample", std::to_string(options_.sample_blocks)});
     if (std::filesystem::exists(options_.gpu)) options.readable.push_back(options_.gpu);  // a profile of the user's own
     return options;
   }

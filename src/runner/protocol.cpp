@@ -1,12 +1,14 @@
 #include "runner/protocol.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 namespace cudal1::protocol {
 namespace {
 
 constexpr std::size_t longest_message = 2000, longest_details = std::size_t{65} << 10;
+constexpr std::size_t most_steps = 1'000'000;
 
 std::string printable(std::string text) {
   text.resize(std::min(text.size(), longest_message));
@@ -21,6 +23,21 @@ std::string printable_lines(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](unsigned char c) { return (c < 0x20 && c != '\n' && c != '\t') || c == 0x7f; }, ' ');
   return text;
+}
+
+double possible(double number) {
+  if (!std::isfinite(number) || number < 0.0) throw Error("no possible number");
+  return number;
+}
+
+LaunchResources resources_from_json(const nlohmann::json& entry) {
+  LaunchResources resources;
+  resources.registers = std::clamp(entry.at("registers").get<int>(), 0, 1 << 16);
+  resources.local_bytes = std::max<std::int64_t>(0, entry.at("local_bytes"));
+  resources.shared_bytes = std::max<std::int64_t>(0, entry.at("shared_bytes"));
+  resources.resident_blocks = std::clamp(entry.at("resident_blocks").get<int>(), 0, 1 << 16);
+  resources.occupancy = std::min(1.0, possible(entry.at("occupancy")));
+  return resources;
 }
 
 }  // namespace
@@ -74,6 +91,33 @@ std::vector<Finding> findings_from_json(const nlohmann::json& answer) try {
 std::string printed_from_json(const nlohmann::json& answer) {
   const auto found = answer.find("printed");
   return found != answer.end() && found->is_string() ? printable_lines(found->get<std::string>()) : "";
+}
+
+nlohmann::json step_times_to_json(const StepTimes& times) {
+  nlohmann::json steps = nlohmann::json::array();
+  for (const StepTime& step : times.steps) {
+    nlohmann::json& entry = steps.emplace_back(nlohmann::json{{"milliseconds", step.milliseconds}});
+    if (!step.resources) continue;
+    entry["registers"] = step.resources->registers;
+    entry["local_bytes"] = step.resources->local_bytes;
+    entry["shared_bytes"] = step.resources->shared_bytes;
+    entry["resident_blocks"] = step.resources->resident_blocks;
+    entry["occupancy"] = step.resources->occupancy;
+  }
+  return {{"empty_ms", times.empty_ms}, {"steps", steps}};
+}
+
+StepTimes step_times_from_json(const nlohmann::json& answer) try {
+  const auto found = answer.find("step_times");
+  if (found == answer.end() || found->at("steps").size() > most_steps) return {};
+  StepTimes times{possible(found->at("empty_ms")), {}};
+  for (const auto& entry : found->at("steps")) {
+    StepTime& step = times.steps.emplace_back(StepTime{possible(entry.at("milliseconds")), {}});
+    if (entry.contains("registers")) step.resources = resources_from_json(entry);
+  }
+  return times;
+} catch (const std::exception&) {
+  return {};
 }
 
 nlohmann::json offsets_to_json(const BufferOffsets& offsets) { return offsets; }

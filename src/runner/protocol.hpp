@@ -39,4 +39,8 @@ nlohmann::json findings_to_json(const std::vector<Finding>& findings);
 //! Reads what it can: nothing is decided by what is missing.
 std::vector<Finding> findings_from_json(const nlohmann::json& answer);
 
+nlohmann::json step_times_to_json(const StepTimes& times);
+//! Times of all steps, or of none where one of them cannot be.
+StepTimes step_times_from_json(const nlohmann::json& answer);
+
 }  // namespace cudal1::protocol

@@ -54,18 +54,26 @@ class Server {
       return {{"ok", true}};
     }
     if (what != protocol::call) throw DeviceError(Status::judge_error, "unknown request '" + what + "'", false);
-    const CallTimes times = plan_->call(offsets, {.hold_device = request.value("hold_device", false)});
-    return {{"ok", true},
-            {"device_ms", times.device_ms},
-            {"host_ms", times.host_ms},
-            {"enqueue_ms", times.enqueue_ms},
-            {"gate", static_cast<int>(times.gate)},
-            {"findings", protocol::findings_to_json(times.findings)},
-            {"printed", times.printed},
-            {"profile", times.profile}};
+    return call(request, offsets);
   }
 
  private:
+  json call(const json& request, const BufferOffsets& offsets) {
+    const bool time_steps = request.value("time_steps", false);
+    const CallTimes times =
+        plan_->call(offsets, {.hold_device = request.value("hold_device", false), .time_steps = time_steps});
+    json answer{{"ok", true},
+                {"device_ms", times.device_ms},
+                {"host_ms", times.host_ms},
+                {"enqueue_ms", times.enqueue_ms},
+                {"gate", static_cast<int>(times.gate)},
+                {"findings", protocol::findings_to_json(times.findings)},
+                {"printed", times.printed},
+                {"profile", times.profile}};
+    if (time_steps) answer["step_times"] = protocol::step_times_to_json(times.steps);
+    return answer;
+  }
+
   json start(const json& request, const Message& message) {
     device_ = make_device_();
     if (!message.descriptors.empty()) device_->set_runtime_kernels(module_of(request, message));

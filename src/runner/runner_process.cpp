@@ -223,10 +223,12 @@ void RunnerProcess::get_ready() {
   channel_.send(request.dump(), {}, set_up_limit_);
 }
 
-Result<CallTimes> RunnerProcess::call(const BufferOffsets& offsets, std::chrono::milliseconds limit, bool hold_device) {
+Result<CallTimes> RunnerProcess::call(const BufferOffsets& offsets, std::chrono::milliseconds limit,
+                                      const CallOptions& options) {
   const auto answer = ask({{protocol::request_key, protocol::call},
                            {"offsets", protocol::offsets_to_json(offsets)},
-                           {"hold_device", hold_device}},
+                           {"hold_device", options.hold_device},
+                           {"time_steps", options.time_steps}},
                           {}, limit);
   if (!answer) return answer.failure();
   const auto number = [&](const char* name) {
@@ -239,7 +241,8 @@ Result<CallTimes> RunnerProcess::call(const BufferOffsets& offsets, std::chrono:
                         protocol::gate_from_json(answer.value()),
                         protocol::findings_from_json(answer.value()),
                         protocol::printed_from_json(answer.value()),
-                        answer.value().value("profile", "")};
+                        answer.value().value("profile", ""),
+                        protocol::step_times_from_json(answer.value())};
   const bool possible = std::isfinite(times.device_ms) && std::isfinite(times.host_ms) &&
                         std::isfinite(times.enqueue_ms) && times.device_ms > 0.0 && times.enqueue_ms >= 0.0;
   if (!possible) return Failure{Status::crashed, "the runner gave no possible times"};

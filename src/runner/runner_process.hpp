@@ -43,8 +43,9 @@ class RunnerProcess {
   Result<Done> prepare(const BufferOffsets& offsets, std::chrono::milliseconds limit);
   //! A call follows within milliseconds: the runner waits for it without sleeping.
   void get_ready();
-  //! `hold_device`: see CallOptions.
-  Result<CallTimes> call(const BufferOffsets& offsets, std::chrono::milliseconds limit, bool hold_device = false);
+  //! Of the options, `hold_device` and `time_steps` count.
+  Result<CallTimes> call(const BufferOffsets& offsets, std::chrono::milliseconds limit,
+                         const CallOptions& options = {});
   Result<Done> unload();
 
   bool alive() { return process_.running(); }

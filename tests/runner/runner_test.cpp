@@ -115,6 +115,45 @@ TEST(Runner, TakesTheNextPlanAfterUnloading) {
   EXPECT_TRUE(runner.call(f.offsets, 5000ms).ok());
 }
 
+TEST(Runner, SaysWhatStepsTakeWhereItIsAsked) {
+  Fixture f("y[threadIdx.x] = x[threadIdx.x];");
+  RunnerProcess runner = f.start_and_load();
+  EXPECT_TRUE(runner.call(f.offsets, 5000ms).value().steps.steps.empty());
+  const StepTimes times = runner.call(f.offsets, 5000ms, {.time_steps = true}).value().steps;
+  ASSERT_EQ(times.steps.size(), 1u);
+  EXPECT_GT(times.steps[0].milliseconds, 0.0);
+  EXPECT_TRUE(times.steps[0].resources);
+}
+
+TEST(Protocol, StepTimesTravelWhole) {
+  StepTimes times{0.002, {{0.5, {}}, {0.25, LaunchResources{64, 16, 1024, 4, 0.5}}}};
+  const StepTimes read = protocol::step_times_from_json({{"step_times", protocol::step_times_to_json(times)}});
+  EXPECT_EQ(read.empty_ms, 0.002);
+  ASSERT_EQ(read.steps.size(), 2u);
+  EXPECT_EQ(read.steps[0].milliseconds, 0.5);
+  EXPECT_FALSE(read.steps[0].resources);
+  ASSERT_TRUE(read.steps[1].resources);
+  EXPECT_EQ(read.steps[1].resources->registers, 64);
+  EXPECT_EQ(read.steps[1].resources->local_bytes, 16);
+  EXPECT_EQ(read.steps[1].resources->shared_bytes, 1024);
+  EXPECT_EQ(read.steps[1].resources->resident_blocks, 4);
+  EXPECT_EQ(read.steps[1].resources->occupancy, 0.5);
+}
+
+TEST(Protocol, StepTimesThatCannotBeAreNone) {
+  const nlohmann::json good{{"milliseconds", 1.0}};
+  const auto steps_read = [](const nlohmann::json& step_times) {
+    return protocol::step_times_from_json({{"step_times", step_times}}).steps.size();
+  };
+  EXPECT_EQ(steps_read({{"empty_ms", 0.0}, {"steps", {good}}}), 1u);
+  EXPECT_EQ(steps_read({{"empty_ms", -1.0}, {"steps", {good}}}), 0u);
+  EXPECT_EQ(steps_read({{"empty_ms", 0.0}, {"steps", {good, {{"milliseconds", -1.0}}}}}), 0u);
+  EXPECT_EQ(steps_read({{"empty_ms", 0.0}, {"steps", {good, {{"milliseconds", "long"}}}}}), 0u);
+  EXPECT_EQ(steps_read({{"empty_ms", 0.0}, {"steps", {good, {{"milliseconds", 1.0}, {"registers", 1}}}}}), 0u);
+  EXPECT_EQ(steps_read("nothing"), 0u);
+  EXPECT_EQ(protocol::step_times_from_json(nlohmann::json::object()).steps.size(), 0u);
+}
+
 TEST(Protocol, AGateThatCannotBeReadMakesTheTimesUseless) {
   EXPECT_EQ(protocol::gate_from_json({{"gate", static_cast<int>(Gate::held)}}), Gate::held);
   EXPECT_EQ(protocol::gate_from_json({{"gate", static_cast<int>(Gate::unused)}}), Gate::unused);

@@ -23,6 +23,7 @@ CUfunction Module::function(const std::string& symbol) const {
 CudaDevice::CudaDevice(int ordinal) : ordinal_(ordinal) {
   use_primary_context(ordinal, CU_CTX_SCHED_SPIN);  // a thread that slept through a call starts the next one late
   info_ = device_info(ordinal);
+  most_resident_threads_ = cuda::most_resident_threads(ordinal);
   // Neither heap nor print buffer is offered to programs; the smallest sizes leave least room to hide data in.
   driver().cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE, 0);
   driver().cuCtxSetLimit(CU_LIMIT_PRINTF_FIFO_SIZE, 1024);

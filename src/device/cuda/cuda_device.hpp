@@ -34,6 +34,7 @@ class CudaDevice : public Device {
 
   CUstream stream() const { return stream_; }
   std::byte* arena_base() const { return reinterpret_cast<std::byte*>(arena_.address()); }
+  int most_resident_threads() const { return most_resident_threads_; }
   const ArenaLayout& layout() const { return layout_; }
   //! Launches the scrub kernel if there is one.
   void scrub() const;
@@ -44,6 +45,7 @@ class CudaDevice : public Device {
  private:
   int ordinal_;
   DeviceInfo info_;
+  int most_resident_threads_ = 0;
   CUstream stream_ = nullptr;
   MappedMemory arena_;
   ArenaLayout layout_;

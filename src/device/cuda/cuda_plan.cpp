@@ -97,7 +97,7 @@ void CudaPlan::run_op(const OpStep& step, std::size_t index) {
   }
 }
 
-void CudaPlan::run_steps(const std::vector<Step>& steps, std::vector<PreparedLaunch>& launches) {
+void CudaPlan::run_steps(const std::vector<Step>& steps, std::vector<PreparedLaunch>& launches, StepClock* clock) {
   std::size_t next_launch = 0;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     if (std::holds_alternative<LaunchStep>(steps[i])) {
@@ -121,6 +121,7 @@ void CudaPlan::run_steps(const std::vector<Step>& steps, std::vector<PreparedLau
     } else {
       run_op(std::get<OpStep>(steps[i]), i);
     }
+    if (clock) clock->tick(device_.stream());
   }
 }
 
@@ -141,28 +142,49 @@ void CudaPlan::copy_op_outputs(const BufferOffsets& offsets) {
 
 CallTimes CudaPlan::call(const BufferOffsets& offsets, const CallOptions& options) {
   place(offsets);
-  if (plan_.cuda_graph && !graph_) build_graph(offsets);
+  if (options.time_steps)
+    drop_graph();
+  else if (plan_.cuda_graph && !graph_)
+    build_graph(offsets);
   check(driver().cuCtxResetPersistingL2Cache(), "reset the persisting cache");
   if (options.warm_launch) device_.scrub();
   if (ops_ && !graph_) begin_ops(offsets);  // a caller of PyTorch has its tensors already
   device_.synchronize();
-  const CallTimes times = time_steps(offsets, options.hold_device && gate_limit_.useful() ? device_.gate() : nullptr);
+  const CallTimes times = time_call(offsets, options.hold_device && gate_limit_.useful() ? device_.gate() : nullptr,
+                                    options.time_steps ? &step_clock_ : nullptr);
   if (!graph_) copy_op_outputs(offsets);
   if (ops_ && !graph_) ops_->end();
   device_.synchronize();
   return times;
 }
 
-CallTimes CudaPlan::time_steps(const BufferOffsets& offsets, StartGate* gate) {
+StepTimes CudaPlan::step_times(const StepClock& clock) const {
+  const std::vector<double> intervals = clock.intervals_ms();  // the first has nothing in it
+  StepTimes times{intervals.at(0), {}};
+  std::size_t next_launch = 0;
+  for (std::size_t i = 0; i < plan_.call.size(); ++i) {
+    StepTime& step = times.steps.emplace_back(StepTime{intervals.at(i + 1), {}});
+    if (std::holds_alternative<LaunchStep>(plan_.call[i]))
+      step.resources = call_launches_[next_launch++].resources(device_.most_resident_threads());
+  }
+  return times;
+}
+
+CallTimes CudaPlan::time_call(const BufferOffsets& offsets, StartGate* gate, StepClock* clock) {
   using Clock = std::chrono::steady_clock;
   using Milliseconds = std::chrono::duration<double, std::milli>;
   if (gate) gate->close(device_.stream(), gate_limit_.longest_wait());
   check(driver().cuEventRecord(start_, device_.stream()), "start the clock");
   const auto begin = Clock::now();
+  if (clock) {
+    clock->restart();
+    clock->tick(device_.stream());
+    clock->tick(device_.stream());
+  }
   if (graph_)
     launch_graph(offsets);
   else
-    run_steps(plan_.call, call_launches_);
+    run_steps(plan_.call, call_launches_, clock);
   const auto enqueued = Clock::now();
   check(driver().cuEventRecord(stop_, device_.stream()), "stop the clock");
   const auto released = gate ? Clock::now() : begin;
@@ -177,6 +199,7 @@ CallTimes CudaPlan::time_steps(const BufferOffsets& offsets, StartGate* gate) {
   times.host_ms = Milliseconds(end - released).count();
   times.enqueue_ms = Milliseconds(enqueued - begin).count();
   if (gate) times.gate = held ? Gate::held : Gate::expired;
+  if (clock) times.steps = step_times(*clock);
   return times;
 }
 

@@ -7,6 +7,7 @@
 #include "device/cuda/cuda_device.hpp"
 #include "device/cuda/gate_limit.hpp"
 #include "device/cuda/start_gate.hpp"
+#include "device/cuda/step_clock.hpp"
 #include "device/op_runtime.hpp"
 
 namespace cudal1::cuda {
@@ -19,6 +20,8 @@ class PreparedLaunch {
   void launch(CUstream stream);
   //! Puts the present parameters into the node of an instantiated graph.
   void patch(CUgraphExec graph, CUgraphNode node);
+  //! `most_resident_threads`: of a multiprocessor.
+  LaunchResources resources(int most_resident_threads) const;
 
  private:
   struct Pointer {
@@ -46,8 +49,10 @@ class CudaPlan : public LoadedPlan {
  private:
   struct GraphState;
   void place(const BufferOffsets& offsets);
-  CallTimes time_steps(const BufferOffsets& offsets, StartGate* gate);
-  void run_steps(const std::vector<Step>& steps, std::vector<PreparedLaunch>& launches);
+  //! `clock`: ticks around every step; may be null.
+  CallTimes time_call(const BufferOffsets& offsets, StartGate* gate, StepClock* clock);
+  void run_steps(const std::vector<Step>& steps, std::vector<PreparedLaunch>& launches, StepClock* clock = nullptr);
+  StepTimes step_times(const StepClock& clock) const;
   void run_op(const OpStep& step, std::size_t index);
   void copy_op_outputs(const BufferOffsets& offsets);
   using States = std::map<std::size_t, std::vector<std::byte>>;  // by buffer, on the host
@@ -70,6 +75,7 @@ class CudaPlan : public LoadedPlan {
   std::map<int, std::byte*> fixed_buffers_;  // for graphs: made once, since a recapture uses them again
   GateLimit gate_limit_;
   CUevent start_ = nullptr, stop_ = nullptr;
+  StepClock step_clock_;
 };
 
 }  // namespace cudal1::cuda

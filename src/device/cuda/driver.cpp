@@ -135,11 +135,16 @@ DeviceInfo device_info(int ordinal) {
   info.target = fmt::format("sm_{}{}", attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device),
                             attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device));
   info.multiprocessors = attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device);
+  info.clock_ghz = attribute(CU_DEVICE_ATTRIBUTE_CLOCK_RATE, device) / 1e6;
   info.l2_bytes = attribute(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, device);
   std::size_t memory = 0;
   check(driver().cuDeviceTotalMem(&memory, device), "read the GPU's memory size");
   info.memory_bytes = static_cast<std::int64_t>(memory);
   return info;
+}
+
+int most_resident_threads(int ordinal) {
+  return attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, device_at(ordinal));
 }
 
 double peak_bytes_per_second(int ordinal) {

@@ -23,6 +23,7 @@ namespace cudal1::cuda {
   X(cuMemAlloc) X(cuMemFree) X(cuMemsetD8Async) X(cuMemcpyDtoDAsync) X(cuMemcpyDtoH) X(cuMemcpyHtoD) \
   X(cuModuleLoadData) X(cuModuleLoadDataEx) X(cuModuleUnload) X(cuModuleGetFunction) \
   X(cuFuncSetAttribute) X(cuFuncGetAttribute) X(cuFuncGetParamInfo) X(cuLaunchKernelEx) \
+  X(cuOccupancyMaxActiveBlocksPerMultiprocessor) \
   X(cuStreamCreate) X(cuStreamSynchronize) X(cuEventCreate) X(cuEventDestroy) X(cuEventRecord) X(cuEventElapsedTime) \
   X(cuStreamBeginCapture) X(cuStreamEndCapture) X(cuStreamGetCaptureInfo) \
   X(cuGraphInstantiate) X(cuGraphLaunch) X(cuGraphUpload) X(cuGraphDestroy) X(cuGraphExecDestroy) \
@@ -56,6 +57,9 @@ int device_count(std::string& reason);
 CUcontext use_primary_context(int ordinal, unsigned flags = CU_CTX_SCHED_AUTO);
 
 DeviceInfo device_info(int ordinal);
+
+//! Of one multiprocessor.
+int most_resident_threads(int ordinal);
 
 //! The most the memory system can deliver, from clock and bus width; 0 if the driver does not say.
 double peak_bytes_per_second(int ordinal);

@@ -105,6 +105,22 @@ void PreparedLaunch::launch(CUstream stream) {
   if (result != CUDA_SUCCESS) check(result, fmt::format("launch kernel '{}'", step_.kernel), step_.at);
 }
 
+LaunchResources PreparedLaunch::resources(int most_resident_threads) const {
+  const auto attribute = [&](CUfunction_attribute which) {
+    int value = 0;
+    check(driver().cuFuncGetAttribute(&value, which, function_), "read the kernel's needs");
+    return value;
+  };
+  const auto threads = static_cast<int>(step_.block[0] * step_.block[1] * step_.block[2]);
+  int blocks = 0;
+  check(driver().cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function_, threads, config_.sharedMemBytes),
+        "read the kernel's occupancy");
+  const int warps = blocks * ((threads + 31) / 32);
+  return {attribute(CU_FUNC_ATTRIBUTE_NUM_REGS), attribute(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES),
+          attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES) + step_.shared_bytes, blocks,
+          warps / (most_resident_threads / 32.0)};
+}
+
 void PreparedLaunch::patch(CUgraphExec graph, CUgraphNode node) {
   CUDA_KERNEL_NODE_PARAMS parameters{};
   parameters.func = function_;

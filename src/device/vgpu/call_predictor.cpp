@@ -40,6 +40,7 @@ void CallPredictor::add_launch(const LaunchStep& step, const LoadedKernel& kerne
   shape.grid = index_of(step.grid);
   shape.block = index_of(step.block);
   shape.shared_bytes = kernel.kernel.static_shared_bytes + static_cast<std::uint64_t>(step.shared_bytes);
+  shape.local_bytes = kernel.kernel.local_bytes;
   shape.in_graph = plan_.cuda_graph;
   shape.traits = kernel.traits;
   shape.cached_bytes = static_cast<std::uint64_t>(cached(buffers));
@@ -66,7 +67,8 @@ void CallPredictor::add_zero(const ZeroStep& step) {
   row.name = fmt::format("zero {}", plan_.buffers[static_cast<std::size_t>(step.buffer)].name);
   row.is_op = true;
   row.bytes_written = bytes_of(buffers);
-  row.milliseconds = launch_us / 1e3 + 1e3 * row.bytes_written / gpu_.memory.l2_bytes_per_second;
+  row.launch_milliseconds = launch_us / 1e3;
+  row.milliseconds = row.launch_milliseconds + 1e3 * row.bytes_written / gpu_.memory.l2_bytes_per_second;
   row.bound = "launch";
   report_.add(row);
   use(buffers);

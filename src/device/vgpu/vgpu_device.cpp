@@ -14,7 +14,7 @@ std::unique_ptr<LoadedPlan> VgpuDevice::load(const Plan& plan, const CompiledMod
   if (arena_.bytes().empty()) throw DeviceError(Status::judge_error, "no arena is mapped", false);
   std::unique_ptr<OpRuntime> ops;
   if (plan.has_op_steps()) ops = make_op_runtime(plan, {.precision = flags});
-  return std::make_unique<VgpuPlan>(plan, module, profile_, checks_, arena_.bytes(), std::move(ops));
+  return std::make_unique<VgpuPlan>(plan, module, profile_, checks_, arena_.bytes(), std::move(ops), sample_blocks_);
 }
 
 }  // namespace cudal1::vgpu

@@ -12,8 +12,10 @@ namespace cudal1::vgpu {
 
 class VgpuDevice : public Device {
  public:
-  //! `gpu`: whose times are predicted; a name or a file. Throws Error.
-  VgpuDevice(const std::string& gpu, const CheckOptions& checks) : profile_(find_profile(gpu)), checks_(checks) {}
+  //! `gpu`: whose times are predicted; a name or a file. `sample_blocks`: of a launch whose results nobody in the call
+  //! needs only so many are run, to count what they do, and its results are then not whole; 0: all. Throws Error.
+  VgpuDevice(const std::string& gpu, const CheckOptions& checks, std::uint64_t sample_blocks = 0)
+      : profile_(find_profile(gpu)), checks_(checks), sample_blocks_(sample_blocks) {}
   DeviceInfo info() const override { return {}; }
   void map_arena(UniqueFd memory, const ArenaLayout& layout) override;
   std::unique_ptr<LoadedPlan> load(const Plan& plan, const CompiledModule& module, PrecisionFlags flags) override;
@@ -21,6 +23,7 @@ class VgpuDevice : public Device {
  private:
   GpuProfile profile_;
   CheckOptions checks_;
+  std::uint64_t sample_blocks_;
   HostMapping arena_;
 };
 

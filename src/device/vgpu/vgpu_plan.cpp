@@ -28,8 +28,13 @@ std::uint64_t bytes_of(const Buffer& buffer) { return static_cast<std::uint64_t>
 }  // namespace
 
 VgpuPlan::VgpuPlan(Plan plan, const CompiledModule& module, const GpuProfile& gpu, const CheckOptions& checks,
-                   std::span<std::byte> arena, std::unique_ptr<OpRuntime> ops)
-    : plan_(std::move(plan)), gpu_(gpu), checks_(checks), arena_(arena), ops_(std::move(ops)) {
+                   std::span<std::byte> arena, std::unique_ptr<OpRuntime> ops, std::uint64_t sample_blocks)
+    : plan_(std::move(plan)),
+      gpu_(gpu),
+      checks_(checks),
+      arena_(arena),
+      ops_(std::move(ops)),
+      sample_blocks_(sample_blocks) {
   if (plan_.has_launches()) module_ = std::make_unique<VgpuModule>(module);
   check_launches(plan_.prepare);
   check_launches(plan_.call);
@@ -87,7 +92,8 @@ void VgpuPlan::run_steps(const std::vector<cudal1::Step>& steps, CallPredictor* 
   const bool preparing = predictor == nullptr;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     if (const auto* launch = std::get_if<LaunchStep>(&steps[i])) {
-      const KernelCounters counters = run_launch(*launch, preparing);
+      const bool sampled = !preparing && is_sample_enough(i);
+      const KernelCounters counters = run_launch(*launch, preparing, sampled ? sample_blocks_ : 0);
       if (predictor) predictor->add_launch(*launch, *module_->find(launch->kernel), counters);
     } else if (const auto* zero = std::get_if<ZeroStep>(&steps[i])) {
       run_zero(*zero);
@@ -115,7 +121,19 @@ void VgpuPlan::run_zero(const ZeroStep& step) {
   if (!buffer.allocated_by_op) written_.set_written(device_address(step.buffer), bytes_of(buffer));
 }
 
-KernelCounters VgpuPlan::run_launch(const LaunchStep& step, bool preparing) {
+//! No later step sees what this launch writes, and none of its blocks waits for what another one does.
+bool VgpuPlan::is_sample_enough(std::size_t call_step) const {
+  const auto& launch = std::get<LaunchStep>(plan_.call[call_step]);
+  if (module_->find(launch.kernel)->kernel.blocks_may_meet) return false;
+  std::vector<int> written = buffers_of(plan_, launch);
+  std::erase_if(written, [&](int b) { return is_constant(plan_.buffers[static_cast<std::size_t>(b)].role, false); });
+  for (std::size_t later = call_step + 1; later < plan_.call.size(); ++later)
+    for (const int buffer : buffers_of(plan_, plan_.call[later]))
+      if (std::ranges::count(written, buffer) > 0) return false;
+  return true;
+}
+
+KernelCounters VgpuPlan::run_launch(const LaunchStep& step, bool preparing, std::uint64_t sample_blocks) {
   const Kernel& kernel = module_->find(step.kernel)->kernel;
   const std::vector<std::byte> parameters = parameters_of(step, kernel);
   Launch launch;
@@ -124,6 +142,7 @@ KernelCounters VgpuPlan::run_launch(const LaunchStep& step, bool preparing) {
   launch.block = index_of(step.block);
   launch.dynamic_shared_bytes = static_cast<std::uint64_t>(step.shared_bytes);
   launch.parameters = parameters;
+  launch.sample = sample_blocks;
   const GlobalMemory memory = memory_of(step, preparing);
   FindingLog log;
   if (watching_) launch.printed = &printed_;

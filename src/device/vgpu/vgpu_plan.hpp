@@ -17,9 +17,9 @@ namespace cudal1::vgpu {
 
 class VgpuPlan : public LoadedPlan {
  public:
-  //! `ops` is null where the plan has no op steps. Throws DeviceError.
+  //! `ops` is null where the plan has no op steps. `sample_blocks`: see VgpuDevice. Throws DeviceError.
   VgpuPlan(Plan plan, const CompiledModule& module, const GpuProfile& gpu, const CheckOptions& checks,
-           std::span<std::byte> arena, std::unique_ptr<OpRuntime> ops);
+           std::span<std::byte> arena, std::unique_ptr<OpRuntime> ops, std::uint64_t sample_blocks = 0);
 
   void prepare(const BufferOffsets& offsets) override;
   CallTimes call(const BufferOffsets& offsets, const CallOptions& options) override;
@@ -28,7 +28,8 @@ class VgpuPlan : public LoadedPlan {
   void check_launches(const std::vector<cudal1::Step>& steps) const;
   void place(const BufferOffsets& offsets);
   void run_steps(const std::vector<cudal1::Step>& steps, CallPredictor* predictor);  //!< null: to prepare
-  KernelCounters run_launch(const LaunchStep& step, bool preparing);
+  KernelCounters run_launch(const LaunchStep& step, bool preparing, std::uint64_t sample_blocks);
+  bool is_sample_enough(std::size_t call_step) const;
   void run_zero(const ZeroStep& step);
   void copy_op_outputs(const BufferOffsets& offsets);
 
@@ -56,6 +57,7 @@ class VgpuPlan : public LoadedPlan {
   std::vector<Finding> findings_;
   PrintedText printed_;
   bool watching_ = true;
+  std::uint64_t sample_blocks_ = 0;
 };
 
 }  // namespace cudal1::vgpu

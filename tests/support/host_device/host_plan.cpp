@@ -89,6 +89,9 @@ std::span<std::byte> thread_local_memory(void* library) {
   return search.found;
 }
 
+//! Made up: a processor has none of these.
+LaunchResources resources_of(const LaunchStep& step) { return {40, 0, step.shared_bytes, 3, 0.75}; }
+
 }  // namespace
 
 HostLibrary::HostLibrary(const std::string& binary) : memory_(make_sealed_memory("program", binary)) {
@@ -133,15 +136,18 @@ void HostPlan::prepare(const BufferOffsets& offsets) {
   run_steps(plan_.prepare);
 }
 
-CallTimes HostPlan::call(const BufferOffsets& offsets, const CallOptions&) {
+CallTimes HostPlan::call(const BufferOffsets& offsets, const CallOptions& options) {
   set_addresses(offsets);
   const auto start = Clock::now();
   if (op_runtime_) op_runtime_->begin(addresses_, 0);
-  run_steps(plan_.call);
+  StepTimes steps = run_steps(plan_.call);
   const double milliseconds = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
   copy_op_outputs(offsets);
   if (op_runtime_) op_runtime_->end();
-  return {milliseconds, milliseconds};
+  CallTimes times;
+  times.device_ms = times.host_ms = milliseconds;
+  if (options.time_steps) times.steps = std::move(steps);
+  return times;
 }
 
 void HostPlan::set_addresses(const BufferOffsets& offsets) {
@@ -153,11 +159,18 @@ void HostPlan::set_addresses(const BufferOffsets& offsets) {
       addresses_[i] = arena_address(plan_.buffers[i], offsets[i]);
 }
 
-void HostPlan::run_steps(const std::vector<Step>& steps) {
-  for (std::size_t i = 0; i < steps.size(); ++i)
+StepTimes HostPlan::run_steps(const std::vector<Step>& steps) {
+  StepTimes times;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const auto start = Clock::now();
     std::visit(
         Overloaded{[&](const OpStep& step) { op_runtime_->run(step, i); }, [&](const auto& step) { run_step(step); }},
         steps[i]);
+    StepTime& time = times.steps.emplace_back();
+    time.milliseconds = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+    if (const auto* launch = std::get_if<LaunchStep>(&steps[i])) time.resources = resources_of(*launch);
+  }
+  return times;
 }
 
 void HostPlan::run_step(const LaunchStep& step) {

@@ -38,7 +38,7 @@ class HostPlan : public LoadedPlan {
 
  private:
   void set_addresses(const BufferOffsets& offsets);
-  void run_steps(const std::vector<Step>& steps);
+  StepTimes run_steps(const std::vector<Step>& steps);
   void run_step(const LaunchStep& step);
   void run_step(const ZeroStep& step);
   void copy_op_outputs(const BufferOffsets& offsets);

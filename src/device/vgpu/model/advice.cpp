@@ -7,6 +7,8 @@
 namespace cudal1::vgpu {
 namespace {
 
+constexpr std::uint64_t small_stack_bytes = 64;  // functions like sinf have a rare path that needs some
+
 bool wastes_sectors(const KernelFacts& facts) {
   return facts.least_sectors_per_request > 0 && facts.sectors_per_request > 1.5 * facts.least_sectors_per_request;
 }
@@ -34,25 +36,33 @@ std::string about_l2(const KernelFacts& facts) {
       facts.reads_of_a_byte);
 }
 
-std::string about_occupancy(const KernelFacts& facts) {
-  if (facts.occupancy_limit == "registers")
+std::string about_occupancy(const KernelResidency& residency) {
+  if (residency.occupancy_limit == "registers")
     return fmt::format("{} registers a thread leave room for few warps: smaller tiles a thread, or __launch_bounds__",
-                       facts.registers);
-  if (facts.occupancy_limit == "shared memory")
-    return "shared memory leaves room for few blocks: smaller tiles, or larger blocks on them";
-  if (facts.occupancy_limit == "blocks") return "blocks are small: 128 to 512 threads fill a multiprocessor";
-  return fmt::format("{} blocks do not fill the multiprocessors: less work a block", facts.blocks);
+                       residency.registers);
+  if (residency.occupancy_limit == "shared memory")
+    return fmt::format("{:.1f} kB of shared memory leave room for few blocks: smaller tiles, or larger blocks on them",
+                       static_cast<double>(residency.shared_bytes) / 1e3);
+  if (residency.occupancy_limit == "blocks") return "blocks are small: 128 to 512 threads fill a multiprocessor";
+  return fmt::format("{} blocks do not fill the multiprocessors: less work a block", residency.blocks);
 }
 
-std::string about_latency(const KernelFacts& facts) {
-  const bool half_empty = facts.occupancy < 0.5;
+std::string about_latency(const KernelFacts& facts, const KernelResidency& residency) {
+  const bool half_empty = residency.occupancy < 0.5;
   if (facts.loads_in_flight < (half_empty ? 2 : 4))
     return fmt::format(
         "a warp has {:.1f} loads on their way at a time: let a thread load several values (or 16 bytes) before it uses "
         "the first",
         facts.loads_in_flight);
-  if (half_empty) return about_occupancy(facts);
+  if (half_empty) return about_occupancy(residency);
   return "warps wait for one another and for memory: fewer barriers, shorter chains of dependent instructions";
+}
+
+std::string about_local(const KernelResidency& residency) {
+  return fmt::format(
+      "; {} bytes of local memory a thread go through the caches: index arrays by constants (unroll), use fewer "
+      "registers",
+      residency.local_bytes);
 }
 
 std::string about_pipe(const std::string& bound) {
@@ -85,7 +95,7 @@ std::string about_kernel(const KernelReport& row) {
                        facts.passes_per_shared_request);
   if (row.bound == "L2 bandwidth") return about_l2(facts);
   if (row.bound == "L1 bandwidth" && wastes_sectors(facts)) return about_sectors(facts);
-  if (row.bound.starts_with("latency")) return about_latency(facts);
+  if (row.bound.starts_with("latency")) return about_latency(facts, *row.residency);
   return about_pipe(row.bound);
 }
 
@@ -103,12 +113,12 @@ std::string advice_for(const KernelReport& row) {
     return "the launch takes longer than the work: fuse it with its neighbours, or use `graph`";
   if (row.is_op) return about_op(row);
   if (row.bound == "DRAM bandwidth") return about_dram(row);
-  if (!row.facts) return "";
-  const std::string advice = about_kernel(row);
+  if (!row.facts || !row.residency) return "";
+  std::string advice = about_kernel(row);
   if (row.facts->lanes_per_instruction > 0 && row.facts->lanes_per_instruction < 20)
-    return fmt::format("{:.0f} of 32 lanes work on average: let a warp's threads go the same way; {}",
-                       row.facts->lanes_per_instruction, advice);
-  return advice;
+    advice = fmt::format("{:.0f} of 32 lanes work on average: let a warp's threads go the same way; {}",
+                         row.facts->lanes_per_instruction, advice);
+  return row.residency->local_bytes > small_stack_bytes ? advice + about_local(*row.residency) : advice;
 }
 
 }  // namespace cudal1::vgpu

@@ -3,14 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "device/vgpu/model/advice.hpp"
 
 namespace cudal1::vgpu {
 namespace {
-
-using nlohmann::json;
 
 double ratio(double a, double b) { return b > 0 ? a / b : 0; }
 
@@ -45,48 +42,42 @@ std::string limit_of(const KernelPrediction& prediction) {
   return to_string(prediction.occupancy.limit);
 }
 
-//! Every member with its name in JSON.
-template <class Facts, class Visit>
-void for_each_fact(Facts& facts, Visit visit) {
-  visit("busiest_pipe", facts.busiest_pipe);
-  visit("busiest_pipe_share", facts.busiest_pipe_share);
-  visit("occupancy", facts.occupancy);
-  visit("occupancy_limit", facts.occupancy_limit);
-  visit("registers", facts.registers);
-  visit("blocks", facts.blocks);
-  visit("sectors_per_request", facts.sectors_per_request);
-  visit("least_sectors_per_request", facts.least_sectors_per_request);
-  visit("passes_per_shared_request", facts.passes_per_shared_request);
-  visit("lanes_per_instruction", facts.lanes_per_instruction);
-  visit("divergent_branches", facts.divergent_branches);
-  visit("reads_of_a_byte", facts.reads_of_a_byte);
-  visit("loads_in_flight", facts.loads_in_flight);
-  visit("l2_share", facts.l2_share);
+KernelResidency residency_of(const KernelShape& shape, const KernelPrediction& prediction) {
+  KernelResidency residency;
+  residency.occupancy = std::min(prediction.active_share, prediction.occupancy.share);
+  residency.occupancy_limit = limit_of(prediction);
+  residency.registers = shape.traits.registers;
+  residency.shared_bytes = shape.shared_bytes;
+  residency.local_bytes = shape.local_bytes;
+  residency.blocks = shape.blocks();
+  residency.threads_per_block = shape.threads_per_block();
+  return residency;
 }
 
-json facts_json(const KernelFacts& facts) {
-  json made;
-  for_each_fact(facts, [&](const char* name, const auto& value) { made[name] = value; });
-  return made;
+KernelFacts facts_of(const GpuProfile& gpu, const KernelShape& shape, const KernelCounters& counters,
+                     const KernelPrediction& prediction) {
+  KernelFacts facts;
+  facts.busiest_pipe = prediction.busiest_pipe;
+  facts.busiest_pipe_share = prediction.busiest_pipe_share;
+  facts.reads_of_a_byte =
+      ratio(prediction.traffic.l2, prediction.traffic.distinct_read + prediction.traffic.distinct_written);
+  facts.loads_in_flight = shape.traits.parallelism.global;
+  const double running_seconds = (prediction.milliseconds - prediction.launch_milliseconds) / 1e3;
+  facts.l2_share = ratio(prediction.traffic.l2 / gpu.memory.l2_bytes_per_second, running_seconds);
+  add_counts(counters, facts);
+  return facts;
 }
 
-KernelReport row_from_json(const json& given) {
-  KernelReport row;
-  row.name = given.at("name");
-  row.is_op = given.at("kind") == "op";
-  row.source_line = given.value("line", 0);
-  row.milliseconds = given.at("milliseconds");
-  row.share = given.at("share");
-  row.launches = given.at("launches");
-  row.bytes_read = given.at("bytes_read");
-  row.bytes_written = given.at("bytes_written");
-  row.dram_share = given.at("dram_share");
-  row.bound = given.at("bound");
-  row.advice = given.at("advice");
-  if (!given.contains("occupancy")) return row;
-  row.facts.emplace();
-  for_each_fact(*row.facts, [&](const char* name, auto& value) { given.at(name).get_to(value); });
-  return row;
+KernelReport merged(const KernelReport& rows, const KernelReport& further) {
+  const bool longer = further.milliseconds * static_cast<double>(rows.launches) > rows.milliseconds;
+  KernelReport sum = longer ? further : rows;
+  sum.milliseconds = rows.milliseconds + further.milliseconds;
+  sum.launch_milliseconds = rows.launch_milliseconds + further.launch_milliseconds;
+  sum.launches = rows.launches + further.launches;
+  sum.bytes_read = rows.bytes_read + further.bytes_read;
+  sum.bytes_written = rows.bytes_written + further.bytes_written;
+  sum.dram_bytes = rows.dram_bytes + further.dram_bytes;
+  return sum;
 }
 
 }  // namespace
@@ -97,23 +88,14 @@ KernelReport report_of_kernel(const std::string& name, int source_line, const Gp
   row.name = name;
   row.source_line = source_line;
   row.milliseconds = prediction.milliseconds;
+  row.launch_milliseconds = prediction.launch_milliseconds;
   row.bytes_read = prediction.traffic.distinct_read;
   row.bytes_written = prediction.traffic.distinct_written;
+  row.dram_bytes = prediction.traffic.dram();
   row.dram_share = prediction.dram_share;
   row.bound = prediction.bound;
-  KernelFacts facts;
-  facts.busiest_pipe = prediction.busiest_pipe;
-  facts.busiest_pipe_share = prediction.busiest_pipe_share;
-  facts.occupancy = std::min(prediction.active_share, prediction.occupancy.share);
-  facts.occupancy_limit = limit_of(prediction);
-  facts.registers = shape.traits.registers;
-  facts.blocks = shape.blocks();
-  facts.reads_of_a_byte = ratio(prediction.traffic.l2, row.bytes_read + row.bytes_written);
-  facts.loads_in_flight = shape.traits.parallelism.global;
-  const double running_seconds = (prediction.milliseconds - prediction.launch_milliseconds) / 1e3;
-  facts.l2_share = ratio(prediction.traffic.l2 / gpu.memory.l2_bytes_per_second, running_seconds);
-  add_counts(counters, facts);
-  row.facts = facts;
+  row.residency = residency_of(shape, prediction);
+  row.facts = facts_of(gpu, shape, counters, prediction);
   row.advice = advice_for(row);
   return row;
 }
@@ -123,10 +105,12 @@ KernelReport report_of_op(const std::string& name, const GpuProfile& gpu, const 
   row.name = name;
   row.is_op = true;
   row.milliseconds = estimate.milliseconds;
+  row.launch_milliseconds = estimate.launch_milliseconds;
   row.bytes_read = estimate.work.bytes_read;
   row.bytes_written = estimate.work.bytes_written;
+  row.dram_bytes = row.bytes_read + row.bytes_written;
   const double running_seconds = (estimate.milliseconds - estimate.launch_milliseconds) / 1e3;
-  row.dram_share = ratio((row.bytes_read + row.bytes_written) / gpu.memory.dram_bytes_per_second, running_seconds);
+  row.dram_share = ratio(row.dram_bytes / gpu.memory.dram_bytes_per_second, running_seconds);
   row.bound = estimate.bound;
   row.advice = advice_for(row);
   return row;
@@ -139,59 +123,17 @@ double ProfileReport::total_ms() const {
 }
 
 void ProfileReport::add(const KernelReport& row) {
-  const auto same = std::ranges::find_if(rows, [&](const KernelReport& r) {
-    return r.name == row.name && r.is_op == row.is_op && r.source_line == row.source_line;
-  });
-  if (same == rows.end()) {
+  const auto same = std::ranges::find_if(rows, [&](const KernelReport& r) { return r.is_same_step(row); });
+  if (same == rows.end())
     rows.push_back(row);
-  } else {
-    KernelReport merged = row.milliseconds * static_cast<double>(same->launches) > same->milliseconds ? row : *same;
-    merged.milliseconds = same->milliseconds + row.milliseconds;
-    merged.launches = same->launches + row.launches;
-    merged.bytes_read = same->bytes_read + row.bytes_read;
-    merged.bytes_written = same->bytes_written + row.bytes_written;
-    *same = merged;
-  }
+  else
+    *same = merged(*same, row);
+  sort();
+}
+
+void ProfileReport::sort() {
   std::ranges::stable_sort(rows, std::ranges::greater{}, &KernelReport::milliseconds);
   for (KernelReport& each : rows) each.share = ratio(each.milliseconds, total_ms());
-}
-
-json to_json(const KernelReport& row) {
-  json made{{"name", row.name},
-            {"kind", row.is_op ? "op" : "kernel"},
-            {"milliseconds", row.milliseconds},
-            {"share", row.share},
-            {"launches", row.launches},
-            {"bytes_read", row.bytes_read},
-            {"bytes_written", row.bytes_written},
-            {"dram_share", row.dram_share},
-            {"bound", row.bound},
-            {"advice", row.advice}};
-  if (row.source_line > 0) made["line"] = row.source_line;
-  if (row.facts) made.update(facts_json(*row.facts));
-  return made;
-}
-
-json to_json(const ProfileReport& report) {
-  json rows = json::array();
-  for (const KernelReport& row : report.rows) rows.push_back(to_json(row));
-  return {{"gpu", report.gpu},
-          {"predicted", report.predicted},
-          {"milliseconds", report.total_ms()},
-          {"call_milliseconds", report.call_ms},
-          {"steps", rows}};
-}
-
-ProfileReport report_from_json(const std::string& text) try {
-  const json given = json::parse(text);
-  ProfileReport report;
-  report.gpu = given.at("gpu");
-  report.predicted = given.at("predicted");
-  report.call_ms = given.at("call_milliseconds");
-  for (const json& row : given.at("steps")) report.rows.push_back(row_from_json(row));
-  return report;
-} catch (const json::exception& error) {
-  throw Error(fmt::format("no profile report: {}", error.what()));
 }
 
 }  // namespace cudal1::vgpu

@@ -11,6 +11,7 @@ namespace cudal1::vgpu {
 struct KernelShape {
   Index3 grid{1, 1, 1}, block{1, 1, 1};
   std::uint64_t shared_bytes = 0;  //!< of a block, static and dynamic
+  std::uint64_t local_bytes = 0;   //!< of a thread: arrays with computed indices
   bool in_graph = false;           //!< launched by a CUDA Graph
   KernelTraits traits;             //!< registers, what overlaps, which mma
   std::uint64_t cached_bytes = 0;  //!< of what it reads that an earlier step left in L2

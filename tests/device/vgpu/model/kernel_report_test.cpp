@@ -27,8 +27,8 @@ TEST(KernelReports, ACopyIsAtTheMemorysLimit) {
   EXPECT_DOUBLE_EQ(row.facts->sectors_per_request, 16);
   EXPECT_DOUBLE_EQ(row.facts->least_sectors_per_request, 16);
   EXPECT_DOUBLE_EQ(row.facts->lanes_per_instruction, 32);
-  EXPECT_DOUBLE_EQ(row.facts->occupancy, 1);
-  EXPECT_EQ(row.facts->occupancy_limit, "warps");
+  EXPECT_DOUBLE_EQ(row.residency->occupancy, 1);
+  EXPECT_EQ(row.residency->occupancy_limit, "warps");
 }
 
 TEST(KernelReports, AdviceFollowsFromTheFacts) {
@@ -46,7 +46,7 @@ TEST(KernelReports, AdviceFollowsFromTheFacts) {
   MadeUpKernel registers = made_up_copy(1320, 1 << 24);
   registers.shape.traits.registers = 255;
   registers.counters.barriers = 8 * 1320 * 1000;
-  EXPECT_EQ(report(registers).facts->occupancy_limit, "registers");
+  EXPECT_EQ(report(registers).residency->occupancy_limit, "registers");
   EXPECT_NE(report(registers).advice.find("255 registers a thread"), std::string::npos) << report(registers).advice;
 
   MadeUpKernel serial = made_up_copy(132, 1 << 24);
@@ -55,7 +55,7 @@ TEST(KernelReports, AdviceFollowsFromTheFacts) {
 
   MadeUpKernel few = made_up_copy(4, 1 << 22);
   EXPECT_EQ(report(few).bound, "too few blocks: 4 for 132 multiprocessors");
-  EXPECT_EQ(report(few).facts->occupancy_limit, "grid");
+  EXPECT_EQ(report(few).residency->occupancy_limit, "grid");
   EXPECT_NE(report(few).advice.find("most of the GPU is idle"), std::string::npos);
 
   EXPECT_NE(report(made_up_copy(1, 4096)).advice.find("launch takes longer"), std::string::npos);
