@@ -1,0 +1,1 @@
+"""Turns PyTorch modules into tasks of cudal1: graph.json, weights.safetensors and the module's source."""

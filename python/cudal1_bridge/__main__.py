@@ -1,0 +1,36 @@
+"""python -m cudal1_bridge MODULE.py -o FOLDER: writes the task of a module."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from pathlib import Path
+
+from .errors import BridgeError
+from .exporting import export_task
+from .module_file import load_module_file
+from .task_folder import write_task
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="cudal1_bridge", description="Writes the task of a PyTorch module.")
+    parser.add_argument("module", type=Path, help="a file with Model, get_inputs and get_init_inputs")
+    parser.add_argument("-o", "--output", type=Path, required=True, help="the folder to make")
+    parser.add_argument("--seed", type=int, default=0, help="for the weights (default: 0)")
+    options = parser.parse_args(arguments)
+    try:
+        file = load_module_file(options.module)
+        write_task(export_task(file, _task_name(file.name), options.seed), options.output)
+    except BridgeError as problem:
+        print(f"cudal1: {problem}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _task_name(stem: str) -> str:
+    return re.sub(r"[^\w.]", "_", stem, flags=re.ASCII) or "task"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

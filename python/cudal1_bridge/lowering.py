@@ -1,0 +1,224 @@
+"""From torch.export's graph to the nodes of a task: in-place operators become plain ones, what is no computation
+goes away, and buffers that are written become state."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch.export.graph_signature import ConstantArgument, InputKind, OutputKind, TensorArgument
+from torch.fx import Node as FxNode
+from torch.fx.node import map_aggregate
+
+from .errors import BridgeError
+from .graph import Node, ValueName
+from .naming import Names, identifier, identities, operator_name, plain_form
+
+aten = torch.ops.aten
+
+# Checks of the exporter, not computations.
+_dropped = {aten._assert_tensor_metadata.default, aten._assert_scalar.default, aten._assert_async.msg}
+# operator -> (arguments that it writes, the argument that says so); its schema is silent about it
+_silent_writers = {
+    aten.batch_norm.default: ((3, 4), 5),
+    aten.instance_norm.default: ((3, 4), 5),
+}
+
+
+class NeedsFunctionalization(Exception):
+    """A value is written while other names for its memory are still in use."""
+
+
+@dataclass
+class LoweredGraph:
+    inputs: list[tuple[str, FxNode]] = field(default_factory=list)  #: name, placeholder
+    parameters: dict[str, FxNode] = field(default_factory=dict)  #: by path; parameters and buffers
+    constants: dict[str, FxNode] = field(default_factory=dict)  #: by name in ExportedProgram.constants
+    nodes: list[Node] = field(default_factory=list)
+    outputs: list[str] = field(default_factory=list)
+    written: list[str] = field(default_factory=list)  #: paths of buffers that a call changes
+    state_updates: dict[str, str] = field(default_factory=dict)  #: path of a buffer -> its value after the call
+
+
+def lower(program: torch.export.ExportedProgram) -> LoweredGraph:
+    """Raises BridgeError with the user's line."""
+    try:
+        return _Lowering(program).run()
+    except NeedsFunctionalization:
+        return _Lowering(program.run_decompositions({})).run()
+
+
+class _Lowering:
+    def __init__(self, program: torch.export.ExportedProgram) -> None:
+        self._program = program
+        self._result = LoweredGraph()
+        self._names = Names()
+        self._values: dict[FxNode, Any] = {}  # a name, or a list of names for several results
+        self._tensor: dict[FxNode, FxNode] = {}  # the node that first gave this very tensor
+        self._memory: dict[FxNode, FxNode] = {}  # tensor -> the tensor whose memory it may share
+        self._paths: dict[FxNode, str] = {}  # placeholders of parameters and buffers
+        self._positions = {node: i for i, node in enumerate(program.graph.nodes)}
+
+    def run(self) -> LoweredGraph:
+        self._place_leaves()
+        for node in self._program.graph.nodes:
+            if node.op == "call_function":
+                self._lower_call(node)
+            elif node.op == "get_attr":
+                raise BridgeError("a part of forward is a graph of its own (autocast, control flow), not supported yet")
+        self._place_outputs()
+        return self._result
+
+    # --- leaves and outputs -------------------------------------------------------------------------------------
+
+    def _place_leaves(self) -> None:
+        placeholders = [node for node in self._program.graph.nodes if node.op == "placeholder"]
+        for node, spec in zip(placeholders, self._program.graph_signature.input_specs, strict=True):
+            if isinstance(spec.arg, ConstantArgument):
+                continue  # a number or a string: the exporter has put it in place
+            if not isinstance(spec.arg, TensorArgument):
+                raise BridgeError(f"an input of kind {type(spec.arg).__name__}, which a task cannot have")
+            self._values[node] = self._place_leaf(node, spec)
+            self._tensor[node] = self._memory[node] = node
+
+    def _place_leaf(self, node: FxNode, spec: Any) -> str:
+        if spec.kind == InputKind.USER_INPUT:
+            name = self._names.take(identifier(node.name))
+            self._result.inputs.append((name, node))
+            return name
+        if spec.kind in (InputKind.PARAMETER, InputKind.BUFFER):
+            self._paths[node] = spec.target
+            self._result.parameters[spec.target] = node
+            return self._names.take(spec.target)
+        if spec.kind == InputKind.CONSTANT_TENSOR:
+            self._result.constants[spec.target] = node
+            return self._names.take(spec.target)
+        raise BridgeError(f"an input of kind {spec.kind.name}, which a task cannot have")
+
+    def _place_outputs(self) -> None:
+        output = next(node for node in self._program.graph.nodes if node.op == "output")
+        for result, spec in zip(output.args[0], self._program.graph_signature.output_specs, strict=True):
+            if not isinstance(result, FxNode):
+                raise BridgeError(f"forward returns a {type(result).__name__} among its outputs; a task returns tensors")
+            if spec.kind == OutputKind.USER_OUTPUT:
+                self._result.outputs.append(self._name_of(result))
+            elif spec.kind == OutputKind.BUFFER_MUTATION:
+                self._update_state(spec.target, self._name_of(result))
+            else:
+                raise BridgeError(f"forward changes {spec.target}, which is not a buffer")
+
+    # --- nodes --------------------------------------------------------------------------------------------------
+
+    def _lower_call(self, node: FxNode) -> None:
+        if node.target is operator.getitem:
+            self._take_item(node)
+        elif node.target in _dropped:
+            pass
+        elif not isinstance(node.target, torch._ops.OpOverload):
+            raise BridgeError(f"{_place(node)}{node.target} is no operator of ATen")
+        elif node.target in identities:
+            self._tensor[node] = self._tensor[node.args[0]]
+        elif node.target._schema.name.endswith("_") and node.target._schema.is_mutable:
+            self._lower_in_place(node)
+        else:
+            self._lower_plain(node, node.target)
+
+    def _take_item(self, node: FxNode) -> None:
+        source, index = node.args
+        self._tensor[node] = node
+        self._memory[node] = self._memory_of(source)
+        self._values[node] = self._values[self._tensor[source]][index]
+
+    def _lower_plain(self, node: FxNode, target: torch._ops.OpOverload) -> str:
+        if target.namespace != "aten":
+            raise BridgeError(f"{_place(node)}{operator_name(target)} is no operator of ATen")
+        name = self._names.of_node(target)
+        made = Node(name, operator_name(target), self._named(node.args), dict(self._named(node.kwargs)))
+        made.writes_state = self._silently_written(node)
+        self._result.nodes.append(made)
+        self._tensor[node] = node
+        self._memory[node] = self._shared_memory(node)
+        self._values[node] = _output_names(name, node)
+        return name
+
+    def _lower_in_place(self, node: FxNode) -> None:
+        written = node.args[0]
+        plain = plain_form(node.target)
+        if plain is None:
+            raise BridgeError(f"{_place(node)}{operator_name(node.target)} works in place and has no plain form")
+        tensor = self._tensor[written]
+        if self._memory[tensor] in self._input_nodes():
+            raise BridgeError(f"{_place(node)}forward writes its input {self._values[self._memory[tensor]]}")
+        self._refuse_other_names(tensor, node)
+        name = self._lower_plain(node, plain)
+        if tensor in self._paths:
+            self._update_state(self._paths[tensor], name)
+        self._tensor[node] = tensor
+        self._values[tensor] = name
+
+    def _refuse_other_names(self, tensor: FxNode, writer: FxNode) -> None:
+        """Other tensors in the same memory would have to change, too, if somebody still reads them."""
+        memory = self._memory[tensor]
+        for other, home in self._memory.items():
+            if home is not memory or other is tensor:
+                continue
+            aliases = [node for node, same in self._tensor.items() if same is other]
+            if any(self._positions[user] > self._positions[writer] for alias in aliases for user in alias.users):
+                raise NeedsFunctionalization
+
+    def _update_state(self, path: str, value: str) -> None:
+        self._result.state_updates[path] = value
+        if path not in self._result.written:
+            self._result.written.append(path)
+
+    def _silently_written(self, node: FxNode) -> list[str]:
+        positions, flag = _silent_writers.get(node.target, ((), 0))
+        if not positions or not node.args[flag]:
+            return []
+        paths = [self._paths[node.args[i]] for i in positions if isinstance(node.args[i], FxNode)]
+        self._result.written.extend(path for path in paths if path not in self._result.written)
+        return paths
+
+    # --- values -------------------------------------------------------------------------------------------------
+
+    def _input_nodes(self) -> Iterable[FxNode]:
+        return (node for _, node in self._result.inputs)
+
+    def _name_of(self, node: FxNode) -> str:
+        value = self._values[self._tensor[node]]
+        return value[0] if isinstance(value, list) else value
+
+    def _named(self, arguments: Any) -> Any:
+        return map_aggregate(arguments, lambda a: ValueName(self._name_of(a)) if isinstance(a, FxNode) else a)
+
+    def _memory_of(self, node: FxNode) -> FxNode:
+        return self._memory[self._tensor[node]]
+
+    def _shared_memory(self, node: FxNode) -> FxNode:
+        """Of the argument that the schema says the result may be a view of, else its own."""
+        schema = node.target._schema
+        aliases = {name for ret in schema.returns if ret.alias_info for name in ret.alias_info.before_set}
+        for argument, given in zip(schema.arguments, node.args, strict=False):
+            if argument.alias_info and aliases & set(argument.alias_info.before_set) and isinstance(given, FxNode):
+                return self._memory_of(given)
+        return node
+
+
+def _output_names(name: str, node: FxNode) -> Any:
+    value = node.meta.get("val")
+    if isinstance(value, (list, tuple)):
+        return [name if i == 0 else f"{name}[{i}]" for i in range(len(value))]
+    return name
+
+
+def _place(node: FxNode) -> str:
+    """Where the user's source made this node."""
+    trace = node.meta.get("stack_trace") or ""
+    lines = [line.strip() for line in trace.splitlines() if line.strip().startswith("File ")]
+    if not lines:
+        return ""
+    path, line = lines[-1].split(", ")[:2]
+    return f"{path.removeprefix('File ').strip(chr(34))}:{line.removeprefix('line ')}: "

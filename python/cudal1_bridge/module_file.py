@@ -1,0 +1,112 @@
+"""Module files in KernelBench's form: a class `Model`, `get_inputs()` and perhaps `get_init_inputs()`."""
+
+from __future__ import annotations
+
+import importlib.machinery
+import importlib.util
+import itertools
+import sys
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any, TypeVar
+
+import torch
+
+from .errors import BridgeError, first_line
+
+_T = TypeVar("_T")
+_numbers = itertools.count()
+
+
+@dataclass(frozen=True)
+class ModuleFile:
+    """An imported module file. Everything it draws, it draws under a seed of ours."""
+
+    path: Path
+    source: str
+    module: ModuleType
+
+    @property
+    def name(self) -> str:
+        return self.path.stem
+
+    def make_model(self, seed: int, device: str) -> torch.nn.Module:
+        """The model in the mode its constructor leaves it in, which is training unless it says otherwise."""
+
+        def construct() -> torch.nn.Module:
+            arguments = self._init_arguments()
+            if isinstance(arguments, Mapping):
+                return self.module.Model(**arguments)
+            return self.module.Model(*arguments)
+
+        model = self._seeded("Model", seed, device, construct)
+        if not isinstance(model, torch.nn.Module):
+            raise BridgeError(f"{self.path}: Model is not a torch.nn.Module")
+        return model
+
+    def make_inputs(self, seed: int, device: str) -> tuple[list[Any], dict[str, Any]]:
+        """Arguments of `forward`, by position and by name."""
+        inputs = self._seeded("get_inputs", seed, device, self.module.get_inputs)
+        if isinstance(inputs, Mapping):
+            return [], dict(inputs)
+        if not isinstance(inputs, (list, tuple)):
+            raise BridgeError(f"{self.path}: get_inputs() returns {type(inputs).__name__}, not a list of inputs")
+        return list(inputs), {}
+
+    def _init_arguments(self) -> Any:
+        get = getattr(self.module, "get_init_inputs", None)
+        return get() if get else []
+
+    def _seeded(self, what: str, seed: int, device: str, make: Callable[[], _T]) -> _T:
+        torch.manual_seed(seed)
+        try:
+            with torch.device(device):
+                return make()
+        except BridgeError:
+            raise
+        except Exception as problem:
+            raise BridgeError(
+                f"{place_of(problem, self.path)}: {what} raises {type(problem).__name__}: {first_line(problem)}"
+            ) from problem
+
+
+def place_of(problem: BaseException, path: Path) -> str:
+    """The innermost line of the user's own file that took part."""
+    lines = [frame.lineno for frame in traceback.extract_tb(problem.__traceback__) if frame.filename == str(path)]
+    return f"{path}:{lines[-1]}" if lines else str(path)
+
+
+def load_module_file(path: Path) -> ModuleFile:
+    path = path.resolve()
+    try:
+        source = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as problem:
+        raise BridgeError(f"{path}: {first_line(problem)}") from problem
+    module = _import_file(path)
+    for name in ("Model", "get_inputs"):
+        if not callable(getattr(module, name, None)):
+            raise BridgeError(f"{path}: defines no {name}: a module file has Model, get_inputs and get_init_inputs")
+    return ModuleFile(path, source, module)
+
+
+def _import_file(path: Path) -> ModuleType:
+    # A name of its own for every file: two files called the same must not share classes, and inspect finds the source.
+    name = f"cudal1_user_module_{next(_numbers)}"
+    spec = importlib.util.spec_from_loader(name, importlib.machinery.SourceFileLoader(name, str(path)))
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except SyntaxError as problem:
+        raise BridgeError(f"{path}:{problem.lineno}: {problem.msg}") from problem
+    except ModuleNotFoundError as problem:
+        raise BridgeError(f"{place_of(problem, path)}: needs the package '{problem.name}', which is not here") from problem
+    except Exception as problem:
+        raise BridgeError(
+            f"{place_of(problem, path)}: {type(problem).__name__}: {first_line(problem)}"
+        ) from problem
+    return module

@@ -1,0 +1,44 @@
+"""Writes a task's folder. A folder is there whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from pathlib import Path
+
+from safetensors.torch import save_file
+
+from .errors import BridgeError, first_line
+from .exporting import ExportedTask
+
+
+def write_task(task: ExportedTask, folder: Path) -> None:
+    if folder.exists():
+        raise BridgeError(f"{folder} is already there")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    made = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    try:
+        (made / "graph.json").write_text(_graph_text(task), encoding="utf-8")
+        (made / "source.py").write_text(task.source, encoding="utf-8")
+        if task.tensors:
+            save_file({key: tensor.contiguous().clone() for key, tensor in task.tensors.items()},
+                      made / "weights.safetensors")
+        made.chmod(0o755)
+        made.rename(folder)
+    except OSError as problem:
+        raise BridgeError(f"{folder}: {first_line(problem)}") from problem
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+
+
+def _graph_text(task: ExportedTask) -> str:
+    """One leaf or node a line: people read these files, and so do models."""
+    lines = []
+    for key, value in task.to_json().items():
+        if isinstance(value, list) and value and isinstance(value[0], dict):
+            parts = ",\n".join(f"    {json.dumps(part)}" for part in value)
+            lines.append(f'  "{key}": [\n{parts}\n  ]')
+        else:
+            lines.append(f'  "{key}": {json.dumps(value)}')
+    return "{\n" + ",\n".join(lines) + "\n}\n"

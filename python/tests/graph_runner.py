@@ -1,0 +1,58 @@
+"""Runs a written task the slow, obvious way: what the bridge writes must compute what the module computes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import torch
+from cudal1_bridge.graph import dtype_names
+from safetensors.torch import load_file
+
+_dtypes = {name: dtype for dtype, name in dtype_names.items()}
+
+
+class GraphRunner:
+    def __init__(self, folder: Path) -> None:
+        self.graph = json.loads((folder / "graph.json").read_text())
+        file = folder / "weights.safetensors"
+        self._stored = load_file(file) if file.exists() else {}
+
+    def run(self, inputs: list[torch.Tensor]) -> tuple[list[torch.Tensor], dict[str, torch.Tensor]]:
+        """Outputs, and the state after the call."""
+        values: dict[str, Any] = dict(zip((leaf["name"] for leaf in self.graph["inputs"]), inputs, strict=True))
+        for leaf in self.graph.get("weights", []) + self.graph.get("state", []):
+            values[leaf["name"]] = self._stored[leaf["key"]].clone()
+        for node in self.graph["nodes"]:
+            self._run_node(node, values)
+        outputs = [values[name] for name in self.graph["outputs"]]
+        updates = self.graph.get("state_updates", {})
+        return outputs, {
+            leaf["name"]: values[updates.get(leaf["name"], leaf["name"])] for leaf in self.graph.get("state", [])
+        }
+
+    def _run_node(self, node: dict[str, Any], values: dict[str, Any]) -> None:
+        packet, _, overload = node["op"].removeprefix("aten::").partition(".")
+        operator = getattr(getattr(torch.ops.aten, packet), overload or "default")
+        arguments = [_argument(a, values) for a in node["args"]]
+        named = {key: _argument(a, values) for key, a in node.get("kwargs", {}).items()}
+        result = operator(*arguments, **named)
+        results = result if isinstance(result, (list, tuple)) else [result]
+        for i, tensor in enumerate(results):
+            values[node["name"] if i == 0 else f"{node['name']}[{i}]"] = tensor
+
+
+def _argument(json_value: Any, values: dict[str, Any]) -> Any:
+    if isinstance(json_value, str):
+        return values[json_value]
+    if isinstance(json_value, list):
+        return [_argument(element, values) for element in json_value]
+    if not isinstance(json_value, dict):
+        return json_value
+    if "float" in json_value:
+        return float(json_value["float"])
+    if "dtype" in json_value:
+        return _dtypes[json_value["dtype"]]
+    text = json_value["string"]
+    return getattr(torch, text) if text in ("contiguous_format", "preserve_format", "channels_last") else text

@@ -1,0 +1,86 @@
+"""Modules that cannot become tasks: one line that says where and why, and nothing is left behind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cudal1_bridge.__main__ import main
+
+_forward = """
+class Model(nn.Module):
+    def forward(self, x): return x + 1
+"""
+
+cases = {
+    "no model": ("def get_inputs(): return []", "defines no Model"),
+    "no inputs": (_forward, "defines no get_inputs"),
+    "syntax": ("def get_inputs(:", "module.py:5: invalid syntax"),
+    "package": ("import no_such_package", "module.py:5: needs the package 'no_such_package', which is not here"),
+    "raises at import": ("raise ValueError('broken\\nhere')", "module.py:5: ValueError: broken"),
+    "get_inputs raises": (_forward + "def get_inputs(): raise RuntimeError('none today')",
+                          "module.py:8: get_inputs raises RuntimeError: none today"),
+    "get_inputs gives a tensor": (_forward + "def get_inputs(): return torch.rand(2)", "not a list of inputs"),
+    "constructor": (_forward + "def get_inputs(): return [torch.rand(2)]\ndef get_init_inputs(): return [3]",
+                    "Model raises TypeError"),
+    "not a module": ("class Model: pass\ndef get_inputs(): return []", "Model is not a torch.nn.Module"),
+    "wrong shape": ("""
+class Model(nn.Module):
+    def forward(self, x): return x @ torch.ones(3, 3)
+def get_inputs(): return [torch.rand(2, 2)]""", "module.py:7: cannot be exported: RuntimeError"),
+    "sizes depend on values": ("""
+class Model(nn.Module):
+    def forward(self, x):
+        if x.sum() > 0:
+            return x
+        return -x
+def get_inputs(): return [torch.rand(2, 2)]""", "module.py:8: cannot be exported"),
+    "complex": ("""
+class Model(nn.Module):
+    def forward(self, x): return torch.view_as_real(x)
+def get_inputs(): return [torch.randn(2, 2, dtype=torch.complex64)]""", "complex64, which a task cannot have"),
+    "no tensor comes out": ("""
+class Model(nn.Module):
+    def forward(self, x): return x, 3
+def get_inputs(): return [torch.rand(2)]""", "forward returns a int among its outputs"),
+    "writes its input": ("""
+class Model(nn.Module):
+    def forward(self, x): return x.add_(1)
+def get_inputs(): return [torch.rand(2)]""", "module.py:7: forward writes its input x"),
+    "autocast": ("""
+class Model(nn.Module):
+    def forward(self, x):
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            return x @ x
+def get_inputs(): return [torch.rand(2, 2)]""", "autocast"),
+    "numbers from elsewhere": ("""
+import random
+class Model(nn.Module):
+    def forward(self, x): return x + 1
+def get_inputs(): return [torch.tensor([random.random()])]""", "the input x is not made by torch"),
+}
+
+
+@pytest.mark.parametrize("name", cases)
+def test_one_line_says_why(name: str, module_file: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    body, wanted = cases[name]
+    assert main([str(module_file(body)), "-o", str(tmp_path / "task")]) == 1
+    said = capsys.readouterr().err
+    assert wanted in said
+    assert said.startswith("cudal1: ") and said.count("\n") == 1
+    assert not (tmp_path / "task").exists()
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+
+
+def test_an_existing_folder_is_not_touched(module_file: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "task").mkdir()
+    path = module_file(_forward + "def get_inputs(): return [torch.rand(2)]")
+    assert main([str(path), "-o", str(tmp_path / "task")]) == 1
+    assert "is already there" in capsys.readouterr().err
+    assert list((tmp_path / "task").iterdir()) == []
+
+
+def test_a_missing_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(tmp_path / "no such.py"), "-o", str(tmp_path / "task")]) == 1
+    assert "No such file" in capsys.readouterr().err

@@ -1,0 +1,81 @@
+"""What is in graph.json."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from cudal1_bridge.__main__ import main
+
+
+def _graph(path: Path, folder: Path) -> dict[str, Any]:
+    assert main([str(path), "-o", str(folder)]) == 0
+    return json.loads((folder / "graph.json").read_text())
+
+
+def test_names_are_readable_and_batch_norm_declares_its_state(module_file: Any, tmp_path: Path) -> None:
+    graph = _graph(
+        module_file("""
+            class Model(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.bn = nn.BatchNorm1d(4)
+                def forward(self, x): return F.relu(self.bn(x)).relu_()
+            def get_inputs(): return [torch.rand(2, 4)]
+            """),
+        tmp_path / "task",
+    )
+    assert [node["name"] for node in graph["nodes"]] == ["add_1", "batch_norm_1", "relu_1", "relu_2"]
+    assert graph["nodes"][1]["writes_state"] == ["bn.running_mean", "bn.running_var"]
+    assert {leaf["name"] for leaf in graph["state"]} == {"bn.running_mean", "bn.running_var", "bn.num_batches_tracked"}
+    assert graph["state_updates"] == {"bn.num_batches_tracked": "add_1"}
+    assert [leaf["name"] for leaf in graph["weights"]] == ["bn.weight", "bn.bias"]
+
+
+def test_inputs_that_are_only_drawn_say_how(module_file: Any, tmp_path: Path) -> None:
+    graph = _graph(
+        module_file("""
+            class Model(nn.Module):
+                def forward(self, a, b, c, d): return a + b + c + d
+            def get_inputs():
+                return [torch.rand(2), torch.randn(2), torch.randint(3, 9, (2,)), torch.full((2,), 2.5)]
+            """),
+        tmp_path / "task",
+    )
+    assert [leaf["draw"] for leaf in graph["inputs"]] == [
+        {"kind": "uniform", "low": 0, "high": 1},
+        {"kind": "normal", "mean": 0, "std": 1},
+        {"kind": "integers", "low": 3, "high": 9},
+        {"kind": "constant", "value": 2.5},
+    ]
+    assert "input_graph" not in graph
+
+
+def test_inputs_that_are_computed_bring_their_recipe(module_file: Any, tmp_path: Path) -> None:
+    graph = _graph(
+        module_file("""
+            class Model(nn.Module):
+                def forward(self, a, b): return a @ b
+            def get_inputs():
+                scale = torch.rand(())
+                return [torch.triu(torch.rand(4, 4) * scale), torch.randn(4, 4)]
+            """),
+        tmp_path / "task",
+    )
+    assert graph["inputs"][0]["draw"] == {"kind": "computed", "output": 0}
+    assert graph["inputs"][1]["draw"]["kind"] == "normal"
+    recipe = graph["input_graph"]
+    assert [leaf["name"] for leaf in recipe["inputs"]] == ["rand_1", "rand_2"]
+    assert [node["op"] for node in recipe["nodes"]] == ["aten::mul.Tensor", "aten::triu"]
+    assert recipe["outputs"] == ["triu_1"]
+
+
+def test_a_task_holds_its_source(module_file: Any, tmp_path: Path) -> None:
+    path = module_file("""
+        class Model(nn.Module):
+            def forward(self, x): return x + 1
+        def get_inputs(): return [torch.rand(2)]
+        """)
+    _graph(path, tmp_path / "task")
+    assert (tmp_path / "task" / "source.py").read_text() == path.read_text()

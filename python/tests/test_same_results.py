@@ -1,0 +1,157 @@
+"""A module and the task that the bridge makes of it give the same outputs and leave the same state behind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from cudal1_bridge.__main__ import main
+from cudal1_bridge.module_file import load_module_file
+from graph_runner import GraphRunner
+from torch.utils._pytree import tree_leaves
+
+modules = {
+    "linear_gelu": """
+        class Model(nn.Module):
+            def __init__(self, width, approximate):
+                super().__init__()
+                self.fc = nn.Linear(width, 6)
+                self.approximate = approximate
+            def forward(self, x):
+                return F.gelu(self.fc(x), approximate=self.approximate)
+        def get_inputs(): return [torch.randn(3, 8)]
+        def get_init_inputs(): return {"width": 8, "approximate": "tanh"}
+        """,
+    "batch_norm_in_training": """
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.conv = nn.Conv2d(3, 4, 3, padding=1)
+                self.bn = nn.BatchNorm2d(4)
+            def forward(self, x): return F.relu(self.bn(self.conv(x)), inplace=True)
+        def get_inputs(): return [torch.rand(2, 3, 5, 5)]
+        """,
+    "batch_norm_of_statistics": """
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.bn = nn.BatchNorm1d(4)
+                self.eval()
+            def forward(self, x): return self.bn(x)
+        def get_inputs(): return [torch.rand(2, 4)]
+        """,
+    "residual_written_in_place": """
+        class Model(nn.Module):
+            def forward(self, x):
+                y = x * 2
+                z = y + 1
+                y += x
+                y.relu_()
+                return y - z, y
+        def get_inputs(): return [torch.randn(4, 4)]
+        """,
+    "a_view_is_written": """
+        class Model(nn.Module):
+            def forward(self, x):
+                y = x.clone()
+                y[:, 0] = 7.0
+                y[1].mul_(2)
+                return y
+        def get_inputs(): return [torch.randn(4, 4)]
+        """,
+    "several_outputs": """
+        class Model(nn.Module):
+            def forward(self, x):
+                values, where = torch.max(x, dim=1)
+                parts = torch.split(x, 2, dim=1)
+                return {"values": values, "rest": [where, parts[1]]}
+        def get_inputs(): return [torch.randn(4, 6)]
+        """,
+    "named_inputs_of_many_kinds": """
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.table = nn.Embedding(10, 4)
+            def forward(self, tokens, mask, scale=2.0):
+                return self.table(tokens).masked_fill(mask.unsqueeze(-1), float("-inf")) * scale
+        def get_inputs():
+            return {"mask": torch.zeros(2, 3, dtype=torch.bool), "tokens": torch.randint(0, 10, (2, 3))}
+        """,
+    "strides": """
+        class Model(nn.Module):
+            def forward(self, x): return x.contiguous() + x
+        def get_inputs(): return [torch.randn(4, 6).t()]
+        """,
+    "lstm": """
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.lstm = nn.LSTM(4, 5, num_layers=2, batch_first=True)
+            def forward(self, x, h, c): return self.lstm(x, (h, c))[0]
+        def get_inputs(): return [torch.randn(2, 3, 4), torch.zeros(2, 2, 5), torch.zeros(2, 2, 5)]
+        """,
+    "a_constant_of_its_own": """
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.offsets = torch.tensor([1.0, 2.0, 3.0])
+                self.register_buffer("scale", torch.tensor([2.0, 2.0, 4.0]), persistent=False)
+            def forward(self, x): return x * self.scale + self.offsets + torch.tensor([0.5, 0.0, 0.0])
+        def get_inputs(): return [torch.randn(2, 3)]
+        """,
+    "shared_weights": """
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.first = nn.Linear(4, 4)
+                self.second = nn.Linear(4, 4)
+                self.second.weight = self.first.weight
+            def forward(self, x): return self.second(self.first(x))
+        def get_inputs(): return [torch.randn(2, 4)]
+        """,
+    "half_precision": """
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.fc = nn.Linear(4, 4).half()
+            def forward(self, x): return self.fc(x).float().softmax(-1)
+        def get_inputs(): return [torch.randn(2, 4, dtype=torch.float16)]
+        """,
+    "looks_at_a_number": """
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.steps = [step.item() for step in torch.linspace(0, 0.5, 3)]
+            def forward(self, x):
+                for step in self.steps:
+                    x = x * (1 - step)
+                return x
+        def get_inputs(): return [torch.randn(2, 4)]
+        """,
+}
+
+
+def _copied(value: Any) -> Any:
+    return value.clone() if isinstance(value, torch.Tensor) else value
+
+
+@pytest.mark.parametrize("name", modules)
+def test_a_task_computes_what_its_module_computes(name: str, module_file: Any, tmp_path: Path) -> None:
+    path = module_file(modules[name])
+    assert main([str(path), "-o", str(tmp_path / "task"), "--seed", "5"]) == 0
+    file = load_module_file(path)
+    model = file.make_model(5, "cpu")
+    positional, named = file.make_inputs(11, "cpu")
+    by_name = {leaf["name"]: leaf for leaf in GraphRunner(tmp_path / "task").graph["inputs"]}
+    given = [*positional, *(named[key] for key in by_name if key in named)]
+    outputs, state = GraphRunner(tmp_path / "task").run([_copied(tensor) for tensor in given])
+    with torch.no_grad():
+        expected = tree_leaves(model(*positional, **named))
+    assert len(outputs) == len(expected)
+    for output, wanted in zip(outputs, expected, strict=True):
+        torch.testing.assert_close(output, wanted, rtol=1e-5, atol=1e-7, equal_nan=True)
+    buffers = dict(model.named_buffers())
+    for key, tensor in state.items():
+        torch.testing.assert_close(tensor, buffers[key], rtol=0, atol=0)
