@@ -1,9 +1,6 @@
 #!/usr/bin/env bash
 # Measures the evaluator's claims on this machine's GPU: bench/evaluator.sh [--only NAME…] [--output FILE]
 set -euo pipefail
-cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
-./cudal1 --version >/dev/null
-cmake -B build/release -DCUDAL1_BUILD_BENCHMARKS=ON . >/dev/null
-cmake --build build/release --target evaluator_bench >/dev/null
-commit=${CUDAL1_COMMIT:-$(git rev-parse --short HEAD 2>/dev/null || echo unknown)}
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/common.sh"
+build_release BENCHMARKS evaluator_bench
 exec build/release/bin/evaluator_bench --commit "$commit" "$@"

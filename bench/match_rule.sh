@@ -2,12 +2,9 @@
 # Measures on this machine's GPU how the match rule judges tests/match_rule. If every program is judged as its name says,
 # writes bench/results/match_rule.json and the tables of tests/match_rule/README.md; else neither.
 set -euo pipefail
-cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/common.sh"
 gpu=$(nvidia-smi --query-gpu=name --format=csv,noheader | head -1)
-commit=${CUDAL1_COMMIT:-$(git rev-parse --short HEAD 2>/dev/null || echo unknown)}
-./cudal1 --version >/dev/null
-cmake -B build/release -DCUDAL1_BUILD_TESTS=ON . >/dev/null
-cmake --build build/release --target match_rule_on_gpu_test >/dev/null
+build_release TESTS match_rule_on_gpu_test
 record=$(mktemp)
 trap 'rm -f "$record"' EXIT
 CUDAL1_MATCH_RULE_TABLE=$record build/release/bin/match_rule_on_gpu_test

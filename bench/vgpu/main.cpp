@@ -30,7 +30,7 @@ int main(int argc, char** argv) try {
   app.add_option("--output", output, "Where the rows go");
   app.add_option("--commit", commit, "What is being measured");
   app.add_option("--only", only, "These rows alone")
-      ->check(CLI::IsMember({"speed", "cores", "product", "checks", "memory"}));
+      ->check(CLI::IsMember({"speed", "cores", "product", "checks", "memory", "eval"}));
   app.add_flag("--memory-process", memory_process, "What the memory row measures");
   CLI11_PARSE(app, argc, argv);
   if (memory_process) {
@@ -47,7 +47,8 @@ int main(int argc, char** argv) try {
       {"cores", [&] { bench::two_cores_row(workload, rows); }},
       {"product", [&] { bench::product_rows(workload, rows); }},
       {"checks", [&] { bench::checks_row(workload, rows); }},
-      {"memory", [&] { bench::memory_row(rows); }}};
+      {"memory", [&] { bench::memory_row(rows); }},
+      {"eval", [&] { bench::eval_row(rows); }}};
   for (const auto& [name, measure] : measurements)
     if (only.empty() || std::find(only.begin(), only.end(), name) != only.end()) measure();
   bench::write_results(output, {"bench/vgpu.sh", commit, where}, rows);

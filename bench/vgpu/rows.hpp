@@ -11,6 +11,8 @@ void two_cores_row(Workload& workload, nlohmann::json& rows);
 void product_rows(Workload& workload, nlohmann::json& rows);
 void checks_row(Workload& workload, nlohmann::json& rows);
 
+//! The command as a user runs it, from the project's root.
+void eval_row(nlohmann::json& rows);
 //! In a process of its own, which has nothing else in its memory.
 void memory_row(nlohmann::json& rows);
 //! What that process does: prints what it found.

@@ -10,14 +10,13 @@
 namespace cudal1 {
 namespace {
 
-//! LibTorch appends a stack trace to its first line.
-std::string first_line(std::string_view text) { return std::string(text.substr(0, text.find('\n'))); }
-
 Failure no_memory_left(std::string_view reason) {
   return {Status::out_of_memory, fmt::format("no memory left to check the program: {}", first_line(reason))};
 }
 
 }  // namespace
+
+std::string first_line(std::string_view text) { return std::string(text.substr(0, text.find('\n'))); }
 
 Failure failure_of_current_exception() try { throw; } catch (const DeviceError& error) {
   // Thrown in this process, so by our own use of the device: the program's faults come as results from its runner.

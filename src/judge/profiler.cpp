@@ -5,6 +5,7 @@
 #include "base/files.hpp"
 #include "base/value_or_throw.hpp"
 #include "device/vgpu/model/matching_profile.hpp"
+#include "judge/judge_errors.hpp"
 
 namespace cudal1 {
 namespace {
@@ -45,8 +46,6 @@ std::vector<CallTimes> timed_steps(const ProfileJob& job, Random& random) {
   }
   return {calls.begin() + warm_calls, calls.end()};
 }
-
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 //! "sm_90" -> "9.0"
 std::string capability_of(const std::string& target) {
