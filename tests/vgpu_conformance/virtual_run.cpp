@@ -96,4 +96,18 @@ std::vector<vgpu::KernelCounters> run_virtually(const Case& given, const Compile
   return counters;
 }
 
+vgpu::KernelShape shape_of(const Case& given, const CompiledCase& compiled, const LaunchSpec& launch) {
+  const ptx::Module module = ptx::parse(compiled.ptx);
+  const AddressSpace space(module);
+  const ptx::Function& entry = *module.find(compiled.symbols.at(launch.kernel));
+  const vgpu::Kernel kernel = vgpu::decode(module, entry, space.variable_addresses());
+  vgpu::KernelShape shape;
+  shape.grid = launch.grid;
+  shape.block = launch.block;
+  shape.shared_bytes = kernel.static_shared_bytes + launch.shared_bytes;
+  shape.traits = vgpu::traits_of(entry);
+  for (const BufferSpec& buffer : given.buffers) shape.buffer_bytes += buffer.bytes();
+  return shape;
+}
+
 }  // namespace cudal1::conformance

@@ -33,6 +33,8 @@ struct Traffic {
 struct KernelCounters {
   std::uint64_t grid_blocks = 0, blocks = 0;
   std::array<std::uint64_t, pipe_count> instructions{};  //!< of warps, by Pipe
+  //! The same as NVIDIA's assembler would have it, roughly: see machine_work.hpp.
+  std::array<std::uint64_t, pipe_count> machine_instructions{};
   std::uint64_t lanes = 0;                               //!< that took part in them, in all
   std::uint64_t branches = 0, divergent_branches = 0;
   std::uint64_t barriers = 0;  //!< warps that came to one
@@ -41,7 +43,9 @@ struct KernelCounters {
   std::uint64_t shared_passes = 0;    //!< as many as requests where no two lanes want different words of one bank
   std::uint64_t tensor_products = 0;  //!< multiply-adds of mma instructions
   std::uint64_t distinct_bytes_read = 0, distinct_bytes_written = 0;  //!< of global memory, in whole sectors
-  std::uint64_t block_bytes_read = 0;  //!< the same for loads, but counted for each block anew; 0: not counted
+  std::uint64_t block_bytes_read = 0;   //!< the same for loads, but counted for each block anew; 0: not counted
+  std::uint64_t bytes_read_again = 0;   //!< by loads, of what the same warp had read shortly before
+  std::uint64_t busiest_atomics = 0;    //!< on 4 KiB of global memory: sectors of requests, more where lanes agree
 
   std::uint64_t warp_instructions() const {
     std::uint64_t sum = 0;

@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "device/vgpu/machine/access_pattern.hpp"
+#include "device/vgpu/machine/atomic_places.hpp"
+#include "device/vgpu/machine/block_reads.hpp"
 #include "device/vgpu/machine/counters.hpp"
 #include "device/vgpu/machine/memory.hpp"
 #include "device/vgpu/machine/step.hpp"
@@ -21,7 +23,12 @@ class Tally {
   //! Lanes that a guard left out of a step.
   void leave_out(Mask lanes) { lanes_left_out_ += static_cast<std::uint64_t>(std::popcount(lanes)); }
   void diverge() { ++counters_.divergent_branches; }
-  void end_block() { ++counters_.blocks; }
+  //! `watched`: what it reads twice is counted, which takes longer.
+  void begin_block(bool watched) { block_reads_.begin_block(watched); }
+  void end_block() {
+    ++counters_.blocks;
+    block_reads_.end_block();
+  }
 
   //! `first`: the address of the first lane. The pattern's segment is set for global memory.
   void global(AccessPattern& pattern, std::uint64_t first, AccessKind kind);
@@ -50,6 +57,9 @@ class Tally {
   Traffic& traffic_of(AccessKind kind);
   void mark(std::size_t segment, std::uint64_t first_sector, std::uint64_t count, AccessKind kind);
   static void mark(SectorMap& sectors, std::uint64_t first, std::uint64_t count);
+  void note_atomic(const AccessPattern& pattern, std::uint64_t first);
+  void note_scattered_atomic(const WarpAccess& access);
+  void add_block_reads(KernelCounters& sum) const;
 
   const Kernel* kernel_;
   const GlobalMemory* memory_;
@@ -57,6 +67,8 @@ class Tally {
   std::vector<std::int64_t> visits_, lane_visits_;  // what changes at each step against the one before it
   std::uint64_t lanes_left_out_ = 0;
   std::vector<SectorMap> read_, written_;  // by segment
+  BlockReads block_reads_;
+  AtomicPlaces atomic_places_;
 };
 
 }  // namespace cudal1::vgpu

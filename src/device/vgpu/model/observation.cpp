@@ -31,6 +31,8 @@ void visit_counts(Counters& c, Visit visit) {
   visit("distinct_bytes_read", c.distinct_bytes_read);
   visit("distinct_bytes_written", c.distinct_bytes_written);
   visit("block_bytes_read", c.block_bytes_read);
+  visit("bytes_read_again", c.bytes_read_again);
+  visit("busiest_atomics", c.busiest_atomics);
 }
 
 template <class Counters, class Visit>
@@ -57,20 +59,31 @@ Traffic traffic_at(const JsonPlace& place) {
   return {count_or_zero(place, "requests"), count_or_zero(place, "sectors"), count_or_zero(place, "bytes_wanted")};
 }
 
+std::array<std::uint64_t, pipe_count> by_pipe_at(const JsonPlace& place) {
+  place.allow_keys({"single", "integer", "half", "twofold", "special", "conversion", "tensor", "memory", "control"});
+  std::array<std::uint64_t, pipe_count> counts{};
+  for (std::size_t i = 0; i < pipe_count; ++i) counts[i] = count_or_zero(place, pipe_names[i]);
+  return counts;
+}
+
+json by_pipe(const std::array<std::uint64_t, pipe_count>& counts) {
+  json made = json::object();
+  for (std::size_t i = 0; i < pipe_count; ++i) made[pipe_names[i]] = counts[i];
+  return made;
+}
+
 KernelCounters counters_at(const JsonPlace& place) {
   place.allow_keys({"grid_blocks", "blocks", "lanes", "branches", "divergent_branches", "barriers", "shared_requests",
                     "shared_passes", "tensor_products", "distinct_bytes_read", "distinct_bytes_written",
-                    "block_bytes_read", "global_loads", "global_stores", "global_atomics", "local_accesses",
-                    "instructions"});
+                    "block_bytes_read", "bytes_read_again", "busiest_atomics", "global_loads", "global_stores", "global_atomics", "local_accesses",
+                    "instructions", "machine_instructions"});
   KernelCounters counters;
   visit_counts(counters, [&](const char* name, std::uint64_t& count) { count = count_or_zero(place, name); });
   visit_traffic(counters, [&](const char* name, Traffic& traffic) {
     if (const auto found = place.find(name)) traffic = traffic_at(*found);
   });
-  const JsonPlace instructions = place.at("instructions");
-  instructions.allow_keys(
-      {"single", "integer", "half", "twofold", "special", "conversion", "tensor", "memory", "control"});
-  for (std::size_t i = 0; i < pipe_count; ++i) counters.instructions[i] = count_or_zero(instructions, pipe_names[i]);
+  counters.instructions = by_pipe_at(place.at("instructions"));
+  counters.machine_instructions = by_pipe_at(place.at("machine_instructions"));
   return counters;
 }
 
@@ -135,9 +148,8 @@ json to_json(const KernelShape& shape) {
 }
 
 json to_json(const KernelCounters& counters) {
-  json made = json::object(), instructions = json::object();
-  for (std::size_t i = 0; i < pipe_count; ++i) instructions[pipe_names[i]] = counters.instructions[i];
-  made["instructions"] = instructions;
+  json made = {{"instructions", by_pipe(counters.instructions)},
+               {"machine_instructions", by_pipe(counters.machine_instructions)}};
   visit_counts(counters, [&](const char* name, std::uint64_t count) { made[name] = count; });
   visit_traffic(counters, [&](const char* name, const Traffic& traffic) {
     made[name] = {{"requests", traffic.requests}, {"sectors", traffic.sectors}, {"bytes_wanted", traffic.bytes_wanted}};
