@@ -41,7 +41,8 @@ bool vanishes(const ptx::Instruction& instruction) {
 //! A reciprocal and Newton steps on it; the remainder costs a multiplication more.
 MachineWork integer_division(const ptx::Instruction& instruction) {
   if (has_any(instruction, wide_integers)) return work({{Pipe::integer, 70}, {Pipe::special, 1}, {Pipe::control, 4}});
-  if (has_any(instruction, {"s16", "u16"})) return work({{Pipe::integer, 6}, {Pipe::conversion, 3}, {Pipe::special, 1}});
+  if (has_any(instruction, {"s16", "u16"}))
+    return work({{Pipe::integer, 6}, {Pipe::conversion, 3}, {Pipe::special, 1}});
   const float signs = has(instruction, "s32") ? 6 : 0;
   return work({{Pipe::integer, 13 + signs}, {Pipe::conversion, 2}, {Pipe::special, 1}});
 }

@@ -10,6 +10,7 @@ void add_to(Traffic& sum, const Traffic& more) {
   sum.requests += more.requests;
   sum.sectors += more.sectors;
   sum.bytes_wanted += more.bytes_wanted;
+  sum.lines += more.lines;
 }
 
 template <class T>
@@ -23,6 +24,30 @@ std::uint64_t bytes_marked(const std::vector<std::vector<std::uint64_t>>& segmen
     for (const std::uint64_t word : words) sectors += static_cast<std::uint64_t>(std::popcount(word));
   return sectors * sector_bytes;
 }
+
+std::uint64_t pairs_marked(const std::vector<std::vector<std::uint64_t>>& segments) {
+  constexpr std::uint64_t evens = 0x5555555555555555u;
+  std::uint64_t pairs = 0;
+  for (const auto& words : segments)
+    for (const std::uint64_t word : words)
+      pairs += static_cast<std::uint64_t>(std::popcount((word | word >> 1) & evens));
+  return pairs;
+}
+
+//! Lines among sectors that come in order.
+class LineCount {
+ public:
+  void add(std::uint64_t first_sector, std::uint64_t sectors) {
+    const std::uint64_t first = first_sector / in_a_line, last = (first_sector + sectors - 1) / in_a_line;
+    count_ += last - first + (first == last_ ? 0 : 1);
+    last_ = last;
+  }
+  std::uint64_t count() const { return count_; }
+
+ private:
+  static constexpr std::uint64_t in_a_line = 128 / sector_bytes;
+  std::uint64_t count_ = 0, last_ = ~std::uint64_t{0};
+};
 
 //! A segment need not begin with a sector.
 std::uint64_t first_sector_of(const Segment& segment) { return segment.begin / sector_bytes; }
@@ -85,10 +110,14 @@ void Tally::global(AccessPattern& pattern, std::uint64_t first, AccessKind kind)
   traffic.requests += 1;
   traffic.sectors += pattern.sectors;
   traffic.bytes_wanted += pattern.lanes * pattern.bytes;
+  LineCount lines;
   for (std::size_t i = 0; i < pattern.sector_runs; ++i) {
     const auto begin = static_cast<std::uint64_t>(std::int64_t{pattern.runs[i].begin});
-    mark(pattern.segment_index, first / sector_bytes + begin, pattern.runs[i].count, kind);
+    const std::uint64_t sector = first / sector_bytes + begin;
+    mark(pattern.segment_index, sector, pattern.runs[i].count, kind);
+    lines.add(sector, pattern.runs[i].count);
   }
+  traffic.lines += lines.count();
   if (kind == AccessKind::atomic) note_atomic(pattern, first);
 }
 
@@ -115,7 +144,11 @@ void Tally::global(const WarpAccess& access) {
   if (access.kind == AccessKind::atomic) note_scattered_atomic(access);
   traffic.requests += 1;
   traffic.bytes_wanted += count * access.bytes;
-  traffic.sectors += sort_and_unite(sectors.data(), count);
+  count = sort_and_unite(sectors.data(), count);
+  traffic.sectors += count;
+  LineCount lines;
+  for (std::size_t i = 0; i < count; ++i) lines.add(sectors[i], 1);
+  traffic.lines += lines.count();
 }
 
 void Tally::note_scattered_atomic(const WarpAccess& access) {
@@ -194,6 +227,7 @@ KernelCounters Tally::counters() const {
   add_block_reads(sum);
   sum.busiest_atomics = atomic_places_.busiest();
   sum.distinct_bytes_read = bytes_marked(read_);
+  sum.distinct_bytes_fetched = pairs_marked(read_) * 2 * sector_bytes;
   sum.distinct_bytes_written = bytes_marked(written_);
   return sum;
 }

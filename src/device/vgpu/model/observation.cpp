@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <map>
 #include <sstream>
 
 #include "base/files.hpp"
+#include "base/result.hpp"
 #include "graph/json_place.hpp"
 
 namespace cudal1::vgpu {
@@ -31,6 +33,7 @@ void visit_counts(Counters& c, Visit visit) {
   visit("distinct_bytes_read", c.distinct_bytes_read);
   visit("distinct_bytes_written", c.distinct_bytes_written);
   visit("block_bytes_read", c.block_bytes_read);
+  visit("distinct_bytes_fetched", c.distinct_bytes_fetched);
   visit("bytes_read_again", c.bytes_read_again);
   visit("busiest_atomics", c.busiest_atomics);
 }
@@ -55,8 +58,9 @@ std::uint64_t count_or_zero(const JsonPlace& object, const char* key) {
 }
 
 Traffic traffic_at(const JsonPlace& place) {
-  place.allow_keys({"requests", "sectors", "bytes_wanted"});
-  return {count_or_zero(place, "requests"), count_or_zero(place, "sectors"), count_or_zero(place, "bytes_wanted")};
+  place.allow_keys({"requests", "sectors", "bytes_wanted", "lines"});
+  return {count_or_zero(place, "requests"), count_or_zero(place, "sectors"), count_or_zero(place, "bytes_wanted"),
+          count_or_zero(place, "lines")};
 }
 
 std::array<std::uint64_t, pipe_count> by_pipe_at(const JsonPlace& place) {
@@ -73,10 +77,27 @@ json by_pipe(const std::array<std::uint64_t, pipe_count>& counts) {
 }
 
 KernelCounters counters_at(const JsonPlace& place) {
-  place.allow_keys({"grid_blocks", "blocks", "lanes", "branches", "divergent_branches", "barriers", "shared_requests",
-                    "shared_passes", "tensor_products", "distinct_bytes_read", "distinct_bytes_written",
-                    "block_bytes_read", "bytes_read_again", "busiest_atomics", "global_loads", "global_stores", "global_atomics", "local_accesses",
-                    "instructions", "machine_instructions"});
+  place.allow_keys({"grid_blocks",
+                    "blocks",
+                    "lanes",
+                    "branches",
+                    "divergent_branches",
+                    "barriers",
+                    "shared_requests",
+                    "shared_passes",
+                    "tensor_products",
+                    "distinct_bytes_read",
+                    "distinct_bytes_written",
+                    "block_bytes_read",
+                    "distinct_bytes_fetched",
+                    "bytes_read_again",
+                    "busiest_atomics",
+                    "global_loads",
+                    "global_stores",
+                    "global_atomics",
+                    "local_accesses",
+                    "instructions",
+                    "machine_instructions"});
   KernelCounters counters;
   visit_counts(counters, [&](const char* name, std::uint64_t& count) { count = count_or_zero(place, name); });
   visit_traffic(counters, [&](const char* name, Traffic& traffic) {
@@ -130,6 +151,25 @@ KernelShape shape_at(const JsonPlace& place) {
   return shape;
 }
 
+//! visit(line, where it is)
+template <class Visit>
+void each_line(const std::filesystem::path& file, Visit visit) {
+  std::istringstream lines(read_file(file));
+  std::size_t number = 0;
+  for (std::string line; std::getline(lines, line);)
+    if (++number; !line.empty()) visit(line, fmt::format("{}, line {}", file.string(), number));
+}
+
+using Times = std::map<std::pair<std::string, std::string>, double>;  // by family and variant
+
+void add_time(const std::string& line, const std::string& file, Times& times) {
+  const json document = parse_json(line, file);
+  const JsonPlace root(document, file);
+  const double milliseconds = root.at("measured_ms").number();
+  if (!(milliseconds > 0)) root.at("measured_ms").fail("expected a positive number");
+  times[{root.at("family").text(), root.at("variant").text()}] = milliseconds;
+}
+
 }  // namespace
 
 json to_json(const KernelShape& shape) {
@@ -152,38 +192,41 @@ json to_json(const KernelCounters& counters) {
                {"machine_instructions", by_pipe(counters.machine_instructions)}};
   visit_counts(counters, [&](const char* name, std::uint64_t count) { made[name] = count; });
   visit_traffic(counters, [&](const char* name, const Traffic& traffic) {
-    made[name] = {{"requests", traffic.requests}, {"sectors", traffic.sectors}, {"bytes_wanted", traffic.bytes_wanted}};
+    made[name] = {{"requests", traffic.requests},
+                  {"sectors", traffic.sectors},
+                  {"bytes_wanted", traffic.bytes_wanted},
+                  {"lines", traffic.lines}};
   });
   return made;
 }
 
-json to_json(const Observation& observation) {
+json counted_json(const Observation& observation) {
   return {{"family", observation.family},
           {"variant", observation.variant},
-          {"measured_ms", observation.measured_ms},
           {"shape", to_json(observation.shape)},
           {"counters", to_json(observation.counters)}};
 }
 
-Observation parse_observation(const std::string& line, const std::string& file) {
+Observation parse_counted(const std::string& line, const std::string& file) {
   const json document = parse_json(line, file);
   const JsonPlace root(document, file);
-  root.allow_keys({"family", "variant", "measured_ms", "shape", "counters"});
-  Observation observation{root.at("family").text(), root.at("variant").text(), shape_at(root.at("shape")),
-                          counters_at(root.at("counters")), root.at("measured_ms").number()};
-  if (!(observation.measured_ms > 0)) root.at("measured_ms").fail("expected a positive number");
-  return observation;
+  root.allow_keys({"family", "variant", "shape", "counters"});
+  return {root.at("family").text(), root.at("variant").text(), shape_at(root.at("shape")),
+          counters_at(root.at("counters")), 0};
 }
 
-std::vector<Observation> read_observations(const std::filesystem::path& file) {
-  std::istringstream lines(read_file(file));
+std::vector<Observation> read_observations(const std::filesystem::path& counted,
+                                           const std::filesystem::path& measured) {
+  Times times;
+  each_line(measured, [&](const std::string& line, const std::string& place) { add_time(line, place, times); });
   std::vector<Observation> observations;
-  std::size_t number = 0;
-  for (std::string line; std::getline(lines, line);) {
-    ++number;
-    if (!line.empty())
-      observations.push_back(parse_observation(line, fmt::format("{}, line {}", file.string(), number)));
-  }
+  each_line(counted, [&](const std::string& line, const std::string& place) {
+    Observation& observation = observations.emplace_back(parse_counted(line, place));
+    const auto time = times.find({observation.family, observation.variant});
+    if (time == times.end())
+      throw Error(fmt::format("{}: {} {} was not measured", place, observation.family, observation.variant));
+    observation.measured_ms = time->second;
+  });
   return observations;
 }
 
