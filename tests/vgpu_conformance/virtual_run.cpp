@@ -71,7 +71,7 @@ vgpu::KernelCounters run_launch(const LaunchSpec& spec, const vgpu::Kernel& kern
   launch.block = spec.block;
   launch.dynamic_shared_bytes = spec.shared_bytes;
   launch.parameters = parameters;
-  launch.most_instructions = 100'000'000;
+  launch.most_instructions = sample > 0 ? 1'000'000'000 : 100'000'000;
   launch.sample = sample;
   return vgpu::run_grid(launch, memory);
 }

@@ -135,7 +135,8 @@ double parallelism_at(const JsonPlace& place) {
 
 KernelShape shape_at(const JsonPlace& place) {
   place.allow_keys({"grid", "block", "shared_bytes", "in_graph", "registers", "global_loads_together",
-                    "shared_loads_together", "arithmetic_together", "tensor_type", "cached_bytes", "buffer_bytes"});
+                    "shared_loads_together", "arithmetic_together", "shared_load_width", "tensor_type", "cached_bytes",
+                    "buffer_bytes"});
   KernelShape shape;
   shape.grid = index_at(place.at("grid"));
   shape.block = index_at(place.at("block"));
@@ -147,6 +148,7 @@ KernelShape shape_at(const JsonPlace& place) {
   shape.traits.parallelism.global = parallelism_at(place.at("global_loads_together"));
   shape.traits.parallelism.shared = parallelism_at(place.at("shared_loads_together"));
   shape.traits.parallelism.arithmetic = parallelism_at(place.at("arithmetic_together"));
+  shape.traits.shared_load_width = parallelism_at(place.at("shared_load_width"));
   if (const auto type = place.find("tensor_type")) shape.traits.tensor_type = tensor_type_at(*type);
   return shape;
 }
@@ -182,6 +184,7 @@ json to_json(const KernelShape& shape) {
           {"global_loads_together", together.global},
           {"shared_loads_together", together.shared},
           {"arithmetic_together", together.arithmetic},
+          {"shared_load_width", shape.traits.shared_load_width},
           {"tensor_type", to_string(shape.traits.tensor_type)},
           {"cached_bytes", shape.cached_bytes},
           {"buffer_bytes", shape.buffer_bytes}};

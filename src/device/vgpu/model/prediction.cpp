@@ -81,6 +81,12 @@ class Predictor {
     made_.busiest_pipe = name;
   }
 
+  //! Loads from shared memory that the assembler leaves out, since another one takes their words along.
+  double merged_loads() const {
+    const double share = 1 - 1 / shape_.traits.shared_load_width;
+    return std::min(static_cast<double>(counters_.shared_requests) * scale_ * share, instructions(Pipe::memory));
+  }
+
   void add_pipes() {
     const GpuProfile::Pipes& pipes = gpu_.pipes;
     add_pipe("fp32", instructions(Pipe::single), pipes.single);
@@ -89,11 +95,11 @@ class Predictor {
     add_pipe("fp64", instructions(Pipe::twofold), pipes.twofold);
     add_pipe("special functions", instructions(Pipe::special), pipes.special);
     add_pipe("conversions", instructions(Pipe::conversion), pipes.conversion);
-    add_pipe("load/store", instructions(Pipe::memory), pipes.memory);
+    add_pipe("load/store", instructions(Pipe::memory) - merged_loads(), pipes.memory);
     const double products = static_cast<double>(counters_.tensor_products) * scale_;
     add_pipe("tensor cores", products / warp_lanes,
              tensor_rate(gpu_.tensor, shape_.traits.tensor_type) * gpu_.tensor.mma_share);
-    double issued = instructions(Pipe::integer) * (model_.integer_weight - 1);
+    double issued = instructions(Pipe::integer) * (model_.integer_weight - 1) - merged_loads();
     for (const std::uint64_t count : counters_.issued()) issued += static_cast<double>(count) * scale_;
     add("instruction issue", on_multiprocessors(issued / pipes.schedulers), model_.issue_efficiency);
   }
@@ -104,7 +110,8 @@ class Predictor {
 
   void add_memory() {
     const GpuProfile::Memory& memory = gpu_.memory;
-    const double shared_clocks = static_cast<double>(counters_.shared_passes) * scale_ * 128 / gpu_.pipes.shared_bytes;
+    const double shared_clocks = static_cast<double>(counters_.shared_passes) * scale_ * 128 / gpu_.pipes.shared_bytes /
+                                 shape_.traits.shared_load_width;
     add(conflicts() ? "shared memory conflicts" : "shared memory", on_multiprocessors(shared_clocks),
         model_.pipe_efficiency);
     add("L1 bandwidth", on_multiprocessors(l1_clocks()), model_.pipe_efficiency);

@@ -34,7 +34,7 @@ double memory_cycles(const GpuProfile& gpu, const ModelParameters& model, const 
   // The addresses of local memory are known early.
   const double local =
       static_cast<double>(counters.local_accesses.requests) / warps / model.loads_in_flight_most * gpu.latency.l1;
-  const double shared = static_cast<double>(counters.shared_requests) / warps /
+  const double shared = static_cast<double>(counters.shared_requests) / shape.traits.shared_load_width / warps /
                         std::min(together.shared, model.loads_in_flight_most) * gpu.latency.shared *
                         model.shared_latency_weight;
   return global + local + shared;
