@@ -16,5 +16,5 @@ if [[ "${1:-}" != --stored ]]; then
   build/release/bin/vgpu_rank compile "$folder"
   build/release/bin/vgpu_rank count "$folder" "$counters"
 fi
-exec build/release/bin/fit_vgpu_model "$counters" "$times" --gpu h200 --write gpus/model.json \
+exec build/release/bin/fit_vgpu_model "$counters" "$times" --gpu h200 --start bench/vgpu_model/start.json --write gpus/model.json \
   --report bench/results/vgpu_rank.json
