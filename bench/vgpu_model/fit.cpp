@@ -8,6 +8,7 @@
 #include "base/result.hpp"
 #include "device/vgpu/model/model_fit.hpp"
 #include "device/vgpu/model/prediction.hpp"
+#include "rank_report.hpp"
 
 using namespace cudal1;
 using namespace cudal1::vgpu;
@@ -15,7 +16,7 @@ using namespace cudal1::vgpu;
 namespace {
 
 struct Options {
-  std::string observations, gpu = "h200", start = "model", write;
+  std::string counted, measured, gpu = "h200", start = "model", write, report;
   bool list = false;
 };
 
@@ -28,17 +29,17 @@ void print(const char* what, const FitQuality& quality) {
 void list(const GpuProfile& gpu, const ModelParameters& model, const std::vector<Observation>& observations) {
   for (const Observation& observation : observations) {
     const KernelPrediction prediction = predict(gpu, observation.shape, observation.counters, model);
+    const double predicted = predicted_ms(gpu, model, observation);
     fmt::print("{:<7} {:<24} {:<24} measured {:.4f} ms  predicted {:.4f} ms  ratio {:.2f}  {}\n",
                is_for_fitting(observation.family) ? "fitted" : "unseen", observation.family, observation.variant,
-               observation.measured_ms, prediction.milliseconds, prediction.milliseconds / observation.measured_ms,
-               prediction.bound);
+               observation.measured_ms, predicted, predicted / observation.measured_ms, prediction.bound);
   }
 }
 
 void run(const Options& options) {
   const GpuProfile gpu = find_profile(options.gpu);
   const ModelParameters start = load_model(options.start);
-  const std::vector<Observation> all = read_observations(options.observations);
+  const std::vector<Observation> all = read_observations(options.counted, options.measured);
   const Halves halves = split(all);
   const ModelParameters fitted = fit(gpu, start, halves.fitted);
   if (options.list) list(gpu, fitted, all);
@@ -46,6 +47,7 @@ void run(const Options& options) {
   print("fitted, after", quality_of(gpu, fitted, halves.fitted));
   print("unseen, before", quality_of(gpu, start, halves.unseen));
   print("unseen, after", quality_of(gpu, fitted, halves.unseen));
+  if (!options.report.empty()) write_file_atomically(options.report, rank_report(gpu, fitted, all).dump(1) + "\n");
   const std::string why = fmt::format("fitted to {} launches on {}", halves.fitted.size(), gpu.title);
   if (options.write.empty())
     fmt::print("{}", model_file(fitted, why));
@@ -58,11 +60,12 @@ void run(const Options& options) {
 int main(int count, char** arguments) try {
   Options options;
   CLI::App app("Fits the virtual GPU's timing model to measured launches.");
-  app.add_option("observations", options.observations, "JSON lines: family, variant, measured_ms, shape, counters")
-      ->required();
+  app.add_option("counted", options.counted, "JSON lines of vgpu_rank count")->required();
+  app.add_option("measured", options.measured, "JSON lines of vgpu_rank measure")->required();
   app.add_option("--gpu", options.gpu, "where they were measured: a profile's name or path");
   app.add_option("--start", options.start, "parameters to start from: a file, or what comes with the program");
   app.add_option("--write", options.write, "write the parameters here instead of printing them");
+  app.add_option("--report", options.report, "write how well it does to this file");
   app.add_flag("--list", options.list, "print every launch");
   CLI11_PARSE(app, count, arguments);
   run(options);

@@ -36,12 +36,6 @@ class FamilyMemory {
   std::map<std::string, Bytes> made_;  //!< what the last variant had
 };
 
-std::uint64_t buffer_bytes(const Case& given) {
-  std::uint64_t bytes = 0;
-  for (const BufferSpec& buffer : given.buffers) bytes += buffer.bytes();
-  return bytes;
-}
-
 }  // namespace
 
 void count_corpus(const std::filesystem::path& folder, const std::filesystem::path& result,
@@ -53,9 +47,10 @@ void count_corpus(const std::filesystem::path& folder, const std::filesystem::pa
     try {
       Memory memory = buffers.memory_of(given);
       const KernelCounters counters = run_virtually(given, compiled, memory, sample).front();
-      json line = rank::described(given);
-      line["buffer_bytes"] = buffer_bytes(given);
-      line["counters"] = vgpu::to_json(counters);
+      const json line = {{"family", given.family},
+                         {"variant", given.variant},
+                         {"shape", vgpu::to_json(shape_of(given, compiled, given.launches.front()))},
+                         {"counters", vgpu::to_json(counters)}};
       lines << line.dump() << std::endl;
     } catch (const ptx::PtxError& refusal) {
       ++refused;

@@ -71,7 +71,7 @@ vgpu::KernelCounters run_launch(const LaunchSpec& spec, const vgpu::Kernel& kern
   launch.block = spec.block;
   launch.dynamic_shared_bytes = spec.shared_bytes;
   launch.parameters = parameters;
-  launch.most_instructions = 100'000'000;
+  launch.most_instructions = sample > 0 ? 1'000'000'000 : 100'000'000;
   launch.sample = sample;
   return vgpu::run_grid(launch, memory);
 }
@@ -94,6 +94,20 @@ std::vector<vgpu::KernelCounters> run_virtually(const Case& given, const Compile
     counters.push_back(run_launch(given.launches[i], kernels[i],
                                   parameters_of(given.launches[i], kernels[i], addresses), space.memory(), sample));
   return counters;
+}
+
+vgpu::KernelShape shape_of(const Case& given, const CompiledCase& compiled, const LaunchSpec& launch) {
+  const ptx::Module module = ptx::parse(compiled.ptx);
+  const AddressSpace space(module);
+  const ptx::Function& entry = *module.find(compiled.symbols.at(launch.kernel));
+  const vgpu::Kernel kernel = vgpu::decode(module, entry, space.variable_addresses());
+  vgpu::KernelShape shape;
+  shape.grid = launch.grid;
+  shape.block = launch.block;
+  shape.shared_bytes = kernel.static_shared_bytes + launch.shared_bytes;
+  shape.traits = vgpu::traits_of(entry);
+  for (const BufferSpec& buffer : given.buffers) shape.buffer_bytes += buffer.bytes();
+  return shape;
 }
 
 }  // namespace cudal1::conformance

@@ -4,6 +4,7 @@
 #include "buffers.hpp"
 #include "compiled_case.hpp"
 #include "device/vgpu/machine/counters.hpp"
+#include "device/vgpu/model/kernel_shape.hpp"
 
 namespace cudal1::conformance {
 
@@ -12,5 +13,8 @@ namespace cudal1::conformance {
 //! launch did.
 std::vector<vgpu::KernelCounters> run_virtually(const Case& given, const CompiledCase& compiled, Memory& memory,
                                                 std::uint64_t sample = 0);
+
+//! How a launch looks to the timing model. Throws PtxError.
+vgpu::KernelShape shape_of(const Case& given, const CompiledCase& compiled, const LaunchSpec& launch);
 
 }  // namespace cudal1::conformance

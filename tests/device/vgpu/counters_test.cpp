@@ -71,6 +71,58 @@ TEST_F(Counters, DistinctBytesAreThoseOfAllBlocksTogether) {
   EXPECT_EQ(counters.global_atomics.sectors, 8u);
 }
 
+TEST_F(Counters, LinesAreLookedUpOneByOne) {
+  EXPECT_EQ(load_from_x(4, 0).lines, 1u);
+  EXPECT_EQ(load_from_x(4, 64).lines, 2u);
+  EXPECT_EQ(load_from_x(32, 0).lines, 8u);
+  EXPECT_EQ(load_from_x(128, 0).lines, 32u);
+  EXPECT_EQ(load_from_x(64, 0).lines, 16u);
+}
+
+TEST_F(Counters, WhatABlockReadsAgainIsTold) {
+  // Each of two warps reads the same 128 bytes twice.
+  const std::string twice =
+      "and.b32 %r6, %r5, 31;\nmul.wide.u32 %rd6, %r6, 4;\nadd.s64 %rd6, %rd3, %rd6;\n"
+      "ld.global.u32 %r7, [%rd6];\nld.global.u32 %r8, [%rd6];\n";
+  load(twice);
+  const KernelCounters counters = run(2, 64);
+  EXPECT_EQ(counters.global_loads.sectors, 2u * 2u * 2u * 4u);
+  EXPECT_EQ(counters.block_bytes_read, 2u * 128u);
+  EXPECT_EQ(counters.bytes_read_again, 2u * 3u * 128u);
+}
+
+TEST_F(Counters, DramGivesPairsOfSectors) {
+  load("mul.wide.u32 %rd6, %r5, 64;\nadd.s64 %rd6, %rd3, %rd6;\nld.global.u32 %r6, [%rd6];\n");
+  const KernelCounters apart = run(1, 32);
+  EXPECT_EQ(apart.distinct_bytes_read, 32u * 32u);
+  EXPECT_EQ(apart.distinct_bytes_fetched, 32u * 64u);
+  load("mul.wide.u32 %rd6, %r5, 4;\nadd.s64 %rd6, %rd3, %rd6;\nld.global.u32 %r6, [%rd6];\n");
+  EXPECT_EQ(run(1, 32).distinct_bytes_fetched, 128u);
+}
+
+TEST_F(Counters, AtomicsOnOnePlaceQueue) {
+  load("red.global.add.u32 [%rd4+8192], 1;\n");
+  EXPECT_EQ(run(2, 64).busiest_atomics, 128u);  // every lane after the other
+  load("mul.wide.u32 %rd6, %r5, 4;\nadd.s64 %rd6, %rd4, %rd6;\nred.global.add.u32 [%rd6], 1;\n");
+  EXPECT_EQ(run(1, 32).busiest_atomics, 4u);  // a sector at a time
+}
+
+TEST_F(Counters, MachineInstructionsAreWhatTheAssemblerMakes) {
+  const auto of = [&](const std::string& body, Pipe pipe) {
+    load("");
+    const KernelCounters before = run(1, 32);
+    load(body);
+    const auto i = static_cast<std::size_t>(pipe);
+    return static_cast<std::int64_t>(run(1, 32).machine_instructions[i] - before.machine_instructions[i]);
+  };
+  EXPECT_EQ(of("mov.u32 %r6, %r5;\nmov.u32 %r7, %r6;\n", Pipe::integer), 0);
+  EXPECT_EQ(of("add.s32 %r6, %r5, 1;\n", Pipe::integer), 1);
+  EXPECT_EQ(of("and.b64 %rd6, %rd3, %rd4;\n", Pipe::integer), 2);
+  EXPECT_GT(of("rem.u32 %r6, %r5, 7;\n", Pipe::integer), 10);
+  EXPECT_EQ(of("div.rn.f32 %f1, %f2, %f3;\n", Pipe::special), 2);
+  EXPECT_GT(of("div.rn.f32 %f1, %f2, %f3;\n", Pipe::single), 4);
+}
+
 TEST_F(Counters, LocalMemoryLiesLaneByLane) {
   load(
       ".local .align 8 .b8 depot[64];\nmov.u64 %rd6, depot;\nst.local.u32 [%rd6], %r5;\nst.local.u64 [%rd6+8], "

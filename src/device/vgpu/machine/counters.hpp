@@ -27,13 +27,16 @@ struct Traffic {
   std::uint64_t requests = 0;      //!< warp instructions
   std::uint64_t sectors = 0;       //!< pieces of 32 bytes that they touched, each once a request
   std::uint64_t bytes_wanted = 0;  //!< by the lanes that took part
+  std::uint64_t lines = 0;  //!< of 128 bytes that they touched, each once a request: the cache looks up one a clock
 };
 
 //! Counts of a whole launch, or of the blocks of it that were run: `blocks` of `grid_blocks`.
 struct KernelCounters {
   std::uint64_t grid_blocks = 0, blocks = 0;
   std::array<std::uint64_t, pipe_count> instructions{};  //!< of warps, by Pipe
-  std::uint64_t lanes = 0;                               //!< that took part in them, in all
+  //! The same as NVIDIA's assembler would have it, roughly: see machine_work.hpp.
+  std::array<std::uint64_t, pipe_count> machine_instructions{};
+  std::uint64_t lanes = 0;  //!< that took part in them, in all
   std::uint64_t branches = 0, divergent_branches = 0;
   std::uint64_t barriers = 0;  //!< warps that came to one
   Traffic global_loads, global_stores, global_atomics, local_accesses;
@@ -41,7 +44,17 @@ struct KernelCounters {
   std::uint64_t shared_passes = 0;    //!< as many as requests where no two lanes want different words of one bank
   std::uint64_t tensor_products = 0;  //!< multiply-adds of mma instructions
   std::uint64_t distinct_bytes_read = 0, distinct_bytes_written = 0;  //!< of global memory, in whole sectors
-  std::uint64_t block_bytes_read = 0;  //!< the same for loads, but counted for each block anew; 0: not counted
+  std::uint64_t block_bytes_read = 0;        //!< the same for loads, but counted for each block anew; 0: not counted
+  std::uint64_t distinct_bytes_fetched = 0;  //!< as distinct_bytes_read, in whole pairs of sectors: what DRAM gives
+  std::uint64_t bytes_read_again = 0;        //!< by loads, of what the same warp had read shortly before
+  std::uint64_t busiest_atomics = 0;         //!< on 4 KiB of global memory: sectors of requests, more where lanes agree
+
+  //! By Pipe, as a GPU would issue them; those of PTX where that was not counted.
+  const std::array<std::uint64_t, pipe_count>& issued() const {
+    for (const std::uint64_t count : machine_instructions)
+      if (count > 0) return machine_instructions;
+    return instructions;
+  }
 
   std::uint64_t warp_instructions() const {
     std::uint64_t sum = 0;

@@ -44,6 +44,9 @@ class Queue {
     return place;
   }
 
+  //! Some two dozen blocks all over the grid, whichever thread runs them.
+  bool is_watched(std::uint64_t place) const { return place % (count_ / 24 + 1) == 0; }
+
   Index3 block_at(std::uint64_t place) const {
     return index_in(sample_.empty() ? place : sample_[place], launch_.grid);
   }
@@ -127,6 +130,7 @@ class Worker {
     const auto next = queue_.next();
     if (!next) return false;
     place.number = *next;
+    if (tally_) tally_->begin_block(queue_.is_watched(*next));
     place.block->begin(queue_.block_at(*next));
     return true;
   }

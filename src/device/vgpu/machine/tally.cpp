@@ -1,6 +1,7 @@
 #include "device/vgpu/machine/tally.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace cudal1::vgpu {
 namespace {
@@ -9,6 +10,7 @@ void add_to(Traffic& sum, const Traffic& more) {
   sum.requests += more.requests;
   sum.sectors += more.sectors;
   sum.bytes_wanted += more.bytes_wanted;
+  sum.lines += more.lines;
 }
 
 std::uint64_t bytes_marked(const std::vector<std::vector<std::uint64_t>>& segments) {
@@ -18,15 +20,43 @@ std::uint64_t bytes_marked(const std::vector<std::vector<std::uint64_t>>& segmen
   return sectors * sector_bytes;
 }
 
+std::uint64_t pairs_marked(const std::vector<std::vector<std::uint64_t>>& segments) {
+  constexpr std::uint64_t evens = 0x5555555555555555u;
+  std::uint64_t pairs = 0;
+  for (const auto& words : segments)
+    for (const std::uint64_t word : words)
+      pairs += static_cast<std::uint64_t>(std::popcount((word | word >> 1) & evens));
+  return pairs;
+}
+
+//! Lines among sectors that come in order.
+class LineCount {
+ public:
+  void add(std::uint64_t first_sector, std::uint64_t sectors) {
+    const std::uint64_t first = first_sector / in_a_line, last = (first_sector + sectors - 1) / in_a_line;
+    count_ += last - first + (first == last_ ? 0 : 1);
+    last_ = last;
+  }
+  std::uint64_t count() const { return count_; }
+
+ private:
+  static constexpr std::uint64_t in_a_line = 128 / sector_bytes;
+  std::uint64_t count_ = 0, last_ = ~std::uint64_t{0};
+};
+
 //! A segment need not begin with a sector.
 std::uint64_t first_sector_of(const Segment& segment) { return segment.begin / sector_bytes; }
 
+std::vector<std::uint64_t> sector_counts(const GlobalMemory& memory) {
+  std::vector<std::uint64_t> counts;
+  for (const Segment& segment : memory.segments())
+    counts.push_back((segment.begin + segment.bytes + sector_bytes - 1) / sector_bytes - first_sector_of(segment));
+  return counts;
+}
+
 std::vector<std::vector<std::uint64_t>> sector_maps(const GlobalMemory& memory) {
   std::vector<std::vector<std::uint64_t>> maps;
-  for (const Segment& segment : memory.segments()) {
-    const std::uint64_t end = (segment.begin + segment.bytes + sector_bytes - 1) / sector_bytes;
-    maps.emplace_back((end - first_sector_of(segment) + 63) / 64);
-  }
+  for (const std::uint64_t sectors : sector_counts(memory)) maps.emplace_back((sectors + 63) / 64);
   return maps;
 }
 
@@ -37,7 +67,8 @@ Tally::Tally(const Kernel& kernel, const GlobalMemory& memory)
       memory_(&memory),
       changes_(kernel.steps.size() + 1),
       read_(sector_maps(memory)),
-      written_(sector_maps(memory)) {}
+      written_(sector_maps(memory)),
+      block_reads_(sector_counts(memory)) {}
 
 Traffic& Tally::traffic_of(AccessKind kind) {
   switch (kind) {
@@ -53,6 +84,7 @@ Traffic& Tally::traffic_of(AccessKind kind) {
 
 void Tally::mark(std::size_t segment, std::uint64_t first_sector, std::uint64_t count, AccessKind kind) {
   const std::uint64_t first = first_sector - first_sector_of(memory_->segments()[segment]);
+  if (kind == AccessKind::read && block_reads_.watching()) block_reads_.read(segment, first, count);
   if (kind != AccessKind::write) mark(read_[segment], first, count);
   if (kind != AccessKind::read) mark(written_[segment], first, count);
 }
@@ -63,10 +95,25 @@ void Tally::global(AccessPattern& pattern, std::uint64_t first, AccessKind kind)
   traffic.requests += 1;
   traffic.sectors += pattern.sectors;
   traffic.bytes_wanted += pattern.lanes * pattern.bytes;
+  LineCount lines;
   for (std::size_t i = 0; i < pattern.sector_runs; ++i) {
     const auto begin = static_cast<std::uint64_t>(std::int64_t{pattern.runs[i].begin});
-    mark(pattern.segment_index, first / sector_bytes + begin, pattern.runs[i].count, kind);
+    const std::uint64_t sector = first / sector_bytes + begin;
+    mark(pattern.segment_index, sector, pattern.runs[i].count, kind);
+    lines.add(sector, pattern.runs[i].count);
   }
+  traffic.lines += lines.count();
+  if (kind == AccessKind::atomic) note_atomic(pattern, first);
+}
+
+void Tally::note_atomic(const AccessPattern& pattern, std::uint64_t first) {
+  std::array<std::uint64_t, warp_size> addresses;
+  std::size_t count = 0;
+  for (Mask rest = pattern.mask; rest != 0; rest &= rest - 1) {
+    const std::int64_t delta = pattern.deltas[static_cast<std::size_t>(std::countr_zero(rest))];
+    addresses[count++] = first + static_cast<std::uint64_t>(delta);
+  }
+  atomic_places_.note(first, atomic_passes(addresses.data(), count));
 }
 
 void Tally::global(const WarpAccess& access) {
@@ -79,9 +126,22 @@ void Tally::global(const WarpAccess& access) {
     if (const Segment* segment = memory_->find(address, access.bytes))
       mark(memory_->index_of(*segment), address / sector_bytes, 1, access.kind);
   }
+  if (access.kind == AccessKind::atomic) note_scattered_atomic(access);
   traffic.requests += 1;
   traffic.bytes_wanted += count * access.bytes;
-  traffic.sectors += sort_and_unite(sectors.data(), count);
+  count = sort_and_unite(sectors.data(), count);
+  traffic.sectors += count;
+  LineCount lines;
+  for (std::size_t i = 0; i < count; ++i) lines.add(sectors[i], 1);
+  traffic.lines += lines.count();
+}
+
+void Tally::note_scattered_atomic(const WarpAccess& access) {
+  std::array<std::uint64_t, warp_size> addresses;
+  std::size_t count = 0;
+  for (Mask rest = access.mask; rest != 0; rest &= rest - 1)
+    addresses[count++] = (*access.addresses)[static_cast<std::size_t>(std::countr_zero(rest))];
+  for (std::size_t i = 0; i < count; ++i) atomic_places_.note(addresses[i], 1);
 }
 
 void Tally::shared(const WarpAccess& access) {
@@ -105,6 +165,8 @@ void Tally::add(const Tally& other) {
   add_to(counters_.global_stores, other.counters_.global_stores);
   add_to(counters_.global_atomics, other.counters_.global_atomics);
   add_to(counters_.local_accesses, other.counters_.local_accesses);
+  block_reads_.add(other.block_reads_);
+  atomic_places_.add(other.atomic_places_);
   for (std::size_t i = 0; i < changes_.size(); ++i) {
     changes_[i].visits += other.changes_[i].visits;
     changes_[i].lanes += other.changes_[i].lanes;
@@ -117,22 +179,42 @@ void Tally::add(const Tally& other) {
     }
 }
 
+//! What was seen of some blocks, for all of them.
+void Tally::add_block_reads(KernelCounters& sum) const {
+  if (block_reads_.asked() == 0) return;
+  const double bytes = static_cast<double>(sum.global_loads.sectors) * sector_bytes;
+  const auto share = [&](std::uint64_t sectors) {
+    const double part = static_cast<double>(sectors) / static_cast<double>(block_reads_.asked());
+    return static_cast<std::uint64_t>(std::llround(bytes * part));
+  };
+  sum.block_bytes_read = share(block_reads_.distinct());
+  sum.bytes_read_again = share(block_reads_.repeated_soon());
+}
+
 KernelCounters Tally::counters() const {
   KernelCounters sum = counters_;
   std::int64_t visits = 0, lanes = 0;
+  std::array<double, pipe_count> work{};
   for (std::size_t i = 0; i < kernel_->steps.size(); ++i) {
     const Step& step = kernel_->steps[i];
     visits += changes_[i].visits;
     lanes += changes_[i].lanes;
     const auto times = static_cast<std::uint64_t>(visits);
     sum.instructions[static_cast<std::size_t>(step.pipe)] += times;
+    for (std::size_t pipe = 0; pipe < pipe_count; ++pipe)
+      work[pipe] += static_cast<double>(times) * static_cast<double>(kernel_->work[i][pipe]);
     sum.lanes += static_cast<std::uint64_t>(lanes);
     sum.tensor_products += times * step.tensor_products;
     if (step.flow == Flow::branch) sum.branches += times;
     if (step.flow == Flow::barrier) sum.barriers += times;
   }
   sum.lanes -= lanes_left_out_;
+  for (std::size_t pipe = 0; pipe < pipe_count; ++pipe)
+    sum.machine_instructions[pipe] = static_cast<std::uint64_t>(std::llround(work[pipe]));
+  add_block_reads(sum);
+  sum.busiest_atomics = atomic_places_.busiest();
   sum.distinct_bytes_read = bytes_marked(read_);
+  sum.distinct_bytes_fetched = pairs_marked(read_) * 2 * sector_bytes;
   sum.distinct_bytes_written = bytes_marked(written_);
   return sum;
 }

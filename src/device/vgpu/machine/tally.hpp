@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "device/vgpu/machine/access_pattern.hpp"
+#include "device/vgpu/machine/atomic_places.hpp"
+#include "device/vgpu/machine/block_reads.hpp"
 #include "device/vgpu/machine/counters.hpp"
 #include "device/vgpu/machine/memory.hpp"
 #include "device/vgpu/machine/step.hpp"
@@ -22,7 +24,12 @@ class Tally {
   //! Lanes that a guard left out of a step.
   void leave_out(Mask lanes) { lanes_left_out_ += static_cast<std::uint64_t>(lanes_in(lanes)); }
   void diverge() { ++counters_.divergent_branches; }
-  void end_block() { ++counters_.blocks; }
+  //! `watched`: what it reads twice is counted, which takes longer.
+  void begin_block(bool watched) { block_reads_.begin_block(watched); }
+  void end_block() {
+    ++counters_.blocks;
+    block_reads_.end_block();
+  }
 
   //! `first`: the address of the first lane. The pattern's segment is set for global memory.
   void global(AccessPattern& pattern, std::uint64_t first, AccessKind kind);
@@ -60,6 +67,9 @@ class Tally {
       sectors[first / 64] |= (~std::uint64_t{0} >> (64 - here)) << (first % 64);
     }
   }
+  void note_atomic(const AccessPattern& pattern, std::uint64_t first);
+  void note_scattered_atomic(const WarpAccess& access);
+  void add_block_reads(KernelCounters& sum) const;
 
   const Kernel* kernel_;
   const GlobalMemory* memory_;
@@ -70,6 +80,8 @@ class Tally {
   std::vector<Change> changes_;  // at each step against the one before it
   std::uint64_t lanes_left_out_ = 0;
   std::vector<SectorMap> read_, written_;  // by segment
+  BlockReads block_reads_;
+  AtomicPlaces atomic_places_;
 };
 
 }  // namespace cudal1::vgpu

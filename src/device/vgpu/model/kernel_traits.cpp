@@ -5,6 +5,7 @@
 
 #include "device/vgpu/model/function_flow.hpp"
 #include "device/vgpu/model/registers_needed.hpp"
+#include "device/vgpu/model/shared_widths.hpp"
 
 namespace cudal1::vgpu {
 namespace {
@@ -31,7 +32,7 @@ std::string to_string(TensorType type) {
 }
 
 KernelTraits traits_of(const ptx::Function& entry) {
-  return {registers_needed(entry), load_parallelism(entry), tensor_type_of(entry)};
+  return {registers_needed(entry), load_parallelism(entry), shared_load_width(entry), tensor_type_of(entry)};
 }
 
 }  // namespace cudal1::vgpu

@@ -15,6 +15,7 @@ std::string to_string(TensorType type);
 struct KernelTraits {
   std::uint32_t registers = 32;  //!< of a thread
   LoadParallelism parallelism;
+  double shared_load_width = 1;  //!< words of shared memory that the assembler makes one load of: shared_widths.hpp
   TensorType tensor_type = TensorType::f16;  //!< the slowest one where it uses several; f16 where it uses none
 };
 

@@ -30,7 +30,8 @@ double read_by_blocks(const KernelCounters& counters, double scale, double disti
 //! Share of a block's repeated reads that L1 answers: less where all resident blocks together read more than it holds.
 double l1_hit_share(const GpuProfile& gpu, const ModelParameters& model, const KernelShape& shape,
                     const Occupancy& occupancy, double bytes_of_a_block) {
-  const double resident = static_cast<double>(std::max<std::int64_t>(occupancy.blocks, 1));
+  const double busiest = std::ceil(static_cast<double>(shape.blocks()) / static_cast<double>(gpu.chip.multiprocessors));
+  const double resident = std::clamp(static_cast<double>(occupancy.blocks), 1.0, std::max(busiest, 1.0));
   const double left =
       std::max(static_cast<double>(gpu.memory.l1_bytes) - resident * static_cast<double>(shape.shared_bytes),
                static_cast<double>(gpu.memory.l1_bytes) / 16);
@@ -45,10 +46,17 @@ double read_twice(const GpuProfile& gpu, const MemoryTraffic& traffic, double l2
   return std::max(0.0, l2_reads - traffic.distinct_read) * lost * lost;
 }
 
-//! L2 keeps half of itself for what was written, and part of that goes on to DRAM while the kernel runs.
-double written_back(const GpuProfile& gpu, const ModelParameters& model, double written) {
-  const double held = std::min(written, static_cast<double>(gpu.memory.l2_bytes) / 2);
-  return written - held + held * model.write_back_share;
+//! L2 keeps half of itself for what was written, and part of that goes on to DRAM while the kernel runs. What others
+//! wrote before leaves L2 for what this kernel reads and writes.
+double written_back(const GpuProfile& gpu, const ModelParameters& model, double read, double written) {
+  const double half = static_cast<double>(gpu.memory.l2_bytes) / 2, held = std::min(written, half);
+  return written - held + held * model.write_back_share + std::min(read + written, half) * model.eviction_share;
+}
+
+//! DRAM gives pairs of sectors: how much more that is than was wanted.
+double fetch_factor(const KernelCounters& counters) {
+  const double wanted = static_cast<double>(counters.distinct_bytes_read);
+  return wanted > 0 ? std::max(1.0, static_cast<double>(counters.distinct_bytes_fetched) / wanted) : 1;
 }
 
 }  // namespace
@@ -71,14 +79,16 @@ MemoryTraffic memory_traffic(const GpuProfile& gpu, const ModelParameters& model
 
   const double by_blocks = read_by_blocks(counters, scale, std::min(traffic.distinct_read, loads), loads);
   const double of_a_block = by_blocks / static_cast<double>(std::max<std::uint64_t>(shape.blocks(), 1));
-  const double hit_share = l1_hit_share(gpu, model, shape, occupancy, of_a_block);
-  traffic.l1_hits = (loads - by_blocks + local) * hit_share;
-  const double l2_reads = loads + local - traffic.l1_hits + atomics;
+  const double repeated = loads - by_blocks;
+  const double near = std::min(static_cast<double>(counters.bytes_read_again) * scale, repeated);
+  traffic.l1_hits =
+      near * model.l1_near_hit_share + (repeated - near) * l1_hit_share(gpu, model, shape, occupancy, of_a_block);
+  const double l2_reads = loads - traffic.l1_hits + atomics;
   traffic.l2 = l2_reads + stores;
 
   const double cold = std::max(0.0, traffic.distinct_read - static_cast<double>(shape.cached_bytes));
-  traffic.dram_read = cold + read_twice(gpu, traffic, l2_reads);
-  traffic.dram_written = written_back(gpu, model, traffic.distinct_written);
+  traffic.dram_read = cold * fetch_factor(counters) + read_twice(gpu, traffic, l2_reads);
+  traffic.dram_written = written_back(gpu, model, traffic.dram_read, traffic.distinct_written);
   return traffic;
 }
 

@@ -19,6 +19,9 @@ struct Halves {
 };
 Halves split(const std::vector<Observation>& observations);
 
+//! What two events around the launch would say.
+double predicted_ms(const GpuProfile& gpu, const ModelParameters& model, const Observation& observation);
+
 struct FitQuality {
   std::size_t families = 0, launches = 0;
   double spearman = 0;         //!< rank correlation of predicted and measured times, all launches together

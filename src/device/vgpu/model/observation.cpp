@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <map>
 #include <sstream>
 
 #include "base/files.hpp"
+#include "base/result.hpp"
 #include "graph/json_place.hpp"
 
 namespace cudal1::vgpu {
@@ -31,6 +33,9 @@ void visit_counts(Counters& c, Visit visit) {
   visit("distinct_bytes_read", c.distinct_bytes_read);
   visit("distinct_bytes_written", c.distinct_bytes_written);
   visit("block_bytes_read", c.block_bytes_read);
+  visit("distinct_bytes_fetched", c.distinct_bytes_fetched);
+  visit("bytes_read_again", c.bytes_read_again);
+  visit("busiest_atomics", c.busiest_atomics);
 }
 
 template <class Counters, class Visit>
@@ -53,24 +58,53 @@ std::uint64_t count_or_zero(const JsonPlace& object, const char* key) {
 }
 
 Traffic traffic_at(const JsonPlace& place) {
-  place.allow_keys({"requests", "sectors", "bytes_wanted"});
-  return {count_or_zero(place, "requests"), count_or_zero(place, "sectors"), count_or_zero(place, "bytes_wanted")};
+  place.allow_keys({"requests", "sectors", "bytes_wanted", "lines"});
+  return {count_or_zero(place, "requests"), count_or_zero(place, "sectors"), count_or_zero(place, "bytes_wanted"),
+          count_or_zero(place, "lines")};
+}
+
+std::array<std::uint64_t, pipe_count> by_pipe_at(const JsonPlace& place) {
+  place.allow_keys({"single", "integer", "half", "twofold", "special", "conversion", "tensor", "memory", "control"});
+  std::array<std::uint64_t, pipe_count> counts{};
+  for (std::size_t i = 0; i < pipe_count; ++i) counts[i] = count_or_zero(place, pipe_names[i]);
+  return counts;
+}
+
+json by_pipe(const std::array<std::uint64_t, pipe_count>& counts) {
+  json made = json::object();
+  for (std::size_t i = 0; i < pipe_count; ++i) made[pipe_names[i]] = counts[i];
+  return made;
 }
 
 KernelCounters counters_at(const JsonPlace& place) {
-  place.allow_keys({"grid_blocks", "blocks", "lanes", "branches", "divergent_branches", "barriers", "shared_requests",
-                    "shared_passes", "tensor_products", "distinct_bytes_read", "distinct_bytes_written",
-                    "block_bytes_read", "global_loads", "global_stores", "global_atomics", "local_accesses",
-                    "instructions"});
+  place.allow_keys({"grid_blocks",
+                    "blocks",
+                    "lanes",
+                    "branches",
+                    "divergent_branches",
+                    "barriers",
+                    "shared_requests",
+                    "shared_passes",
+                    "tensor_products",
+                    "distinct_bytes_read",
+                    "distinct_bytes_written",
+                    "block_bytes_read",
+                    "distinct_bytes_fetched",
+                    "bytes_read_again",
+                    "busiest_atomics",
+                    "global_loads",
+                    "global_stores",
+                    "global_atomics",
+                    "local_accesses",
+                    "instructions",
+                    "machine_instructions"});
   KernelCounters counters;
   visit_counts(counters, [&](const char* name, std::uint64_t& count) { count = count_or_zero(place, name); });
   visit_traffic(counters, [&](const char* name, Traffic& traffic) {
     if (const auto found = place.find(name)) traffic = traffic_at(*found);
   });
-  const JsonPlace instructions = place.at("instructions");
-  instructions.allow_keys(
-      {"single", "integer", "half", "twofold", "special", "conversion", "tensor", "memory", "control"});
-  for (std::size_t i = 0; i < pipe_count; ++i) counters.instructions[i] = count_or_zero(instructions, pipe_names[i]);
+  counters.instructions = by_pipe_at(place.at("instructions"));
+  counters.machine_instructions = by_pipe_at(place.at("machine_instructions"));
   return counters;
 }
 
@@ -101,7 +135,8 @@ double parallelism_at(const JsonPlace& place) {
 
 KernelShape shape_at(const JsonPlace& place) {
   place.allow_keys({"grid", "block", "shared_bytes", "in_graph", "registers", "global_loads_together",
-                    "shared_loads_together", "arithmetic_together", "tensor_type", "cached_bytes", "buffer_bytes"});
+                    "shared_loads_together", "arithmetic_together", "shared_load_width", "tensor_type", "cached_bytes",
+                    "buffer_bytes"});
   KernelShape shape;
   shape.grid = index_at(place.at("grid"));
   shape.block = index_at(place.at("block"));
@@ -113,8 +148,28 @@ KernelShape shape_at(const JsonPlace& place) {
   shape.traits.parallelism.global = parallelism_at(place.at("global_loads_together"));
   shape.traits.parallelism.shared = parallelism_at(place.at("shared_loads_together"));
   shape.traits.parallelism.arithmetic = parallelism_at(place.at("arithmetic_together"));
+  shape.traits.shared_load_width = parallelism_at(place.at("shared_load_width"));
   if (const auto type = place.find("tensor_type")) shape.traits.tensor_type = tensor_type_at(*type);
   return shape;
+}
+
+//! visit(line, where it is)
+template <class Visit>
+void each_line(const std::filesystem::path& file, Visit visit) {
+  std::istringstream lines(read_file(file));
+  std::size_t number = 0;
+  for (std::string line; std::getline(lines, line);)
+    if (++number; !line.empty()) visit(line, fmt::format("{}, line {}", file.string(), number));
+}
+
+using Times = std::map<std::pair<std::string, std::string>, double>;  // by family and variant
+
+void add_time(const std::string& line, const std::string& file, Times& times) {
+  const json document = parse_json(line, file);
+  const JsonPlace root(document, file);
+  const double milliseconds = root.at("measured_ms").number();
+  if (!(milliseconds > 0)) root.at("measured_ms").fail("expected a positive number");
+  times[{root.at("family").text(), root.at("variant").text()}] = milliseconds;
 }
 
 }  // namespace
@@ -129,49 +184,52 @@ json to_json(const KernelShape& shape) {
           {"global_loads_together", together.global},
           {"shared_loads_together", together.shared},
           {"arithmetic_together", together.arithmetic},
+          {"shared_load_width", shape.traits.shared_load_width},
           {"tensor_type", to_string(shape.traits.tensor_type)},
           {"cached_bytes", shape.cached_bytes},
           {"buffer_bytes", shape.buffer_bytes}};
 }
 
 json to_json(const KernelCounters& counters) {
-  json made = json::object(), instructions = json::object();
-  for (std::size_t i = 0; i < pipe_count; ++i) instructions[pipe_names[i]] = counters.instructions[i];
-  made["instructions"] = instructions;
+  json made = {{"instructions", by_pipe(counters.instructions)},
+               {"machine_instructions", by_pipe(counters.machine_instructions)}};
   visit_counts(counters, [&](const char* name, std::uint64_t count) { made[name] = count; });
   visit_traffic(counters, [&](const char* name, const Traffic& traffic) {
-    made[name] = {{"requests", traffic.requests}, {"sectors", traffic.sectors}, {"bytes_wanted", traffic.bytes_wanted}};
+    made[name] = {{"requests", traffic.requests},
+                  {"sectors", traffic.sectors},
+                  {"bytes_wanted", traffic.bytes_wanted},
+                  {"lines", traffic.lines}};
   });
   return made;
 }
 
-json to_json(const Observation& observation) {
+json counted_json(const Observation& observation) {
   return {{"family", observation.family},
           {"variant", observation.variant},
-          {"measured_ms", observation.measured_ms},
           {"shape", to_json(observation.shape)},
           {"counters", to_json(observation.counters)}};
 }
 
-Observation parse_observation(const std::string& line, const std::string& file) {
+Observation parse_counted(const std::string& line, const std::string& file) {
   const json document = parse_json(line, file);
   const JsonPlace root(document, file);
-  root.allow_keys({"family", "variant", "measured_ms", "shape", "counters"});
-  Observation observation{root.at("family").text(), root.at("variant").text(), shape_at(root.at("shape")),
-                          counters_at(root.at("counters")), root.at("measured_ms").number()};
-  if (!(observation.measured_ms > 0)) root.at("measured_ms").fail("expected a positive number");
-  return observation;
+  root.allow_keys({"family", "variant", "shape", "counters"});
+  return {root.at("family").text(), root.at("variant").text(), shape_at(root.at("shape")),
+          counters_at(root.at("counters")), 0};
 }
 
-std::vector<Observation> read_observations(const std::filesystem::path& file) {
-  std::istringstream lines(read_file(file));
+std::vector<Observation> read_observations(const std::filesystem::path& counted,
+                                           const std::filesystem::path& measured) {
+  Times times;
+  each_line(measured, [&](const std::string& line, const std::string& place) { add_time(line, place, times); });
   std::vector<Observation> observations;
-  std::size_t number = 0;
-  for (std::string line; std::getline(lines, line);) {
-    ++number;
-    if (!line.empty())
-      observations.push_back(parse_observation(line, fmt::format("{}, line {}", file.string(), number)));
-  }
+  each_line(counted, [&](const std::string& line, const std::string& place) {
+    Observation& observation = observations.emplace_back(parse_counted(line, place));
+    const auto time = times.find({observation.family, observation.variant});
+    if (time == times.end())
+      throw Error(fmt::format("{}: {} {} was not measured", place, observation.family, observation.variant));
+    observation.measured_ms = time->second;
+  });
   return observations;
 }
 

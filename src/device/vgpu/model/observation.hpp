@@ -1,4 +1,4 @@
-// A launch that was both counted and measured: what the model is fitted to. One JSON object a line in a file.
+// A launch that was both counted and measured: what the model is fitted to. Two files, one JSON object a line.
 #pragma once
 
 #include <filesystem>
@@ -16,16 +16,19 @@ struct Observation {
   std::string variant;  //!< "tile32_k1024"
   KernelShape shape;
   KernelCounters counters;
-  double measured_ms = 0;  //!< of one launch on the device, launch included, L2 as shape.cached_bytes says
+  double measured_ms = 0;  //!< of one launch between two events, L2 as shape.cached_bytes says
 };
 
-//! {"family", "variant", "measured_ms", "shape", "counters"}; what is zero may be left out of the counters.
-nlohmann::json to_json(const Observation& observation);
+//! {"family", "variant", "shape", "counters"}; what is zero may be left out of the counters.
+nlohmann::json counted_json(const Observation& observation);
 nlohmann::json to_json(const KernelShape& shape);
 nlohmann::json to_json(const KernelCounters& counters);
 
-//! Throws Error with file, line and place.
-Observation parse_observation(const std::string& line, const std::string& file);
-std::vector<Observation> read_observations(const std::filesystem::path& file);
+//! Without a time. Throws Error with file, line and place.
+Observation parse_counted(const std::string& line, const std::string& file);
+
+//! Lines that were counted, with the times of the lines of the same family and variant:
+//! {"family", "variant", "measured_ms", …}. Throws Error with file, line and place, also where a time is missing.
+std::vector<Observation> read_observations(const std::filesystem::path& counted, const std::filesystem::path& measured);
 
 }  // namespace cudal1::vgpu

@@ -12,7 +12,7 @@
 namespace cudal1::vgpu {
 namespace {
 
-constexpr double warp_lanes = 32;
+constexpr double warp_lanes = 32, sector_bytes = 32;
 
 double tensor_rate(const GpuProfile::Tensor& tensor, TensorType type) {
   const std::array<double, 5> rates{tensor.f16, tensor.bf16, tensor.tf32, tensor.s8, tensor.f64};
@@ -37,6 +37,7 @@ class Predictor {
   KernelPrediction run() {
     add_pipes();
     add_memory();
+    add_dispatch();
     add_latency();
     combine();
     return std::move(made_);
@@ -50,6 +51,7 @@ class Predictor {
     const double busiest = std::ceil(blocks / multiprocessors);
     const double resident = static_cast<double>(made_.occupancy.blocks);
     made_.waves = busiest / resident;
+    busiest_blocks_ = busiest;
     made_.active_share =
         std::min(busiest, resident) * shape_.warps_per_block() / static_cast<double>(gpu_.limits.warps);
     const double uneven = busiest * multiprocessors / blocks;
@@ -68,7 +70,7 @@ class Predictor {
   }
 
   double instructions(Pipe pipe) const {
-    return static_cast<double>(counters_.instructions[static_cast<std::size_t>(pipe)]) * scale_;
+    return static_cast<double>(counters_.issued()[static_cast<std::size_t>(pipe)]) * scale_;
   }
 
   void add_pipe(const std::string& name, double warp_instructions, double lanes) {
@@ -79,6 +81,12 @@ class Predictor {
     made_.busiest_pipe = name;
   }
 
+  //! Loads from shared memory that the assembler leaves out, since another one takes their words along.
+  double merged_loads() const {
+    const double share = 1 - 1 / shape_.traits.shared_load_width;
+    return std::min(static_cast<double>(counters_.shared_requests) * scale_ * share, instructions(Pipe::memory));
+  }
+
   void add_pipes() {
     const GpuProfile::Pipes& pipes = gpu_.pipes;
     add_pipe("fp32", instructions(Pipe::single), pipes.single);
@@ -87,12 +95,12 @@ class Predictor {
     add_pipe("fp64", instructions(Pipe::twofold), pipes.twofold);
     add_pipe("special functions", instructions(Pipe::special), pipes.special);
     add_pipe("conversions", instructions(Pipe::conversion), pipes.conversion);
-    add_pipe("load/store", instructions(Pipe::memory), pipes.memory);
+    add_pipe("load/store", instructions(Pipe::memory) - merged_loads(), pipes.memory);
     const double products = static_cast<double>(counters_.tensor_products) * scale_;
     add_pipe("tensor cores", products / warp_lanes,
              tensor_rate(gpu_.tensor, shape_.traits.tensor_type) * gpu_.tensor.mma_share);
-    const double saved = instructions(Pipe::integer) * (1 - model_.integer_weight);
-    const double issued = static_cast<double>(counters_.warp_instructions()) * scale_ - saved;
+    double issued = instructions(Pipe::integer) * (model_.integer_weight - 1) - merged_loads();
+    for (const std::uint64_t count : counters_.issued()) issued += static_cast<double>(count) * scale_;
     add("instruction issue", on_multiprocessors(issued / pipes.schedulers), model_.issue_efficiency);
   }
 
@@ -102,18 +110,35 @@ class Predictor {
 
   void add_memory() {
     const GpuProfile::Memory& memory = gpu_.memory;
-    const double shared_clocks = static_cast<double>(counters_.shared_passes) * scale_ * 128 / gpu_.pipes.shared_bytes;
+    const double shared_clocks = static_cast<double>(counters_.shared_passes) * scale_ * 128 / gpu_.pipes.shared_bytes /
+                                 shape_.traits.shared_load_width;
     add(conflicts() ? "shared memory conflicts" : "shared memory", on_multiprocessors(shared_clocks),
         model_.pipe_efficiency);
-    add("L1 bandwidth", on_multiprocessors(made_.traffic.l1 / memory.l1_bytes_per_clock), model_.pipe_efficiency);
+    add("L1 bandwidth", on_multiprocessors(l1_clocks()), model_.pipe_efficiency);
     // One multiprocessor cannot take in what the whole L2 can give.
     const double port = on_multiprocessors(made_.traffic.l2 / memory.l2_port_bytes_per_clock);
     const double all = made_.traffic.l2 / memory.l2_bytes_per_second;
     add("L2 bandwidth", std::max(port, all), model_.l2_efficiency);
     add("DRAM bandwidth", made_.traffic.dram() / memory.dram_bytes_per_second,
         memory.dram_achievable * model_.dram_efficiency);
-    const double atomics = static_cast<double>(counters_.global_atomics.sectors) * scale_;
-    add("atomics", atomics / model_.atomics_per_clock / gpu_.clocks_per_second(), 1, false);
+    const double atomics = static_cast<double>(counters_.global_atomics.sectors) * scale_ / model_.atomics_per_clock;
+    const double busiest = static_cast<double>(counters_.busiest_atomics) * scale_ / model_.busiest_atomics_per_clock;
+    add("atomics", std::max(atomics, busiest) / gpu_.clocks_per_second(), 1, false);
+  }
+
+  //! A load looks up one line a clock. Stores go through to L2, sector by sector.
+  double l1_clocks() const {
+    const auto all = [&](std::uint64_t count) { return static_cast<double>(count) * scale_; };
+    const double rate = gpu_.memory.l1_bytes_per_clock / sector_bytes;
+    return std::max(all(counters_.global_loads.sectors) / rate, all(counters_.global_loads.lines)) +
+           all(counters_.local_accesses.sectors) / rate +
+           all(counters_.global_stores.sectors) * model_.store_sector_clocks +
+           all(counters_.global_stores.lines) * model_.store_line_clocks;
+  }
+
+  void add_dispatch() {
+    const double each = model_.block_dispatch_cycles + model_.warp_dispatch_cycles * shape_.warps_per_block();
+    add("block starts", busiest_blocks_ * each / gpu_.clocks_per_second(), 1, false);
   }
 
   //! A multiprocessor that is never full has one wave; the last of several is shorter where blocks end one by one.
@@ -124,11 +149,15 @@ class Predictor {
     add("latency", waves * cycles / gpu_.clocks_per_second(), 1, false);
   }
 
+  //! Blocks that all began together read together, compute together and wait together: little overlaps.
+  double exponent() const {
+    return 1 + (model_.soft_maximum_exponent - 1) * (1 - model_.phase_share / std::max(made_.waves, 1.0));
+  }
+
   void combine() {
     double sum = 0;
-    for (const TimeComponent& component : made_.components)
-      sum += std::pow(component.milliseconds, model_.soft_maximum_exponent);
-    const double running = std::pow(sum, 1 / model_.soft_maximum_exponent);
+    for (const TimeComponent& component : made_.components) sum += std::pow(component.milliseconds, exponent());
+    const double running = std::pow(sum, 1 / exponent());
     made_.launch_milliseconds = (shape_.in_graph ? gpu_.costs.graph_launch_us : gpu_.costs.launch_us) / 1e3;
     made_.milliseconds = running + made_.launch_milliseconds;
     std::ranges::sort(made_.components, std::ranges::greater{}, &TimeComponent::milliseconds);
@@ -164,7 +193,7 @@ class Predictor {
   const KernelShape& shape_;
   const KernelCounters& counters_;
   const ModelParameters& model_;
-  double scale_ = 1, imbalance_ = 1, busiest_clocks_ = 0;
+  double scale_ = 1, imbalance_ = 1, busiest_clocks_ = 0, busiest_blocks_ = 0;
   KernelPrediction made_;
 };
 

@@ -50,8 +50,13 @@ TEST(KernelReports, AdviceFollowsFromTheFacts) {
   EXPECT_NE(report(registers).advice.find("255 registers a thread"), std::string::npos) << report(registers).advice;
 
   MadeUpKernel serial = made_up_copy(132, 1 << 24);
+  serial.shape.block = {64, 1, 1};
   serial.shape.traits.parallelism.global = 1;
   EXPECT_NE(report(serial).advice.find("has 1.0 loads on their way"), std::string::npos) << report(serial).bound;
+
+  MadeUpKernel crumbs = made_up_copy(1 << 20, 1 << 24);
+  EXPECT_EQ(report(crumbs).bound, "block starts");
+  EXPECT_NE(report(crumbs).advice.find("more work a block"), std::string::npos);
 
   MadeUpKernel few = made_up_copy(4, 1 << 22);
   EXPECT_EQ(report(few).bound, "too few blocks: 4 for 132 multiprocessors");

@@ -152,5 +152,16 @@ TEST(KernelTraits, TheSlowestMatrixTypeCounts) {
   EXPECT_EQ(traits_of(kernel(half + tf32 + "ret;\n")).tensor_type, TensorType::tf32);
 }
 
+TEST(SharedLoadWidth, NeighbouringWordsBecomeOneLoad) {
+  const auto width = [](const std::string& body) { return traits_of(kernel(body + "ret;\n")).shared_load_width; };
+  const std::string two = "ld.shared.f32 %f1, [%rd1];\nld.shared.f32 %f2, [%rd1+4];\n";
+  EXPECT_EQ(width("add.f32 %f1, %f2, %f3;\n"), 1);
+  EXPECT_EQ(width(two), 2);
+  EXPECT_EQ(width(two + "ld.shared.f32 %f3, [%rd1+8];\nld.shared.f32 %f4, [%rd1+12];\n"), 4);
+  EXPECT_EQ(width("ld.shared.f32 %f1, [%rd1];\nld.shared.f32 %f2, [%rd1+128];\n"), 1);
+  EXPECT_EQ(width("ld.shared.f32 %f1, [%rd1];\nld.shared.f32 %f2, [%rd2+4];\n"), 1);
+  EXPECT_EQ(width("ld.shared.f32 %f1, [%rd1];\nbar.sync 0;\nld.shared.f32 %f2, [%rd1+4];\n"), 1);
+}
+
 }  // namespace
 }  // namespace cudal1::vgpu
