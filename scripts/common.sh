@@ -34,7 +34,6 @@ build_jobs() {
   memory_gb=$(awk '/MemAvailable/ {print int($2 / 1048576)}' /proc/meminfo)
   jobs=$((memory_gb / 2))
   ((jobs > cores)) && jobs=$cores
-  ((jobs > 8)) && jobs=8
   ((jobs < 1)) && jobs=1
   echo "$jobs"
 }
