@@ -46,7 +46,7 @@ ProfileReport profile_of(const std::string& program, const MakeCountingBackend& 
   return vgpu::report_from_json(evaluation.profile);
 }
 
-const KernelReport& row_named(const ProfileReport& report, const std::string& name) {
+const KernelReport& row_named(const ProfileReport& report, std::string_view name) {
   const auto found = std::ranges::find(report.rows, name, &KernelReport::name);
   if (found == report.rows.end()) throw Error("no row " + name);
   return *found;
