@@ -48,7 +48,7 @@ ProfileReport profile_of(const std::string& program, const MakeCountingBackend& 
 
 const KernelReport& row_named(const ProfileReport& report, std::string_view name) {
   const auto found = std::ranges::find(report.rows, name, &KernelReport::name);
-  if (found == report.rows.end()) throw Error("no row " + name);
+  if (found == report.rows.end()) throw Error("no row " + std::string(name));
   return *found;
 }
 
