@@ -7,10 +7,15 @@ import pathlib
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
-def table(path: pathlib.Path) -> str:
-    result = json.loads(path.read_text())
+def dated_results() -> dict:
+    """Files without a date are records of another form, such as bench/results/vgpu_rank.json."""
+    read = {path.stem: json.loads(path.read_text()) for path in sorted((ROOT / "bench" / "results").glob("*.json"))}
+    return {name: result for name, result in read.items() if "date" in result}
+
+
+def table(name: str, result: dict, heading: str) -> str:
     lines = [
-        f"## {path.stem}",
+        f"{heading} {name}",
         "",
         f"`{result['command']}`, {result['gpu']}, {result['date']}",
         "",
@@ -31,12 +36,12 @@ def replace_between(text: str, name: str, content: str) -> str:
 
 
 def main() -> None:
-    results = {path.stem: table(path) for path in sorted((ROOT / "bench" / "results").glob("*.json"))}
-    tables = list(results.values())
+    results = dated_results()
     head = "# Figures\n\nMade by `scripts/figures.py` from `bench/results`; do not edit.\n\n"
-    (ROOT / "docs" / "figures.md").write_text(head + "\n".join(tables))
+    figures = "\n".join(table(name, result, "##") for name, result in results.items())
+    (ROOT / "docs" / "figures.md").write_text(head + figures)
     manual = ROOT / "docs" / "evaluator.md"
-    shown = "\n".join(text for name, text in results.items() if not name.startswith("vgpu")).replace("\n## ", "\n### ").replace("## evaluator", "### evaluator", 1)
+    shown = "\n".join(table(name, results[name], "###") for name in ("evaluator", "match_rule"))
     manual.write_text(replace_between(manual.read_text(), "figures", shown))
 
 
