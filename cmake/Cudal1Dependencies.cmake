@@ -2,6 +2,12 @@
 # headers and libraries, under the same target name: images and hand-made prefixes often lack the config files.
 include(Cudal1FindPackage)
 include("${PROJECT_SOURCE_DIR}/.setup/paths.cmake" OPTIONAL)  # what set-up found on this machine
+if(NOT CUDAL1_PYTHON)
+  set(CUDAL1_PYTHON "${CUDAL1_SETUP_PYTHON}")
+endif()
+if(NOT CUDAL1_PYTHON)
+  set(CUDAL1_PYTHON python3)
+endif()
 
 # A prefix with include/ and lib/ may be laid here by hand on machines without a package registry.
 if(EXISTS "${PROJECT_SOURCE_DIR}/.deps")

@@ -21,7 +21,8 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         file = load_module_file(options.module)
-        write_task(export_task(file, _task_name(file.name), options.seed), options.output)
+        task = export_task(file, _task_name(file.name), options.seed)
+        write_task(task, options.output, file.imported_neighbours())
     except BridgeError as problem:
         print(f"cudal1: {problem}", file=sys.stderr)
         return 1

@@ -16,7 +16,7 @@ from torch.utils._pytree import tree_leaves
 
 from .errors import BridgeError, first_line
 from .graph import Leaf, Node
-from .input_recipe import Recorder
+from .input_recipe import InputRecipe, Recorder
 from .lowering import LoweredGraph, lower
 from .module_file import ModuleFile, place_of
 
@@ -30,21 +30,20 @@ class ExportedTask:
     state: list[Leaf]
     nodes: list[Node]
     outputs: list[str]
-    state_updates: dict[str, str]
     input_graph: dict[str, Any] | None  #: how those inputs are made that are not only drawn
     tensors: dict[str, torch.Tensor]  #: contents of weights and state
+    fresh_tensors: dict[str, torch.Tensor]  #: the same of a model that was constructed under another seed
 
     def to_json(self) -> dict[str, Any]:
         made: dict[str, Any] = {"format": "cudal1.graph", "version": 1, "name": self.name}
         if self.tensors:
             made["weights_file"] = "weights.safetensors"
+            made["fresh_weights_file"] = "fresh_weights.safetensors"
         if self.input_graph:
             made["input_graph"] = self.input_graph
         for key in ("inputs", "weights", "state", "nodes"):
             if getattr(self, key):
                 made[key] = [part.to_json() for part in getattr(self, key)]
-        if self.state_updates:
-            made["state_updates"] = self.state_updates
         return made | {"outputs": self.outputs}
 
 
@@ -53,8 +52,7 @@ def export_task(file: ModuleFile, name: str, seed: int) -> ExportedTask:
     program, recorder, given = _export(file, seed)
     lowered = lower(program)
     inputs, input_graph = _inputs(lowered, recorder, given)
-    tensors = _contents(file, program, lowered, seed)
-    leaves = {path: Leaf.like(path, node.meta["val"], {"key": path})
+    leaves = {path: Leaf.like(lowered.names[path], node.meta["val"], {"key": path})
               for path, node in (lowered.parameters | lowered.constants).items()}
     return ExportedTask(
         name=name,
@@ -64,9 +62,9 @@ def export_task(file: ModuleFile, name: str, seed: int) -> ExportedTask:
         state=[leaf for path, leaf in leaves.items() if path in lowered.written],
         nodes=lowered.nodes,
         outputs=lowered.outputs,
-        state_updates=lowered.state_updates,
         input_graph=input_graph,
-        tensors=tensors,
+        tensors=_contents(file, program, lowered, seed),
+        fresh_tensors=_contents(file, program, lowered, seed + 1),
     )
 
 
@@ -122,17 +120,24 @@ def _inputs(
 ) -> tuple[list[Leaf], dict[str, Any] | None]:
     if len(lowered.inputs) != len(given):
         raise BridgeError(f"forward takes {len(lowered.inputs)} tensors, get_inputs gives {len(given)}")
-    leaves, computed = [], []
-    for (name, _), tensor in zip(lowered.inputs, given, strict=True):
-        value = recorder.value_of(tensor)
+    values = {name: recorder.value_of(tensor) for (name, _), tensor in zip(lowered.inputs, given, strict=True)}
+    for name, value in values.items():
         if value is None:
             raise BridgeError(f"the input {name} is not made by torch, so that nobody knows how to draw another one")
-        draw = recorder.recipe.draw_of(value)
-        if draw is None:
-            draw = {"kind": "computed", "output": len(computed)}
-            computed.append(value)
+    computed = _computed_values(recorder.recipe, [value for value in values.values() if value is not None])
+    leaves = []
+    for (name, value), tensor in zip(values.items(), given, strict=True):
+        draw = {"kind": "computed", "output": computed.index(value)} if value in computed else recorder.recipe.draw_of(value)
         leaves.append(Leaf.like(name, tensor, {"draw": draw}))
     return leaves, _input_graph(recorder, computed) if computed else None
+
+
+def _computed_values(recipe: InputRecipe, values: list[str]) -> list[str]:
+    """Those that are more than drawn, and the drawn ones that others are computed from: they must stay together."""
+    computed = [value for value in values if recipe.draw_of(value) is None]
+    shared = {leaf.name for leaf in recipe.needed_for(computed).leaves}
+    shared |= {value for value in values if values.count(value) > 1}
+    return list(dict.fromkeys(value for value in values if value in computed or value in shared))
 
 
 def _input_graph(recorder: Recorder, outputs: list[str]) -> dict[str, Any]:

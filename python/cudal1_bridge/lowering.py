@@ -40,7 +40,7 @@ class LoweredGraph:
     nodes: list[Node] = field(default_factory=list)
     outputs: list[str] = field(default_factory=list)
     written: list[str] = field(default_factory=list)  #: paths of buffers that a call changes
-    state_updates: dict[str, str] = field(default_factory=dict)  #: path of a buffer -> its value after the call
+    names: dict[str, str] = field(default_factory=dict)  #: of parameters, buffers and constants, by path
 
 
 def lower(program: torch.export.ExportedProgram) -> LoweredGraph:
@@ -92,11 +92,12 @@ class _Lowering:
         if spec.kind in (InputKind.PARAMETER, InputKind.BUFFER):
             self._paths[node] = spec.target
             self._result.parameters[spec.target] = node
-            return self._names.take(spec.target)
-        if spec.kind == InputKind.CONSTANT_TENSOR:
+        elif spec.kind == InputKind.CONSTANT_TENSOR:
             self._result.constants[spec.target] = node
-            return self._names.take(spec.target)
-        raise BridgeError(f"an input of kind {spec.kind.name}, which a task cannot have")
+        else:
+            raise BridgeError(f"an input of kind {spec.kind.name}, which a task cannot have")
+        self._result.names[spec.target] = self._names.take(spec.target)
+        return self._result.names[spec.target]
 
     def _place_outputs(self) -> None:
         output = next(node for node in self._program.graph.nodes if node.op == "output")
@@ -106,7 +107,7 @@ class _Lowering:
             if spec.kind == OutputKind.USER_OUTPUT:
                 self._result.outputs.append(self._name_of(result))
             elif spec.kind == OutputKind.BUFFER_MUTATION:
-                self._update_state(spec.target, self._name_of(result))
+                self._write_state(aten.copy_.default, spec.target, [ValueName(self._name_of(result))], {})
             else:
                 raise BridgeError(f"forward changes {spec.target}, which is not a buffer")
 
@@ -153,11 +154,11 @@ class _Lowering:
         if self._memory[tensor] in self._input_nodes():
             raise BridgeError(f"{_place(node)}forward writes its input {self._values[self._memory[tensor]]}")
         self._refuse_other_names(tensor, node)
-        name = self._lower_plain(node, plain)
         if tensor in self._paths:
-            self._update_state(self._paths[tensor], name)
+            self._write_state(node.target, self._paths[tensor], self._named(node.args[1:]), self._named(node.kwargs))
+        else:
+            self._values[tensor] = self._lower_plain(node, plain)
         self._tensor[node] = tensor
-        self._values[tensor] = name
 
     def _refuse_other_names(self, tensor: FxNode, writer: FxNode) -> None:
         """Other tensors in the same memory would have to change, too, if somebody still reads them."""
@@ -169,8 +170,14 @@ class _Lowering:
             if any(self._positions[user] > self._positions[writer] for alias in aliases for user in alias.users):
                 raise NeedsFunctionalization
 
-    def _update_state(self, path: str, value: str) -> None:
-        self._result.state_updates[path] = value
+    def _write_state(self, target: torch._ops.OpOverload, path: str, args: Any, kwargs: Any) -> None:
+        """In place, as the module does it: who reads the state from now on reads the new one."""
+        name = self._result.names[path]
+        made = Node(self._names.of_node(target), operator_name(target), [ValueName(name), *args], dict(kwargs), [name])
+        self._result.nodes.append(made)
+        self._mark_written(path)
+
+    def _mark_written(self, path: str) -> None:
         if path not in self._result.written:
             self._result.written.append(path)
 
@@ -179,8 +186,9 @@ class _Lowering:
         if not positions or not node.args[flag]:
             return []
         paths = [self._paths[node.args[i]] for i in positions if isinstance(node.args[i], FxNode)]
-        self._result.written.extend(path for path in paths if path not in self._result.written)
-        return paths
+        for path in paths:
+            self._mark_written(path)
+        return [self._result.names[path] for path in paths]
 
     # --- values -------------------------------------------------------------------------------------------------
 

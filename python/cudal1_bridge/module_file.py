@@ -56,6 +56,16 @@ class ModuleFile:
             raise BridgeError(f"{self.path}: get_inputs() returns {type(inputs).__name__}, not a list of inputs")
         return list(inputs), {}
 
+    def imported_neighbours(self) -> list[Path]:
+        """Files from the module's folder that were imported with it: the task depends on them as well."""
+        files = {getattr(module, "__file__", None) for module in list(sys.modules.values())}
+        paths = {Path(file).resolve() for file in files if file}
+        return sorted(path for path in paths if path.is_relative_to(self.path.parent) and self._is_own(path))
+
+    def _is_own(self, path: Path) -> bool:
+        bridge = Path(__file__).resolve().parent
+        return path != self.path and path.suffix == ".py" and bridge not in path.parents and "site-packages" not in path.parts
+
     def _init_arguments(self) -> Any:
         get = getattr(self.module, "get_init_inputs", None)
         return get() if get else []
@@ -85,6 +95,7 @@ def load_module_file(path: Path) -> ModuleFile:
         source = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as problem:
         raise BridgeError(f"{path}: {first_line(problem)}") from problem
+    sys.path.insert(0, str(path.parent))  # as `python FILE` does: a module may import its neighbours
     module = _import_file(path)
     for name in ("Model", "get_inputs"):
         if not callable(getattr(module, name, None)):

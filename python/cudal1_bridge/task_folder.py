@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import tempfile
 from pathlib import Path
 
-from safetensors.torch import save_file
-
 from .errors import BridgeError, first_line
 from .exporting import ExportedTask
+from .safetensors_file import save_tensors
 
 
-def write_task(task: ExportedTask, folder: Path) -> None:
+def write_task(task: ExportedTask, folder: Path, imports: list[Path]) -> None:
     if folder.exists():
         raise BridgeError(f"{folder} is already there")
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -21,9 +21,11 @@ def write_task(task: ExportedTask, folder: Path) -> None:
     try:
         (made / "graph.json").write_text(_graph_text(task), encoding="utf-8")
         (made / "source.py").write_text(task.source, encoding="utf-8")
+        hashes = {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in imports}
+        (made / "imports.json").write_text(json.dumps(hashes), encoding="utf-8")
         if task.tensors:
-            save_file({key: tensor.contiguous().clone() for key, tensor in task.tensors.items()},
-                      made / "weights.safetensors")
+            save_tensors(task.tensors, made / "weights.safetensors")
+            save_tensors(task.fresh_tensors, made / "fresh_weights.safetensors")
         made.chmod(0o755)
         made.rename(folder)
     except OSError as problem:

@@ -27,10 +27,7 @@ class GraphRunner:
         for node in self.graph["nodes"]:
             self._run_node(node, values)
         outputs = [values[name] for name in self.graph["outputs"]]
-        updates = self.graph.get("state_updates", {})
-        return outputs, {
-            leaf["name"]: values[updates.get(leaf["name"], leaf["name"])] for leaf in self.graph.get("state", [])
-        }
+        return outputs, {leaf["name"]: values[leaf["name"]] for leaf in self.graph.get("state", [])}
 
     def _run_node(self, node: dict[str, Any], values: dict[str, Any]) -> None:
         packet, _, overload = node["op"].removeprefix("aten::").partition(".")

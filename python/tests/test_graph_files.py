@@ -6,7 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+import torch
 from cudal1_bridge.__main__ import main
+from safetensors.torch import load_file
 
 
 def _graph(path: Path, folder: Path) -> dict[str, Any]:
@@ -29,7 +31,8 @@ def test_names_are_readable_and_batch_norm_declares_its_state(module_file: Any, 
     assert [node["name"] for node in graph["nodes"]] == ["add_1", "batch_norm_1", "relu_1", "relu_2"]
     assert graph["nodes"][1]["writes_state"] == ["bn.running_mean", "bn.running_var"]
     assert {leaf["name"] for leaf in graph["state"]} == {"bn.running_mean", "bn.running_var", "bn.num_batches_tracked"}
-    assert graph["state_updates"] == {"bn.num_batches_tracked": "add_1"}
+    assert graph["nodes"][0]["op"] == "aten::add_.Tensor"
+    assert graph["nodes"][0]["writes_state"] == ["bn.num_batches_tracked"]
     assert [leaf["name"] for leaf in graph["weights"]] == ["bn.weight", "bn.bias"]
 
 
@@ -79,3 +82,54 @@ def test_a_task_holds_its_source(module_file: Any, tmp_path: Path) -> None:
         """)
     _graph(path, tmp_path / "task")
     assert (tmp_path / "task" / "source.py").read_text() == path.read_text()
+
+
+def test_a_task_lists_the_neighbours_that_its_module_imports(module_file: Any, tmp_path: Path) -> None:
+    neighbour = tmp_path / "a_neighbour_of_the_module.py"
+    neighbour.write_text("width = 3")
+    path = module_file("""
+        from a_neighbour_of_the_module import width
+        class Model(nn.Module):
+            def forward(self, x): return x + width
+        def get_inputs(): return [torch.rand(width)]
+        """)
+    assert _graph(path, tmp_path / "task")["inputs"][0]["shape"] == [3]
+    imports = json.loads((tmp_path / "task" / "imports.json").read_text())
+    assert list(imports) == [str(neighbour.resolve())]
+
+
+def test_inputs_that_depend_on_each_other_stay_together(module_file: Any, tmp_path: Path) -> None:
+    graph = _graph(
+        module_file("""
+            class Model(nn.Module):
+                def forward(self, a, b, c): return a + b + c
+            def get_inputs():
+                a = torch.rand(4)
+                return [a, a * 2, torch.rand(4)]
+            """),
+        tmp_path / "task",
+    )
+    assert [leaf["draw"] for leaf in graph["inputs"][:2]] == [
+        {"kind": "computed", "output": 0},
+        {"kind": "computed", "output": 1},
+    ]
+    assert graph["inputs"][2]["draw"]["kind"] == "uniform"
+    assert graph["input_graph"]["outputs"] == ["rand_1", "mul_1"]
+
+
+def test_fresh_weights_are_those_of_another_construction(module_file: Any, tmp_path: Path) -> None:
+    _graph(
+        module_file("""
+            class Model(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.fc = nn.Linear(4, 4)
+                    self.register_buffer("mask", torch.tril(torch.ones(4, 4)))
+                def forward(self, x): return self.fc(x) * self.mask
+            def get_inputs(): return [torch.rand(4, 4)]
+            """),
+        tmp_path / "task",
+    )
+    first, fresh = (load_file(tmp_path / "task" / name) for name in ("weights.safetensors", "fresh_weights.safetensors"))
+    assert not torch.equal(first["fc.weight"], fresh["fc.weight"])
+    assert torch.equal(first["mask"], fresh["mask"])

@@ -13,6 +13,7 @@
 #include "cli/compile_queue.hpp"
 #include "cli/device_choice.hpp"
 #include "cli/eval_loop.hpp"
+#include "cli/task_argument.hpp"
 #include "device/vgpu/model/gpu_profile.hpp"
 #include "judge/judge.hpp"
 
@@ -82,7 +83,7 @@ int run_eval(const EvalOptions& options) {
   std::optional<Archive> archive;
   if (options.use_archive)
     archive.emplace(options.archive.empty() ? data_directory() / "archive.sqlite" : options.archive);
-  const Task task = load_task_with_metas(options.task);
+  const Task task = load_task_argument(options.task);
   const auto compile = [&](const std::string& name, const std::string& text) {
     return compile_program(task.graph, *backend, name, text);
   };
@@ -128,7 +129,7 @@ void add_eval_command(CLI::App& app, CommandAction& action) {
   auto options = std::make_shared<EvalOptions>();
   CLI::App* command = app.add_subcommand("eval", "Judge programs: correct? how much faster than PyTorch?");
   command->footer("Example: cudal1 eval examples/row_softmax examples/row_softmax/ok-fast.cu");
-  command->add_option("task", options->task, "Folder with graph.json, or the file")->required();
+  command->add_option("task", options->task, task_argument_help)->required();
   command->add_option("programs", options->programs, "Program texts (.cu)")->required();
   command->add_option("--device", options->device, "Where to run")->check(CLI::IsMember({"auto", "cuda", "vgpu"}));
   command->add_option("--gpu", options->vgpu.gpu,

@@ -5,6 +5,7 @@
 
 #include "base/files.hpp"
 #include "cli/commands.hpp"
+#include "cli/task_argument.hpp"
 #include "graph/executor.hpp"
 #include "program/plan.hpp"
 
@@ -61,8 +62,7 @@ void print_plan(const Plan& plan) {
 }
 
 int run_expand(const ExpandOptions& options) {
-  Task task = load_task(options.task);
-  infer_metas(task);
+  const Task task = load_task_argument(options.task);
   const auto plan = make_plan(task.graph, read_file(options.program));
   if (!plan) {
     const Failure& failure = plan.failure();
@@ -82,7 +82,7 @@ void add_expand_command(CLI::App& app, CommandAction& action) {
   auto options = std::make_shared<ExpandOptions>();
   CLI::App* command = app.add_subcommand("expand", "Show what a program will run: buffers, steps and sources");
   command->footer("Example: cudal1 expand examples/row_softmax examples/row_softmax/ok-fast.cu");
-  command->add_option("task", options->task, "Folder with graph.json, or the file")->required();
+  command->add_option("task", options->task, task_argument_help)->required();
   command->add_option("program", options->program, "Program text (.cu)")->required();
   command->add_flag("--json", options->as_json, "The plan as one JSON object");
   command->callback([options, &action] { action = [options] { return run_expand(*options); }; });

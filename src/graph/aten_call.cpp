@@ -1,5 +1,6 @@
 #include "graph/aten_call.hpp"
 
+#include <ATen/Context.h>
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/enum_tag.h>
@@ -130,6 +131,12 @@ struct AtenCall::Impl {
     }
   }
 
+  //! An export froze the flag of the machine it was made on.
+  void set_backend_flags(torch::jit::Stack& stack) const {
+    if (const auto index = schema().argumentIndexWithName("cudnn_enabled"))
+      stack[static_cast<std::size_t>(*index)] = at::globalContext().userEnabledCuDNN();
+  }
+
   std::vector<at::Tensor> collect(torch::jit::Stack& stack) const {
     std::vector<at::Tensor> outputs;
     for (c10::IValue& returned : stack) {
@@ -176,6 +183,7 @@ std::vector<at::Tensor> AtenCall::operator()(const std::function<const at::Tenso
   const c10::AutoGradMode no_gradients(false);
   torch::jit::Stack stack = impl_->prepared.stack;
   impl_->fill(stack, lookup);
+  impl_->set_backend_flags(stack);
   with_torch_errors(impl_->label, [&] { impl_->op.callBoxed(stack); });
   return impl_->collect(stack);
 }

@@ -55,7 +55,6 @@ std::string read_op(const JsonPlace& place) {
   const auto fits = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.'; };
   if (!op.starts_with("aten::") || op.size() == 6 || !std::ranges::all_of(op.substr(6), fits))
     place.fail(fmt::format("\"{}\" is not an operator: expected aten::NAME or aten::NAME.OVERLOAD", op));
-  if (is_in_place(op)) place.fail(fmt::format("{} works in place; a graph has only plain forms (relu, not relu_)", op));
   return op;
 }
 
@@ -73,7 +72,8 @@ bool is_special_float(const nlohmann::json& json) {
 
 class GraphReader {
  public:
-  GraphReader(const JsonPlace& root, Task& task) : root_(root), task_(task), graph_(task.graph) {}
+  GraphReader(const JsonPlace& root, OpGraph& graph, std::vector<LeafSource>& leaves)
+      : root_(root), graph_(graph), leaves_(leaves) {}
 
   void read() {
     read_leaves("inputs", ValueKind::input, graph_.inputs);
@@ -96,7 +96,7 @@ class GraphReader {
       auto [value, source] = read_leaf(list->at(i), kind);
       source.value = add_value(std::move(value), list->at(i).at("name"));
       ids.push_back(source.value);
-      task_.leaves.push_back(std::move(source));
+      leaves_.push_back(std::move(source));
     }
   }
 
@@ -137,7 +137,10 @@ class GraphReader {
     node.op = read_op(place.at("op"));
     read_arguments(place, node);
     if (const auto writes = place.find("writes_state")) read_writes(*writes, node);
-    add_outputs(place, node, index);
+    if (is_in_place(node.op))
+      check_in_place(place, node);
+    else
+      add_outputs(place, node, index);
     graph_.nodes.push_back(std::move(node));
   }
 
@@ -236,6 +239,17 @@ class GraphReader {
     }
   }
 
+  //! Only state is written in place; such a node gives no value, since who reads the state reads it afterwards.
+  void check_in_place(const JsonPlace& place, const Node& node) const {
+    const ValueRef* written = node.args.empty() ? nullptr : std::get_if<ValueRef>(&node.args.front());
+    if (!written || std::ranges::find(node.writes_state, written->id) == node.writes_state.end())
+      place.at("op").fail(fmt::format(
+          "{} works in place, which only a node may do that lists its first argument, a state, in writes_state; "
+          "elsewhere a graph has plain forms (relu, not relu_)",
+          node.op));
+    if (place.find("outputs")) place.at("outputs").fail("an operator that works in place has no outputs");
+  }
+
   void add_outputs(const JsonPlace& place, Node& node, int index) {
     const auto declared = place.find("outputs");
     std::size_t count = static_cast<std::size_t>(outputs_read_.at(node.name));
@@ -266,8 +280,8 @@ class GraphReader {
   }
 
   const JsonPlace& root_;
-  Task& task_;
   OpGraph& graph_;
+  std::vector<LeafSource>& leaves_;
   std::unordered_map<std::string, ValueId> ids_;
   std::unordered_map<std::string, std::size_t> node_indices_;  //!< all nodes by name, to tell "later" from "never"
   std::unordered_map<std::string, int> outputs_read_;          //!< by node name
@@ -275,6 +289,8 @@ class GraphReader {
 
 }  // namespace
 
-void read_graph(const JsonPlace& root, Task& task) { GraphReader(root, task).read(); }
+void read_graph(const JsonPlace& root, OpGraph& graph, std::vector<LeafSource>& leaves) {
+  GraphReader(root, graph, leaves).read();
+}
 
 }  // namespace cudal1

@@ -1,4 +1,4 @@
-// Reads the leaves, nodes and outputs of graph.json into a task. docs/task.md describes the format.
+// Reads leaves, nodes and outputs: the graph of a task and that of its inputs. docs/task.md describes the format.
 #pragma once
 
 #include "graph/json_place.hpp"
@@ -6,7 +6,7 @@
 
 namespace cudal1 {
 
-//! Fills `graph` and `leaves` of the task. Throws Error with file and place.
-void read_graph(const JsonPlace& root, Task& task);
+//! Throws Error with file and place.
+void read_graph(const JsonPlace& root, OpGraph& graph, std::vector<LeafSource>& leaves);
 
 }  // namespace cudal1

@@ -49,6 +49,7 @@ class MetaInference {
 
   void infer_node(int index) {
     const std::vector<at::Tensor> outputs = outputs_of(graph_.nodes[index]);
+    if (graph_.nodes[index].outputs.empty()) return;  // it works in place on a state
     match_count(index, outputs.size());
     for (std::size_t k = 0; k < outputs.size(); ++k) set_output(graph_.nodes[index], k, outputs[k]);
   }
@@ -147,6 +148,8 @@ class MetaInference {
 
 void infer_metas(Task& task) {
   with_torch_errors(task.name, [&] { MetaInference(task.graph).run(); });
+  if (task.input_recipe)
+    with_torch_errors(task.name + ": input_graph", [&] { MetaInference(task.input_recipe->graph).run(); });
 }
 
 }  // namespace cudal1

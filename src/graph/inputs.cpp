@@ -65,6 +65,7 @@ at::Tensor drawn(const TensorMeta& meta, const Draw& draw, at::Device device, co
 
 //! Masks, labels and fixed numbers mean something; continuous values may look otherwise.
 bool may_be_derived(const Value& value, const LeafSource& leaf) {
+  if (leaf.recipe_output >= 0) return false;
   const bool is_continuous = leaf.draw.kind == Draw::Kind::normal || leaf.draw.kind == Draw::Kind::uniform;
   return value.kind == ValueKind::input && is_floating(value.meta.dtype) && is_continuous;
 }
@@ -139,6 +140,49 @@ void derive(at::Tensor& tensor, DType dtype, const Draw& draw, Distribution dist
   }
 }
 
+//! Of the leaves that may look otherwise: inputs, and what inputs are computed from.
+std::vector<Draw> derivable_draws(const Task& task) {
+  std::vector<Draw> draws;
+  const auto add = [&](const OpGraph& graph, const std::vector<LeafSource>& leaves) {
+    for (const LeafSource& leaf : leaves)
+      if (may_be_derived(graph.values[leaf.value], leaf)) draws.push_back(leaf.draw);
+  };
+  add(task.graph, task.leaves);
+  if (task.input_recipe) add(task.input_recipe->graph, task.input_recipe->leaves);
+  return draws;
+}
+
+void draw_leaves(const OpGraph& graph, const std::vector<LeafSource>& leaves, Distribution distribution, Random& random,
+                 at::Device device, TensorTable& table) {
+  for (const LeafSource& leaf : leaves) {
+    const Value& value = graph.values[leaf.value];
+    if (value.kind != ValueKind::input || leaf.recipe_output >= 0) continue;
+    const at::Generator generator = make_generator(device, random.next());
+    at::Tensor tensor = drawn(value.meta, leaf.draw, device, generator);
+    if (may_be_derived(value, leaf)) derive(tensor, value.meta.dtype, leaf.draw, distribution, generator);
+    table[leaf.value] = std::move(tensor);
+  }
+}
+
+void compute_inputs(const Task& task, Distribution distribution, Random& random, at::Device device,
+                    TensorTable& table) {
+  const InputRecipe& recipe = *task.input_recipe;
+  TensorTable drawn_leaves(recipe.graph.values.size());
+  draw_leaves(recipe.graph, recipe.leaves, distribution, random, device, drawn_leaves);
+  const std::vector<at::Tensor> outputs = Executor(recipe.graph, {.device = device}).run(drawn_leaves).outputs;
+  for (const LeafSource& leaf : task.leaves) {
+    if (leaf.recipe_output < 0) continue;
+    const Value& value = task.graph.values[leaf.value];
+    const at::Tensor& computed = outputs.at(static_cast<std::size_t>(leaf.recipe_output));
+    if (!computed.sizes().equals(value.meta.sizes) || computed.scalar_type() != to_scalar_type(value.meta.dtype))
+      throw Error(fmt::format("the input \"{}\" is computed as {}{}, not as {}", value.name,
+                              c10::toString(computed.scalar_type()), c10::str(computed.sizes()),
+                              to_string(value.meta)));
+    table[leaf.value] = empty_leaf(value.meta, device);
+    table[leaf.value].copy_(computed);
+  }
+}
+
 at::Tensor stored(const StoredTensor& content, const TensorMeta& meta, at::Device device) {
   at::Tensor tensor = empty_leaf(meta, device);
   if (content.bytes.empty()) return tensor;
@@ -160,12 +204,15 @@ void permute_elements(at::Tensor& tensor, std::uint64_t seed) {
   tensor.copy_(tensor.reshape({-1}).index_select(0, order.to(tensor.device())).view(tensor.sizes()));
 }
 
-//! Draws or reads the leaves of one kind that are not inputs.
-void draw_constants(const Task& task, ValueKind kind, Random random, bool permute, at::Device device,
+//! Draws or reads the leaves of one kind that are not inputs. Without a file of fresh values, fresh ones of a file are
+//! its own in another order.
+void draw_constants(const Task& task, ValueKind kind, Random random, bool fresh, at::Device device,
                     TensorTable& table) {
   table.resize(std::max(table.size(), task.graph.values.size()));
+  const bool permute = fresh && task.fresh_weights_file.empty();
+  const std::filesystem::path& path = fresh && !permute ? task.fresh_weights_file : task.weights_file;
   std::optional<SafetensorsFile> file;
-  if (!task.weights_file.empty()) file.emplace(task.weights_file);
+  if (!path.empty()) file.emplace(path);
   for (const LeafSource& leaf : task.leaves) {
     const Value& value = task.graph.values[leaf.value];
     if (value.kind != kind) continue;
@@ -176,7 +223,7 @@ void draw_constants(const Task& task, ValueKind kind, Random random, bool permut
     }
     const StoredTensor* content = file ? file->find(leaf.file_key) : nullptr;
     if (!content || content->meta.dtype != value.meta.dtype || content->meta.sizes != value.meta.sizes)
-      throw Error(fmt::format("{}: the tensor \"{}\" has gone or changed", task.weights_file.string(), leaf.file_key));
+      throw Error(fmt::format("{}: the tensor \"{}\" has gone or changed", path.string(), leaf.file_key));
     table[leaf.value] = stored(*content, value.meta, device);
     if (permute) permute_elements(table[leaf.value], seed);
   }
@@ -191,8 +238,7 @@ std::string_view to_string(Distribution distribution) {
 
 std::vector<Distribution> distributions_of(const Task& task) {
   std::vector<Distribution> offered{Distribution::native};
-  const auto derives = [&](const LeafSource& leaf) { return may_be_derived(task.graph.values[leaf.value], leaf); };
-  if (!std::ranges::any_of(task.leaves, derives)) return offered;
+  if (derivable_draws(task).empty()) return offered;
   const auto excluded = [&](Distribution candidate) {
     return std::ranges::any_of(task.leaves, [&](const LeafSource& leaf) {
       return std::ranges::find(leaf.excluded_distributions, to_string(candidate)) != leaf.excluded_distributions.end();
@@ -203,8 +249,7 @@ std::vector<Distribution> distributions_of(const Task& task) {
         Distribution::centred, Distribution::denormal})
     if (!excluded(candidate)) offered.push_back(candidate);
   // Where values below zero make no sense, centred ones make none; where they lie around zero already, they do.
-  const auto one_sided = [&](const LeafSource& leaf) { return derives(leaf) && has_mostly_one_sign(leaf.draw); };
-  if (excluded(Distribution::negative) || !std::ranges::any_of(task.leaves, one_sided))
+  if (excluded(Distribution::negative) || !std::ranges::any_of(derivable_draws(task), has_mostly_one_sign))
     std::erase(offered, Distribution::centred);
   return offered;
 }
@@ -214,14 +259,8 @@ void draw_inputs(const Task& task, Distribution distribution, std::uint64_t seed
   table.resize(std::max(table.size(), task.graph.values.size()));
   Random random = random_for(Stream::inputs, seed);
   with_torch_errors("drawing inputs", [&] {
-    for (const LeafSource& leaf : task.leaves) {
-      const Value& value = task.graph.values[leaf.value];
-      if (value.kind != ValueKind::input) continue;
-      const at::Generator generator = make_generator(device, random.next());
-      at::Tensor tensor = drawn(value.meta, leaf.draw, device, generator);
-      if (may_be_derived(value, leaf)) derive(tensor, value.meta.dtype, leaf.draw, distribution, generator);
-      table[leaf.value] = std::move(tensor);
-    }
+    draw_leaves(task.graph, task.leaves, distribution, random, device, table);
+    if (task.input_recipe) compute_inputs(task, distribution, random, device, table);
   });
 }
 

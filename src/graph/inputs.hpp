@@ -20,11 +20,13 @@ std::string_view to_string(Distribution distribution);
 //! The distributions that make sense for the task: floating inputs only, none that a leaf excludes; native first.
 std::vector<Distribution> distributions_of(const Task& task);
 
-//! Fills the entries of the task's inputs in `table` (resized to the number of values).
+//! Fills the entries of the task's inputs in `table` (resized to the number of values). Computed inputs are derived by
+//! what they are computed from, so that a triangular matrix stays one.
 void draw_inputs(const Task& task, Distribution distribution, std::uint64_t seed, at::Device device,
                  TensorTable& table);
 
-//! Weights: the file's values or a draw. `fresh` draws anew under the seed; weights from a file are permuted then.
+//! Weights: the file's values or a draw. `fresh` draws anew under the seed; weights of a file are those of the file of
+//! fresh values then or, without one, permuted.
 void draw_weights(const Task& task, std::uint64_t seed, bool fresh, at::Device device, TensorTable& table);
 
 void draw_states(const Task& task, std::uint64_t seed, at::Device device, TensorTable& table);

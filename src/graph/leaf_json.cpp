@@ -11,6 +11,8 @@
 namespace cudal1 {
 namespace {
 
+constexpr std::int64_t max_recipe_outputs = 1024;
+
 double finite(const JsonPlace& place) {
   const double number = place.number();
   if (!std::isfinite(number)) place.fail("not a finite number");
@@ -66,8 +68,8 @@ Draw read_draw(const JsonPlace& place) {
   if (kind == "integers") return read_integers(place);
   if (kind == "bernoulli") return read_bernoulli(place);
   if (kind == "constant") return read_constant(place);
-  place.at("kind").fail(
-      fmt::format("unknown draw \"{}\"; known are normal, uniform, integers, bernoulli, constant", kind));
+  place.at("kind").fail(fmt::format(
+      "unknown draw \"{}\"; known are normal, uniform, integers, bernoulli, constant and, for inputs, computed", kind));
 }
 
 //! The smallest and largest integer of a dtype, as far as a double can say it.
@@ -101,7 +103,14 @@ std::vector<std::string> read_exclusions(const JsonPlace& place) {
   return names;
 }
 
-LeafSource read_source(const JsonPlace& place, DType dtype) {
+int read_recipe_output(const JsonPlace& draw) {
+  draw.allow_keys({"kind", "output"});
+  const std::int64_t output = draw.at("output").integer();
+  if (output < 0 || output >= max_recipe_outputs) draw.at("output").fail("not an output of the input_graph");
+  return static_cast<int>(output);
+}
+
+LeafSource read_source(const JsonPlace& place, ValueKind kind, DType dtype) {
   LeafSource source;
   const auto draw = place.find("draw");
   const auto key = place.find("key");
@@ -109,6 +118,8 @@ LeafSource read_source(const JsonPlace& place, DType dtype) {
   if (key) {
     source.file_key = key->text();
     if (source.file_key.empty()) key->fail("empty");
+  } else if (kind == ValueKind::input && draw->at("kind").text() == "computed") {
+    source.recipe_output = read_recipe_output(*draw);
   } else {
     source.draw = read_draw(*draw);
     check_draw_fits(source.draw, dtype, *draw);
@@ -145,7 +156,7 @@ std::pair<Value, LeafSource> read_leaf(const JsonPlace& place, ValueKind kind) {
   value.name = place.at("name").text();
   check_name(place.at("name"), value.name, kind != ValueKind::input);
   value.meta = read_leaf_meta(place);
-  LeafSource source = read_source(place, value.meta.dtype);
+  LeafSource source = read_source(place, kind, value.meta.dtype);
   if (const auto exclude = place.find("exclude")) source.excluded_distributions = read_exclusions(*exclude);
   return {std::move(value), std::move(source)};
 }

@@ -17,13 +17,21 @@ struct Draw {
   double b = 1.0;  //!< normal: standard deviation; uniform, integers: high (exclusive)
 };
 
-//! Where a leaf's values come from: drawn, or read from the weights file.
+//! Where a leaf's values come from: drawn, computed from what is drawn, or read from the weights file.
 struct LeafSource {
   ValueId value = -1;
   Draw draw;
-  std::string file_key;  //!< not empty: this tensor of the weights file
+  int recipe_output = -1;  //!< not negative: inputs that are this output of the task's input recipe
+  std::string file_key;    //!< not empty: this tensor of the weights file
   //! Derived input distributions that would not be valid inputs of this leaf (e.g. "negative" for a variance).
   std::vector<std::string> excluded_distributions;
+};
+
+//! Inputs that are more than drawn, such as a triangular matrix or probabilities: how they are computed from leaves
+//! that are.
+struct InputRecipe {
+  OpGraph graph;
+  std::vector<LeafSource> leaves;
 };
 
 struct Task {
@@ -32,9 +40,11 @@ struct Task {
   std::filesystem::path folder;
   std::string source_text;  //!< graph.json as read; a policy's prompt shows it
   OpGraph graph;
-  std::vector<LeafSource> leaves;      //!< one for every input, weight and state
-  std::filesystem::path weights_file;  //!< empty: none
-  std::string hash;                    //!< of the canonical graph and the weights file: the task's identity
+  std::vector<LeafSource> leaves;  //!< one for every input, weight and state
+  std::optional<InputRecipe> input_recipe;
+  std::filesystem::path weights_file;        //!< empty: none
+  std::filesystem::path fresh_weights_file;  //!< other values of the same tensors; empty: none
+  std::string hash;                          //!< of the canonical graph and the weights file: the task's identity
 };
 
 //! Reads `path` (a folder with graph.json, or the file itself). Throws Error: one line with file, place and reason.

@@ -131,6 +131,25 @@ TEST(Oracle, WidensComputeDtypesAndLeavesTheOthers) {
   EXPECT_EQ(reference[1].scalar_type(), at::kFloat);
 }
 
+TEST(Executor, StateIsWrittenInPlaceAndReadAfterwards) {
+  const Task task = make_task(one_input("f32", "[3]") + R"(, "state": [
+      {"name": "s", "dtype": "f32", "shape": [3], "draw": {"kind": "constant", "value": 5}},
+      {"name": "calls", "dtype": "i64", "shape": [], "draw": {"kind": "constant", "value": 0}}])",
+                              R"({"name": "before", "op": "aten::mul.Tensor", "args": ["s", 1]},
+      {"name": "add_1", "op": "aten::add_.Tensor", "args": ["calls", 1], "writes_state": ["calls"]},
+      {"name": "copy_1", "op": "aten::copy_", "args": ["s", "x"], "writes_state": ["s"]},
+      {"name": "after", "op": "aten::mul.Tensor", "args": ["s", 1]})",
+                              R"("before", "after")");
+  TensorTable leaves = draw_leaves(task);
+  for (int call = 0; call < 2; ++call) {
+    const ExecutionResult result = Executor(task.graph, {}).run(leaves);
+    expect_same(result.outputs[0], at::full({3}, 5.0f));
+    expect_same(result.outputs[1], leaves[0]);
+    expect_same(result.states[0], leaves[0]);
+    EXPECT_EQ(result.states[1].item<std::int64_t>(), 1);
+  }
+}
+
 TEST(Oracle, WidensTensorsThatNodesMakeFromNothing) {
   const Task task = make_task(inputs(leaf("x", "f32", "[3, 3]")), R"(
       {"name": "eye_1", "op": "aten::eye", "args": [3]}, {"name": "mm_1", "op": "aten::mm", "args": ["x", "eye_1"]})",

@@ -100,8 +100,10 @@ TEST(GraphErrors, ValuesDefinedLaterOrNever) {
 }
 
 TEST(GraphErrors, OperatorsAreAtenAndNotInPlace) {
-  EXPECT_EQ(refusal_of_nodes(R"({"name": "n", "op": "aten::relu_", "args": ["x"]})"),
-            "graph.json: nodes[0].op: aten::relu_ works in place; a graph has only plain forms (relu, not relu_)");
+  EXPECT_EQ(
+      refusal_of_nodes(R"({"name": "n", "op": "aten::relu_", "args": ["x"]})"),
+      "graph.json: nodes[0].op: aten::relu_ works in place, which only a node may do that lists its first argument, "
+      "a state, in writes_state; elsewhere a graph has plain forms (relu, not relu_)");
   EXPECT_NE(refusal_of_nodes(R"({"name": "n", "op": "aten::add_.Tensor", "args": ["x", "x"]})").find("in place"),
             std::string::npos);
   EXPECT_NE(refusal_of_nodes(R"({"name": "n", "op": "aten::__iand__.Tensor", "args": ["x", "x"]})").find("in place"),
@@ -148,7 +150,7 @@ TEST(GraphErrors, Draws) {
   };
   EXPECT_EQ(draw("f32", R"({"kind": "cauchy"})"),
             "graph.json: inputs[0].draw.kind: unknown draw \"cauchy\"; known are normal, uniform, integers, bernoulli, "
-            "constant");
+            "constant and, for inputs, computed");
   EXPECT_EQ(draw("f32", R"({"kind": "normal", "std": -1})"),
             "graph.json: inputs[0].draw.std: a standard deviation is not negative");
   EXPECT_EQ(draw("f32", R"({"kind": "uniform", "low": 1, "high": 1})"),
@@ -192,6 +194,47 @@ TEST(GraphErrors, StateWrites) {
   };
   EXPECT_EQ(node(R"("x")"), "graph.json: nodes[0].writes_state[0]: \"x\" is not a state");
   EXPECT_EQ(node(R"("s")"), "graph.json: nodes[0].writes_state[0]: \"s\" is not an argument of n");
+}
+
+TEST(GraphErrors, WhatWorksInPlaceGivesNoValue) {
+  const std::string leaves = one_input("f32", "[2]") + R"(, "state": [{"name": "s", "dtype": "f32", "shape": [2],
+      "draw": {"kind": "constant", "value": 0}}])";
+  const auto refusal = [&](const std::string& more, const std::string& outputs) {
+    return message_of([&] {
+      parse_task(testing::task_text(leaves,
+                                    R"({"name": "n", "op": "aten::add_.Tensor", "args": ["s", "x"]
+                                        )" +
+                                        more + "}",
+                                    outputs),
+                 {});
+    });
+  };
+  EXPECT_EQ(refusal(R"(, "writes_state": ["s"])", R"("s")"), "");
+  EXPECT_EQ(refusal(R"(, "writes_state": ["s"])", R"("n")"), "graph.json: outputs[0]: \"n\" has 0 outputs");
+  EXPECT_EQ(refusal(R"(, "writes_state": ["s"], "outputs": [{"dtype": "f32", "shape": [2]}])", R"("s")"),
+            "graph.json: nodes[0].outputs: an operator that works in place has no outputs");
+}
+
+TEST(GraphErrors, InputGraphs) {
+  const auto refusal = [&](const std::string& draw, const std::string& recipe) {
+    return message_of([&] {
+      parse_task(testing::task_text(
+                     recipe + R"("inputs": [{"name": "x", "dtype": "f32", "shape": [2], "draw": )" + draw + "}]", relu,
+                     R"("n")"),
+                 {});
+    });
+  };
+  const std::string computed = R"({"kind": "computed", "output": 0})";
+  const std::string recipe = R"("input_graph": {"inputs": [{"name": "a", "dtype": "f32", "shape": [2], "draw": )";
+  const std::string rest = R"(}], "nodes": [{"name": "b", "op": "aten::exp", "args": ["a"]}], "outputs": ["b"]}, )";
+  EXPECT_EQ(refusal(computed, recipe + R"({"kind": "normal"})" + rest), "");
+  EXPECT_EQ(refusal(computed, ""), "graph.json: \"x\" is output 0 of an input_graph with 0");
+  EXPECT_EQ(refusal(R"({"kind": "computed", "output": 1})", recipe + R"({"kind": "normal"})" + rest),
+            "graph.json: \"x\" is output 1 of an input_graph with 1");
+  EXPECT_EQ(refusal(computed, recipe + computed + rest),
+            "graph.json: input_graph: its own inputs are drawn, not computed");
+  EXPECT_EQ(refusal(computed, R"("input_graph": {"weights": []}, )"),
+            "graph.json: input_graph: unknown key \"weights\"; known are inputs, nodes, outputs");
 }
 
 TEST(GraphErrors, EmptyGraphs) {

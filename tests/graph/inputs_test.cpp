@@ -152,6 +152,52 @@ TEST(Distributions, ExcludedOnesAreNotOffered) {
   EXPECT_EQ(to_string(Distribution::denormal), "denormal");
 }
 
+TEST(DrawInputs, ComputedInputsKeepTheirMeaningInEveryDistribution) {
+  const Task task = make_task(
+      R"("input_graph": {"inputs": [{"name": "a", "dtype": "f32", "shape": [50, 50], "draw": {"kind": "uniform"}}],
+          "nodes": [{"name": "t", "op": "aten::triu", "args": ["a"]},
+                    {"name": "p", "op": "aten::softmax.int", "args": ["a", -1]}], "outputs": ["t", "p", "a"]},
+         "inputs": [{"name": "x", "dtype": "f32", "shape": [50, 50], "strides": [1, 50], "draw": {"kind": "computed", "output": 0}},
+                    {"name": "y", "dtype": "f32", "shape": [50, 50], "draw": {"kind": "computed", "output": 1}},
+                    {"name": "z", "dtype": "f32", "shape": [50, 50], "draw": {"kind": "computed", "output": 2}}])",
+      relu, R"("n")");
+  EXPECT_EQ(distributions_of(task).size(), 8u);  // all of them: what is drawn is continuous and positive
+  for (const Distribution distribution : distributions_of(task)) {
+    TensorTable table;
+    draw_inputs(task, distribution, 3, at::kCPU, table);
+    expect_same(table[0], table[2].triu());
+    EXPECT_EQ(table[0].stride(0), 1);
+    EXPECT_TRUE(at::allclose(table[1].sum(-1), at::ones({50})));
+  }
+  EXPECT_LT(draw(task, Distribution::negative).triu(1).max().item<double>(), 1e-30);
+}
+
+TEST(DrawInputs, ARecipeThatMakesAnotherShapeIsAnError) {
+  const Task task = make_task(
+      R"("input_graph": {"inputs": [{"name": "a", "dtype": "f32", "shape": [5], "draw": {"kind": "uniform"}}],
+          "nodes": [{"name": "t", "op": "aten::exp", "args": ["a"]}], "outputs": ["t"]},
+         "inputs": [{"name": "x", "dtype": "f32", "shape": [4], "draw": {"kind": "computed", "output": 0}}])",
+      relu, R"("n")");
+  EXPECT_EQ(message_of([&] { draw(task, Distribution::native); }),
+            "the input \"x\" is computed as Float[5], not as f32[4]");
+}
+
+TEST(DrawWeights, FreshOnesComeFromTheirFileWhereThereIsOne) {
+  const TestFolder folder;
+  const char* header = R"({"w": {"dtype": "U8", "shape": [2], "data_offsets": [0, 2]}})";
+  folder.write("w", testing::safetensors_bytes(header, std::string("\x01\x02")));
+  folder.write("f", testing::safetensors_bytes(header, std::string("\x07\x08")));
+  const Task task = parse_task(testing::task_text(R"("weights_file": "w", "fresh_weights_file": "f", "weights": [
+      {"name": "w", "dtype": "u8", "shape": [2], "key": "w"}])",
+                                                  R"({"name": "n", "op": "aten::relu", "args": ["w"]})", R"("n")"),
+                               folder.path());
+  TensorTable stored, fresh;
+  draw_weights(task, 1, false, at::kCPU, stored);
+  draw_weights(task, 1, true, at::kCPU, fresh);
+  expect_same(stored[0], at::tensor({1, 2}, at::kByte));
+  expect_same(fresh[0], at::tensor({7, 8}, at::kByte));
+}
+
 TEST(DrawWeights, FilesAreReadAsTheyAreAndPermutedWhenFresh) {
   const TestFolder folder;
   std::string data;

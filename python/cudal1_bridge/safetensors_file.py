@@ -1,0 +1,51 @@
+"""Writes the safetensors format: an eight-byte header length, a JSON header, the tensors' bytes. A dozen lines here
+spare a package in whatever environment the user's torch lives."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+from pathlib import Path
+
+import torch
+
+from .errors import BridgeError
+
+_dtype_names = {
+    torch.float64: "F64",
+    torch.float32: "F32",
+    torch.float16: "F16",
+    torch.bfloat16: "BF16",
+    torch.int64: "I64",
+    torch.int32: "I32",
+    torch.int16: "I16",
+    torch.int8: "I8",
+    torch.uint8: "U8",
+    torch.bool: "BOOL",
+}
+
+
+def save_tensors(tensors: dict[str, torch.Tensor], path: Path) -> None:
+    plain = {key: tensor.detach().cpu().contiguous() for key, tensor in tensors.items()}
+    header = _header(plain)
+    with path.open("wb") as file:
+        file.write(len(header).to_bytes(8, "little"))
+        file.write(header)
+        for tensor in plain.values():
+            file.write((ctypes.c_char * _size(tensor)).from_address(tensor.data_ptr()) if _size(tensor) else b"")
+
+
+def _header(tensors: dict[str, torch.Tensor]) -> bytes:
+    described, offset = {}, 0
+    for key, tensor in tensors.items():
+        if tensor.dtype not in _dtype_names:
+            raise BridgeError(f"{key} holds {tensor.dtype}, which a task cannot have")
+        end = offset + _size(tensor)
+        described[key] = {"dtype": _dtype_names[tensor.dtype], "shape": list(tensor.shape), "data_offsets": [offset, end]}
+        offset = end
+    text = json.dumps(described).encode()
+    return text + b" " * (-len(text) % 8)  # tensors begin at a multiple of eight bytes
+
+
+def _size(tensor: torch.Tensor) -> int:
+    return tensor.numel() * tensor.element_size()
