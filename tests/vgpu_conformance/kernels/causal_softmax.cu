@@ -40,28 +40,31 @@ __device__ float over_group(float own) {
 }
 
 // Scores that must not be seen are read, and replaced.
-__device__ void all_keys(const Pack* x, Pack* y, int packs, int query) {
+__device__ __forceinline__ void all_keys(const Pack* x, Pack* y, int packs, int query) {
   const auto seen = [query](float score, int key) { return key <= query ? score : -INFINITY; };
   float largest = -INFINITY, sum = 0.0f;
   for (int i = threadIdx.x % GROUP; i < packs; i += GROUP) {
     const Pack pack = x[i];
+#pragma unroll
     for (int k = 0; k < WIDTH; ++k) largest = fmaxf(largest, seen(pack.element[k], i * WIDTH + k));
   }
   largest = over_group<true>(largest);
   for (int i = threadIdx.x % GROUP; i < packs; i += GROUP) {
     const Pack pack = x[i];
+#pragma unroll
     for (int k = 0; k < WIDTH; ++k) sum += exponential(seen(pack.element[k], i * WIDTH + k) - largest);
   }
   sum = over_group<false>(sum);
   for (int i = threadIdx.x % GROUP; i < packs; i += GROUP) {
     Pack pack = x[i];
+#pragma unroll
     for (int k = 0; k < WIDTH; ++k)
       pack.element[k] = exponential(seen(pack.element[k], i * WIDTH + k) - largest) / sum;
     y[i] = pack;
   }
 }
 
-__device__ void seen_keys(const float* x, float* y, int length, int query) {
+__device__ __forceinline__ void seen_keys(const float* x, float* y, int length, int query) {
   float largest = -INFINITY, sum = 0.0f;
   for (int i = threadIdx.x % GROUP; i <= query; i += GROUP) largest = fmaxf(largest, x[i]);
   largest = over_group<true>(largest);
@@ -72,7 +75,7 @@ __device__ void seen_keys(const float* x, float* y, int length, int query) {
 }
 
 // Up to 1024 keys, 32 of them in every lane.
-__device__ void in_registers(const float* x, float* y, int length, int query) {
+__device__ __forceinline__ void in_registers(const float* x, float* y, int length, int query) {
   const int lane = threadIdx.x % 32;
   float own[32], largest = -INFINITY, sum = 0.0f;
 #pragma unroll

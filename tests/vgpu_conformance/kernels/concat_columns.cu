@@ -1,11 +1,11 @@
 // Three matrices side by side become one: by element, by quads, by row or by part.
-//! define BLOCK=256 WIDTH=1 FLAT=0 ROW=0 PART=0 WARP=0
+//! define BLOCK=256 WIDTH=1 PACK=float FLAT=0 ROW=0 PART=0 WARP=0
 //! variant element: FLAT=1
-//! variant element_quads: FLAT=1 WIDTH=4
+//! variant element_quads: FLAT=1 WIDTH=4 PACK=float4
 //! variant block_per_row: ROW=1
-//! variant block_per_row_quads: ROW=1 WIDTH=4
-//! variant warp_per_row_quads: WARP=1 WIDTH=4
-//! variant part_per_block_quads: PART=1 WIDTH=4
+//! variant block_per_row_quads: ROW=1 WIDTH=4 PACK=float4
+//! variant warp_per_row_quads: WARP=1 WIDTH=4 PACK=float4
+//! variant part_per_block_quads: PART=1 WIDTH=4 PACK=float4
 //! let rows = 16384 small 64
 //! let first = 512 small 128
 //! let second = 256 small 128
@@ -22,16 +22,14 @@
 //! reference concat_columns
 //! check y exactly
 
-struct alignas(4 * WIDTH) Pack {
-  float element[WIDTH];
-};
+using Pack = PACK;
 
 // Widths in packs.
 __device__ Pack picked(const Pack* a, const Pack* b, const Pack* c, int row, int column, int first, int second,
                        int third) {
-  if (column < first) return a[row * first + column];
-  if (column < first + second) return b[row * second + column - first];
-  return c[row * third + column - first - second];
+  if (column < first) return __ldg(a + row * first + column);
+  if (column < first + second) return __ldg(b + row * second + column - first);
+  return __ldg(c + row * third + column - first - second);
 }
 
 __global__ void flat(const Pack* a, const Pack* b, const Pack* c, Pack* y, int first, int second, int third) {
@@ -46,7 +44,7 @@ __global__ void by_row(const Pack* a, const Pack* b, const Pack* c, Pack* y, int
 }
 
 __device__ void copy_part(const Pack* from, Pack* to, int count, int lane) {
-  for (int i = lane; i < count; i += 32) to[i] = from[i];
+  for (int i = lane; i < count; i += 32) to[i] = __ldg(from + i);
 }
 
 __global__ void by_warp(const Pack* a, const Pack* b, const Pack* c, Pack* y, int first, int second, int third) {

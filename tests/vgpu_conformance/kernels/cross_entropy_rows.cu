@@ -59,11 +59,12 @@ template <class Function>
 __device__ void each(const Pack* x, int packs, Function function) {
   for (int i = threadIdx.x % GROUP; i < packs; i += GROUP) {
     const Pack pack = x[i];
+#pragma unroll
     for (int k = 0; k < WIDTH; ++k) function(pack.element[k]);
   }
 }
 
-__device__ float log_sum(const Pack* row, int packs) {
+__device__ __forceinline__ float log_sum(const Pack* row, int packs) {
   if (METHOD == 1) {
     Running own{-1e30f, 0.0f};
     each(row, packs, [&](float value) { own = joined(own, {value, 1.0f}); });

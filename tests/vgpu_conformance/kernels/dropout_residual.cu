@@ -43,10 +43,11 @@ __global__ void drop(const Pack<SCALAR>* x, const Pack<SCALAR>* residual, Pack<S
     const Pack<SCALAR> from = x[i], other = residual[i];
     Pack<SCALAR> to;
     Pack<unsigned char> mask;
+#pragma unroll
     for (int k = 0; k < WIDTH; ++k) {
       mask.element[k] = HASH(i * WIDTH + k) >= 0x40000000u;
-      const float scaled = mask.element[k] ? float(from.element[k]) / 0.75f : 0.0f;
-      to.element[k] = SCALAR(float(other.element[k]) + scaled);
+      const float factor = mask.element[k] ? 1.0f / 0.75f : 0.0f;
+      to.element[k] = SCALAR(float(other.element[k]) + float(from.element[k]) * factor);
     }
     y[i] = to;
     if (STORE) kept[i] = mask;

@@ -24,11 +24,12 @@ struct alignas(sizeof(T) * WIDTH > 16 ? 16 : sizeof(T) * WIDTH) Pack {
 
 constexpr int packs = 128 / WIDTH, bags_per_block = BLOCK / packs;
 
-__device__ void sum_bag(const Pack<SCALAR>* table, const int* index, Pack<float>* y, int column) {
+__device__ __forceinline__ void sum_bag(const Pack<SCALAR>* table, const int* index, Pack<float>* y, int column) {
   Pack<float> sum{};
 #pragma unroll UNROLL
   for (int i = 0; i < 16; ++i) {
     const Pack<SCALAR> row = table[index[i] * packs + column];
+#pragma unroll
     for (int k = 0; k < WIDTH; ++k) sum.element[k] += float(row.element[k]);
   }
   y[column] = sum;

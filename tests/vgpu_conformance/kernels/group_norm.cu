@@ -96,9 +96,9 @@ __global__ void __launch_bounds__(BLOCK) group_norm(const Pack* x, const float* 
   x += group * packs;
   y += group * packs;
   if (METHOD == 3) {
-    Pack* kept = reinterpret_cast<Pack*>(kept_bytes);
-    for (int i = threadIdx.x; i < packs; i += BLOCK) kept[i] = x[i];
-    x = kept;  // a thread reads only what it wrote itself
+    float4* kept = reinterpret_cast<float4*>(kept_bytes);
+    for (int i = threadIdx.x; i < packs; i += BLOCK) kept[i] = __ldg(reinterpret_cast<const float4*>(x) + i);
+    x = reinterpret_cast<const Pack*>(kept_bytes);  // a thread reads only what it wrote itself
   }
   float mean, variance;
   statistics(x, packs, mean, variance);

@@ -17,15 +17,29 @@
 //! reference int8_gemv
 //! check y exactly, reference relative 1e-5
 
-struct alignas(BYTES) Weights {
-  signed char element[BYTES];
-};
+// A weight alone or four in a word; the scale multiplies each, or later their sum.
+__device__ float dot(float q, float x, float scale, float sum) { return fmaf(EARLY ? q * scale : q, x, sum); }
+__device__ float byte_of(unsigned word, int k) { return static_cast<signed char>(word >> (8 * k)); }
+__device__ float dot(unsigned word, float4 x, float scale, float sum) {
+  sum = dot(byte_of(word, 0), x.x, scale, sum);
+  sum = dot(byte_of(word, 1), x.y, scale, sum);
+  sum = dot(byte_of(word, 2), x.z, scale, sum);
+  return dot(byte_of(word, 3), x.w, scale, sum);
+}
 
-// BYTES of them share a scale: it multiplies each, or their sum.
-__device__ float scaled_dot(const Weights& q, float scale, const float* x) {
+// BYTES weights, which share a scale.
+__device__ float scaled_dot(const signed char* q, float scale, const float* x) {
+  const float4* quads = reinterpret_cast<const float4*>(x);
   float sum = 0.0f;
-#pragma unroll
-  for (int k = 0; k < BYTES; ++k) sum = fmaf(EARLY ? q.element[k] * scale : q.element[k], x[k], sum);
+  if (BYTES == 1) sum = dot(*q, *x, scale, sum);
+  if (BYTES == 4) sum = dot(__ldg(reinterpret_cast<const unsigned*>(q)), quads[0], scale, sum);
+  if (BYTES == 16) {
+    const uint4 words = __ldg(reinterpret_cast<const uint4*>(q));
+    sum = dot(words.x, quads[0], scale, sum);
+    sum = dot(words.y, quads[1], scale, sum);
+    sum = dot(words.z, quads[2], scale, sum);
+    sum = dot(words.w, quads[3], scale, sum);
+  }
   return EARLY ? sum : sum * scale;
 }
 
@@ -53,7 +67,7 @@ __global__ void multiply(const signed char* q, const float* scale, const float* 
 #pragma unroll
     for (int k = 0; k < ROWS; ++k) {
       const long long at = static_cast<long long>(row + k) * columns + i;
-      sums[k] += scaled_dot(*reinterpret_cast<const Weights*>(q + at), scale[at / 64], x + i);
+      sums[k] += scaled_dot(q + at, scale[at / 64], x + i);
     }
   for (int k = 0; k < ROWS; ++k) {
     const float sum = over_group(sums[k]);

@@ -31,9 +31,13 @@ using Sum = wmma::fragment<wmma::accumulator, 16, 16, 16, float>;
 __device__ void add_products(Sum (&sums)[TILES_M][TILES_N], const Bf16* left, const Bf16* right, int apart) {
   Left a[TILES_M];
   Right b[TILES_N];
+#pragma unroll
   for (int i = 0; i < TILES_M; ++i) wmma::load_matrix_sync(a[i], left + i * 16 * apart, apart);
+#pragma unroll
   for (int j = 0; j < TILES_N; ++j) wmma::load_matrix_sync(b[j], right + j * 16 * apart, apart);
+#pragma unroll
   for (int i = 0; i < TILES_M; ++i)
+#pragma unroll
     for (int j = 0; j < TILES_N; ++j) wmma::mma_sync(sums[i][j], a[i], b[j], sums[i][j]);
 }
 
@@ -41,7 +45,7 @@ __device__ void add_products(Sum (&sums)[TILES_M][TILES_N], const Bf16* left, co
 __device__ void fetch(Bf16* to, const Bf16* from, int count, int k) {
   for (int i = threadIdx.x * 8; i < count * DEPTH; i += threads * 8)
     *reinterpret_cast<uint4*>(to + i / DEPTH * stride + i % DEPTH) =
-        *reinterpret_cast<const uint4*>(from + i / DEPTH * k + i % DEPTH);
+        __ldg(reinterpret_cast<const uint4*>(from + i / DEPTH * k + i % DEPTH));
 }
 
 __global__ void __launch_bounds__(threads) linear(const Bf16* x, const Bf16* w, const float* bias, Bf16* y, int n,
@@ -52,7 +56,9 @@ __global__ void __launch_bounds__(threads) linear(const Bf16* x, const Bf16* w, 
   x += blockIdx.y * rows * k;
   w += blockIdx.x * columns * k;
   Sum sums[TILES_M][TILES_N];
+#pragma unroll
   for (int i = 0; i < TILES_M; ++i)
+#pragma unroll
     for (int j = 0; j < TILES_N; ++j) wmma::fill_fragment(sums[i][j], 0.0f);
   for (int at = 0; at < k; at += DEPTH) {
     if (STAGED) {
@@ -68,7 +74,9 @@ __global__ void __launch_bounds__(threads) linear(const Bf16* x, const Bf16* w, 
       else
         add_products(sums, x + row * k + at + step, w + column * k + at + step, k);
   }
+#pragma unroll
   for (int i = 0; i < TILES_M; ++i)
+#pragma unroll
     for (int j = 0; j < TILES_N; ++j) {
       wmma::store_matrix_sync(out[warp], sums[i][j], 16, wmma::mem_row_major);
       __syncwarp();

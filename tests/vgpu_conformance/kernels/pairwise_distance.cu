@@ -47,11 +47,16 @@ __device__ void staged(const float* a, const float* b, float (&sums)[SIZE][SIZE]
       right[i % TILE][i / TILE] = b[i / TILE * columns + begin + i % TILE];
     __syncthreads();
     for (int k = 0; k < TILE; ++k) {
+#pragma unroll
       for (int i = 0; i < SIZE; ++i) own_a[i] = left[k][threadIdx.y * SIZE + i];
+#pragma unroll
       for (int j = 0; j < SIZE; ++j) own_b[j] = right[k][threadIdx.x + j * BLOCK_X];
       if (METHOD == 4)
+#pragma unroll
         for (int i = 0; i < SIZE; ++i) squares_a[i] += squared(own_a[i]), squares_b[i] += squared(own_b[i]);
+#pragma unroll
       for (int i = 0; i < SIZE; ++i)
+#pragma unroll
         for (int j = 0; j < SIZE; ++j) {
           const float apart = own_a[i] - own_b[j];
           sums[i][j] = METHOD == 4 ? fmaf(own_a[i], own_b[j], sums[i][j]) : fmaf(apart, apart, sums[i][j]);
@@ -59,7 +64,9 @@ __device__ void staged(const float* a, const float* b, float (&sums)[SIZE][SIZE]
     }
   }
   if (METHOD != 4) return;
+#pragma unroll
   for (int i = 0; i < SIZE; ++i)
+#pragma unroll
     for (int j = 0; j < SIZE; ++j) sums[i][j] = squares_a[i] + squares_b[j] - 2.0f * sums[i][j];
 }
 
@@ -71,6 +78,8 @@ __global__ void distances(const float* a, const float* b, float* y, int n) {
     sums[0][0] = naive_quads(reinterpret_cast<const float4*>(a + row * columns),
                              reinterpret_cast<const float4*>(b + column * columns));
   if (METHOD >= 2) staged(a + blockIdx.y * rows_a * columns, b + blockIdx.x * rows_b * columns, sums);
+#pragma unroll
   for (int i = 0; i < SIZE; ++i)
+#pragma unroll
     for (int j = 0; j < SIZE; ++j) y[(row + i) * n + column + j * BLOCK_X] = sums[i][j];
 }

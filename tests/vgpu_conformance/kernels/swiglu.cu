@@ -30,6 +30,7 @@ __device__ Pack<WIDTH> from_halves(const SCALAR* row, int column, int columns) {
   const auto gate = *reinterpret_cast<const Pack<WIDTH>*>(row + column);
   const auto up = *reinterpret_cast<const Pack<WIDTH>*>(row + columns + column);
   Pack<WIDTH> out;
+#pragma unroll
   for (int k = 0; k < WIDTH; ++k) out.element[k] = SCALAR(gated(float(gate.element[k]), float(up.element[k])));
   return out;
 }
@@ -37,6 +38,7 @@ __device__ Pack<WIDTH> from_halves(const SCALAR* row, int column, int columns) {
 __device__ Pack<WIDTH> from_turns(const SCALAR* row, int column) {
   const auto both = *reinterpret_cast<const Pack<2 * WIDTH>*>(row + 2 * column);
   Pack<WIDTH> out;
+#pragma unroll
   for (int k = 0; k < WIDTH; ++k)
     out.element[k] = SCALAR(gated(float(both.element[2 * k]), float(both.element[2 * k + 1])));
   return out;

@@ -27,6 +27,7 @@ struct List {
   Entry entries[K];
 
   __device__ void clear() {
+#pragma unroll
     for (int i = 0; i < K; ++i) entries[i] = {-INFINITY, 0x7fffffff};
   }
   // Everything stays in registers: each place takes the better of two and hands the other on.
@@ -76,7 +77,7 @@ __device__ Entry best_after(const float* row, int columns, Entry last, int first
 }
 
 // A list for every lane, whose heads compete.
-__device__ void by_lists(const float* row, int columns, Entry* found) {
+__device__ __forceinline__ void by_lists(const float* row, int columns, Entry* found) {
   List list;
   list.clear();
   for (int i = threadIdx.x % 32; i < columns; i += 32) list.insert({row[i], i});
@@ -87,10 +88,11 @@ __device__ void by_lists(const float* row, int columns, Entry* found) {
   }
 }
 
-__device__ void by_thread(const float* row, int columns, Entry* found) {
+__device__ __forceinline__ void by_thread(const float* row, int columns, Entry* found) {
   List list;
   list.clear();
   for (int i = 0; i < columns; ++i) list.insert({row[i], i});
+#pragma unroll
   for (int k = 0; k < K; ++k) found[k] = list.entries[k];
 }
 
@@ -112,6 +114,7 @@ __global__ void top_k(const float* x, float* value, int* index, int columns) {
       found[k] = last = METHOD == 2 ? best_of_warp(best_after(x, columns, last, threadIdx.x % 32, 32))
                                     : best_of_block(best_after(kept, columns, last, threadIdx.x, BLOCK));
   if (METHOD != 0 && threadIdx.x % (METHOD == 3 ? BLOCK : 32) != 0) return;
+#pragma unroll
   for (int k = 0; k < K; ++k) {
     value[row * K + k] = found[k].value;
     index[row * K + k] = found[k].index;

@@ -29,6 +29,7 @@ __global__ void by_output(const float* x, Pack<WIDTH>* y, int n) {
   const int column = at % (2 * n), row = at / (2 * n) % (2 * n), plane = at / (4 * n * n);
   const float* from = x + (plane * n + row / 2) * n + column / 2;
   Pack<WIDTH> out;
+#pragma unroll
   for (int k = 0; k < WIDTH; ++k) out.element[k] = from[k / 2];
   y[i] = out;
 }
@@ -42,6 +43,7 @@ __global__ void by_input(const Pack<WIDTH>* x, float* y, int n) {
   const int i = blockIdx.x * BLOCK + threadIdx.x, at = i * WIDTH, column = at % n, row = at / n;
   const Pack<WIDTH> in = x[i];
   Pack<2 * WIDTH> out;
+#pragma unroll
   for (int k = 0; k < 2 * WIDTH; ++k) out.element[k] = in.element[k / 2];
   float* to = y + row * 2 * 2 * n + column * 2;
   *reinterpret_cast<Pack<2 * WIDTH>*>(to) = out;
@@ -49,9 +51,9 @@ __global__ void by_input(const Pack<WIDTH>* x, float* y, int n) {
 }
 
 // x: (n, n, channels), y: (2 n, 2 n, channels)
-__global__ void channels_last(const Pack<WIDTH>* x, Pack<WIDTH>* y, int n, int channels) {
-  const int i = blockIdx.x * BLOCK + threadIdx.x, packs = channels / WIDTH;
+__global__ void channels_last(const float4* x, float4* y, int n, int channels) {
+  const int i = blockIdx.x * BLOCK + threadIdx.x, packs = channels / 4;
   const int channel = i % packs, column = i / packs % n, row = i / packs / n;
-  const Pack<WIDTH> in = x[i];
+  const float4 in = __ldg(x + i);
   for (int k = 0; k < 4; ++k) y[((row * 2 + k / 2) * 2 * n + column * 2 + k % 2) * packs + channel] = in;
 }
