@@ -9,7 +9,7 @@
 //! variant block_per_row_tree: GROUP=256 TREE=1
 //! let rows = 8192 small 128
 //! let columns = 2048 small 512
-//! input x f32[rows*columns] random
+//! input x f32[rows*columns] below 1000
 //! buffer index i32[rows] poison
 //! launch argmax grid=(rows*GROUP/BLOCK) block=(BLOCK) args=(x, index, i32:columns)
 //! reference argmax_rows

@@ -8,7 +8,7 @@
 //! variant block_rounds_in_shared_512: METHOD=3 BLOCK=512
 //! let rows = 8192 small 128
 //! let columns = 1024 small 256
-//! input x f32[rows*columns] random
+//! input x f32[rows*columns] below 1000
 //! buffer value f32[rows*K] poison
 //! buffer index i32[rows*K] poison
 //! launch top_k grid=(rows/ROWS_PER_BLOCK) block=(BLOCK) shared=METHOD/3*columns*4 args=(x, value, index, i32:columns)
