@@ -14,7 +14,7 @@ if [[ "${1:-}" != --stored ]]; then
   folder=$(mktemp -d)
   trap 'rm -rf "$folder"' EXIT
   build/release/bin/vgpu_rank compile "$folder"
-  build/release/bin/vgpu_rank count "$folder" "$counters"
+  build/release/bin/vgpu_rank count "$folder" "$counters" --measured "$times"
 fi
 exec build/release/bin/fit_vgpu_model "$counters" "$times" --gpu h200 --start bench/vgpu_model/start.json --write gpus/model.json \
   --report bench/results/vgpu_rank.json

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "base/files.hpp"
 
@@ -54,6 +55,18 @@ json described(const Case& given) {
   const LaunchSpec& launch = given.launches.front();
   return {{"family", given.family}, {"variant", given.variant}, {"source", given.family + ".cu"},
           {"grid", launch.grid},    {"block", launch.block},    {"shared", launch.shared_bytes}};
+}
+
+std::set<std::string> measured_variants(const fs::path& times) {
+  std::set<std::string> names;
+  std::istringstream lines(read_file(times));
+  for (std::string line; std::getline(lines, line);) {
+    const json launch = json::parse(line, nullptr, false);
+    if (!launch.is_object() || !launch.contains("family") || !launch.contains("variant"))
+      throw Error(fmt::format("{}: '{}' is no measured launch", times.string(), line));
+    names.insert(fmt::format("{}.{}", launch["family"].get<std::string>(), launch["variant"].get<std::string>()));
+  }
+  return names;
 }
 
 std::string identity(const BufferSpec& buffer) {

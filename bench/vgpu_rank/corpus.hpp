@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
+#include <set>
 
 #include "compiled_case.hpp"
 
@@ -28,10 +29,13 @@ nlohmann::json described(const Case& given);
 //! What a family's variants share: buffers with the same name, size and contents are the same.
 std::string identity(const conformance::BufferSpec& buffer);
 
-// The commands: one JSON object a line goes to `result`.
+//! The variants that a file of `measure` has a time of, as FAMILY.VARIANT. Throws Error.
+std::set<std::string> measured_variants(const std::filesystem::path& times);
+
+// The commands: one JSON object a line goes to `result`. `only`: variants to count, empty: all.
 void measure_corpus(const std::filesystem::path& folder, const std::filesystem::path& result,
                     const std::string& only_family);
 void count_corpus(const std::filesystem::path& folder, const std::filesystem::path& result,
-                  const std::string& only_family, std::uint64_t sample);
+                  const std::string& only_family, const std::set<std::string>& only, std::uint64_t sample);
 
 }  // namespace cudal1::rank

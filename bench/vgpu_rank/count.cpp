@@ -39,11 +39,12 @@ class FamilyMemory {
 }  // namespace
 
 void count_corpus(const std::filesystem::path& folder, const std::filesystem::path& result,
-                  const std::string& only_family, std::uint64_t sample) {
+                  const std::string& only_family, const std::set<std::string>& only, std::uint64_t sample) {
   FamilyMemory buffers;
   std::ofstream lines(result);
   std::size_t refused = 0;
   each_variant(folder, only_family, [&](const Case& given, const CompiledCase& compiled) {
+    if (!only.empty() && !only.contains(given.name())) return;
     try {
       Memory memory = buffers.memory_of(given);
       const KernelCounters counters = run_virtually(given, compiled, memory, sample).front();

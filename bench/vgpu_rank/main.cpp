@@ -9,7 +9,7 @@
 namespace {
 
 struct Options {
-  std::string folder, result, family;
+  std::string folder, result, family, measured;
   std::uint64_t sample = 64;
 };
 
@@ -33,10 +33,14 @@ int main(int count, char** arguments) try {
   CLI::App* measure = add_command(app, options, "measure", "times; needs a GPU and its driver, no compiler");
   CLI::App* counters = add_command(app, options, "count", "counters of the virtual GPU, on any machine");
   counters->add_option("--sample", options.sample, "blocks of every launch, 0: all")->capture_default_str();
+  counters->add_option("--measured", options.measured, "only variants that this file of measure has a time of");
   CLI11_PARSE(app, count, arguments);
   if (*compile) rank::compile_corpus(CUDAL1_SOURCE_DIR "/tests/vgpu_conformance/kernels", options.folder);
   if (*measure) rank::measure_corpus(options.folder, options.result, options.family);
-  if (*counters) rank::count_corpus(options.folder, options.result, options.family, options.sample);
+  if (*counters) {
+    const auto only = options.measured.empty() ? std::set<std::string>{} : rank::measured_variants(options.measured);
+    rank::count_corpus(options.folder, options.result, options.family, only, options.sample);
+  }
   return 0;
 } catch (const cudal1::Error& error) {
   fmt::print(stderr, "{}\n", error.what());

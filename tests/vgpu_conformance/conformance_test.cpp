@@ -3,6 +3,7 @@
 
 #include "comparison.hpp"
 #include "compile/clang_location.hpp"
+#include "device/vgpu/machine/fault.hpp"
 #include "device/vgpu/ptx/lexer.hpp"
 #include "kernel_folder.hpp"
 #include "references.hpp"
@@ -32,6 +33,20 @@ TEST_P(OnVirtualGpu, ComputesWhatTheHostComputes) {
     const auto difference =
         compare(given.buffer(check.buffer), check.reference, result.at(check.buffer), expected.at(check.buffer));
     EXPECT_TRUE(difference.ok()) << difference.message << "; largest difference " << difference.largest;
+  }
+}
+
+// Right kernels of all kinds: a finding here is a false alarm of the sanitiser, or a race that nobody noticed.
+TEST_P(OnVirtualGpu, LeavesTheSanitiserNothingToFind) {
+  const Case given = GetParam().load(Size::small);
+  Memory memory = initial_memory(given);
+  const CompiledCase compiled = compile(given);
+  try {
+    run_virtually(given, compiled, memory, 0, true);
+  } catch (const ptx::UnknownInstruction& refusal) {
+    GTEST_SKIP() << refusal.what();
+  } catch (const vgpu::KernelFault& finding) {
+    FAIL() << finding.what();
   }
 }
 

@@ -31,8 +31,9 @@ void Task::store(const std::string& name, const std::vector<double>& values) con
 }
 
 Reference find_reference(const std::string& name) {
-  for (const References* table : {&linear_algebra_references(), &reduction_references(), &row_references(),
-                                  &elementwise_references(), &grid_references(), &integer_references()})
+  for (const References* table :
+       {&linear_algebra_references(), &reduction_references(), &row_references(), &elementwise_references(),
+        &grid_references(), &integer_references(), &module_references(), &image_references()})
     if (const auto found = table->find(name); found != table->end()) return found->second;
   throw Error(fmt::format("there is no reference '{}'", name));
 }

@@ -30,6 +30,8 @@ const References& row_references();
 const References& elementwise_references();
 const References& grid_references();
 const References& integer_references();
+const References& module_references();
+const References& image_references();
 
 //! Throws Error for names that no table has.
 Reference find_reference(const std::string& name);

@@ -90,6 +90,68 @@ void attention(const Task& task) {
   task.store("y", y);
 }
 
+void gemv_transposed(const Task& task) {
+  const auto a = task.reals("a"), x = task.reals("x");
+  std::vector<double> y(a.size() / x.size());
+  for (std::size_t i = 0; i < a.size(); ++i) y[i % y.size()] += a[i] * x[i / y.size()];
+  task.store("y", y);
+}
+
+//! Each 64 weights of a row share a scale.
+void int8_gemv(const Task& task) {
+  const auto q = task.buffer<std::int8_t>("q");
+  const auto scale = task.reals("scale"), x = task.reals("x");
+  std::vector<double> y(q.size() / x.size());
+  for (std::size_t i = 0; i < q.size(); ++i) y[i / x.size()] += q[i] * scale[i / 64] * x[i % x.size()];
+  task.store("y", y);
+}
+
+void batched_small_matmul(const Task& task) {
+  const auto a = task.reals("a"), b = task.reals("b");
+  std::vector<double> c(a.size());
+  for (std::size_t at = 0; at < c.size(); ++at) {
+    const std::size_t matrix = at / 256 * 256, row = at % 256 / 16, column = at % 16;
+    for (std::size_t k = 0; k < 16; ++k) c[at] += a[matrix + row * 16 + k] * b[matrix + k * 16 + column];
+  }
+  task.store("c", c);
+}
+
+//! max(0, x w^T + bias), x: (m, k), w: (n, k).
+void linear_relu(const Task& task) {
+  const auto n = static_cast<std::size_t>(task.value("n")), depth = static_cast<std::size_t>(task.value("k"));
+  const auto x = task.reals("x"), w = task.reals("w"), bias = task.reals("bias");
+  std::vector<double> y(x.size() / depth * n);
+  for (std::size_t at = 0; at < y.size(); ++at) {
+    double sum = bias[at % n];
+    for (std::size_t k = 0; k < depth; ++k) sum += x[at / n * depth + k] * w[at % n * depth + k];
+    y[at] = std::max(0.0, sum);
+  }
+  task.store("y", y);
+}
+
+//! Over 64 columns, for all pairs of rows of two matrices.
+void pairwise_distance(const Task& task) {
+  const auto a = task.reals("a"), b = task.reals("b");
+  const std::size_t n = b.size() / 64;
+  std::vector<double> y(n * n);
+  for (std::size_t at = 0; at < y.size(); ++at)
+    for (std::size_t k = 0; k < 64; ++k) y[at] += std::pow(a[at / n * 64 + k] - b[at % n * 64 + k], 2.0);
+  task.store("y", y);
+}
+
+void causal_scores(const Task& task) {
+  const auto q = task.reals("q"), k = task.reals("k");
+  const auto length = static_cast<std::size_t>(task.value("length"));
+  std::vector<double> y(q.size() / 64 * length, -HUGE_VAL);
+  for (std::size_t at = 0; at < y.size(); ++at) {
+    const std::size_t head = at / (length * length) * length, query = at / length % length, key = at % length;
+    if (key > query) continue;
+    y[at] = 0.0;
+    for (std::size_t i = 0; i < 64; ++i) y[at] += q[(head + query) * 64 + i] * k[(head + key) * 64 + i] / 8.0;
+  }
+  task.store("y", y);
+}
+
 //! Every matrix of eight rows of eight 16-bit numbers; lane 4 i + j gets numbers 2 j and 2 j + 1 of row i, or of column
 //! i where it is transposed. Six loads: one, two and four matrices, then the same transposed.
 void ldmatrix_layouts(const Task& task) {
@@ -108,10 +170,21 @@ void ldmatrix_layouts(const Task& task) {
 }  // namespace
 
 const References& linear_algebra_references() {
-  static const References table{
-      {"matmul", matmul},       {"matmul_bytes", matmul_bytes}, {"mma_16x8x16", mma_16x8x16},
-      {"matvec", matvec},       {"row_dots", row_dots},         {"byte_dots", byte_dots},
-      {"transpose", transpose}, {"attention", attention},       {"ldmatrix_layouts", ldmatrix_layouts}};
+  static const References table{{"matmul", matmul},
+                                {"matmul_bytes", matmul_bytes},
+                                {"mma_16x8x16", mma_16x8x16},
+                                {"matvec", matvec},
+                                {"row_dots", row_dots},
+                                {"byte_dots", byte_dots},
+                                {"transpose", transpose},
+                                {"attention", attention},
+                                {"ldmatrix_layouts", ldmatrix_layouts},
+                                {"gemv_transposed", gemv_transposed},
+                                {"int8_gemv", int8_gemv},
+                                {"batched_small_matmul", batched_small_matmul},
+                                {"linear_relu", linear_relu},
+                                {"pairwise_distance", pairwise_distance},
+                                {"causal_scores", causal_scores}};
   return table;
 }
 

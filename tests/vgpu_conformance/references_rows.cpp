@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
 
 #include "references.hpp"
 
@@ -102,6 +104,119 @@ void gather_rows(const Task& task) {
     y[i] = table[static_cast<std::size_t>(index[i / columns]) * columns + i % columns];
 }
 
+void group_norm(const Task& task) {
+  auto x = task.reals("x");
+  const auto scale = task.reals("scale"), shift = task.reals("shift");
+  const auto count = static_cast<std::size_t>(task.value("count")),
+             pixels = static_cast<std::size_t>(task.value("pixels"));
+  for (std::size_t begin = 0; begin < x.size(); begin += count) {
+    const Row group = Row(x).subspan(begin, count);
+    const double mean = mean_of(group), factor = 1.0 / std::sqrt(variance_of(group, mean) + 1e-5);
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t channel = (begin + i) / pixels % scale.size();
+      group[i] = (group[i] - mean) * factor * scale[channel] + shift[channel];
+    }
+  }
+  task.store("y", x);
+}
+
+//! A query sees the keys up to its own place.
+void causal_softmax(const Task& task) {
+  auto x = task.reals("x");
+  const auto length = static_cast<std::size_t>(task.value("length"));
+  for (std::size_t row = 0; row < x.size() / length; ++row) {
+    const std::size_t seen = row % length + 1;
+    const Row scores = Row(x).subspan(row * length, length);
+    double sum = 0.0;
+    for (double& score : scores.first(seen)) sum += score = std::exp(score);
+    for (double& score : scores.first(seen)) score /= sum;
+    std::ranges::fill(scores.subspan(seen), 0.0);
+  }
+  task.store("y", x);
+}
+
+void cross_entropy_rows(const Task& task) {
+  const auto x = task.reals("x");
+  const auto target = task.buffer<std::int32_t>("target");
+  const std::size_t columns = x.size() / target.size();
+  std::vector<double> loss(target.size());
+  for (std::size_t row = 0; row < loss.size(); ++row) {
+    double sum = 0.0;
+    for (std::size_t i = 0; i < columns; ++i) sum += std::exp(x[row * columns + i]);
+    loss[row] = std::log(sum) - x[row * columns + static_cast<std::size_t>(target[row])];
+  }
+  task.store("loss", loss);
+}
+
+void argmax_rows(const Task& task) {
+  const auto x = task.buffer("x");
+  const auto index = task.buffer<std::int32_t>("index");
+  const std::size_t columns = x.size() / index.size();
+  for (std::size_t row = 0; row < index.size(); ++row) {
+    const auto own = x.subspan(row * columns, columns);
+    index[row] = static_cast<std::int32_t>(std::ranges::max_element(own) - own.begin());
+  }
+}
+
+void top_k_rows(const Task& task) {
+  const auto x = task.buffer("x"), value = task.buffer("value");
+  const auto index = task.buffer<std::int32_t>("index");
+  const auto columns = static_cast<std::size_t>(task.value("columns")), k = static_cast<std::size_t>(task.value("K"));
+  std::vector<std::int32_t> order(columns);
+  for (std::size_t row = 0; row < x.size() / columns; ++row) {
+    const auto own = x.subspan(row * columns, columns);
+    std::iota(order.begin(), order.end(), 0);
+    std::ranges::stable_sort(order, std::greater{}, [&](std::int32_t i) { return own[static_cast<std::size_t>(i)]; });
+    for (std::size_t i = 0; i < k; ++i) {
+      index[row * k + i] = order[i];
+      value[row * k + i] = own[static_cast<std::size_t>(order[i])];
+    }
+  }
+}
+
+//! Along rows, or with DOWN down the columns of the transposed matrix.
+void cumulative_sum_rows(const Task& task) {
+  auto x = task.reals("x");
+  const auto rows = static_cast<std::size_t>(task.value("rows")),
+             columns = static_cast<std::size_t>(task.value("columns"));
+  const bool down = task.value("DOWN") != 0;
+  for (std::size_t row = 0; row < rows; ++row)
+    for (std::size_t i = 1; i < columns; ++i) {
+      if (down)
+        x[i * rows + row] += x[(i - 1) * rows + row];
+      else
+        x[row * columns + i] += x[row * columns + i - 1];
+    }
+  task.store("y", x);
+}
+
+void cosine_rows(const Task& task) {
+  const auto a = task.reals("a"), b = task.reals("b");
+  const auto columns = static_cast<std::size_t>(task.value("columns"));
+  std::vector<double> y(a.size() / columns);
+  for (std::size_t row = 0; row < y.size(); ++row) {
+    double ab = 0.0, aa = 0.0, bb = 0.0;
+    for (std::size_t i = row * columns; i < (row + 1) * columns; ++i) {
+      ab += a[i] * b[i];
+      aa += a[i] * a[i];
+      bb += b[i] * b[i];
+    }
+    y[row] = ab / std::sqrt(aa * bb);
+  }
+  task.store("y", y);
+}
+
+void embedding_bag(const Task& task) {
+  constexpr std::size_t columns = 128, rows_each = 16;
+  const auto table = task.reals("table");
+  const auto index = task.buffer<std::int32_t>("index");
+  std::vector<double> y(index.size() / rows_each * columns);
+  for (std::size_t i = 0; i < index.size(); ++i)
+    for (std::size_t c = 0; c < columns; ++c)
+      y[i / rows_each * columns + c] += table[static_cast<std::size_t>(index[i]) * columns + c];
+  task.store("y", y);
+}
+
 //! By the definition: a sum over all inputs for every output.
 void fft_pieces(const Task& task) {
   const auto x = task.reals("x");
@@ -126,10 +241,22 @@ void fft_pieces(const Task& task) {
 }  // namespace
 
 const References& row_references() {
-  static const References table{
-      {"softmax", softmax},         {"layer_norm", layer_norm},       {"rms_norm", rms_norm},
-      {"batch_norm", batch_norm},   {"quantise_rows", quantise_rows}, {"dequantise", dequantise},
-      {"gather_rows", gather_rows}, {"fft_pieces", fft_pieces}};
+  static const References table{{"softmax", softmax},
+                                {"layer_norm", layer_norm},
+                                {"rms_norm", rms_norm},
+                                {"batch_norm", batch_norm},
+                                {"quantise_rows", quantise_rows},
+                                {"dequantise", dequantise},
+                                {"gather_rows", gather_rows},
+                                {"fft_pieces", fft_pieces},
+                                {"group_norm", group_norm},
+                                {"causal_softmax", causal_softmax},
+                                {"cross_entropy_rows", cross_entropy_rows},
+                                {"argmax_rows", argmax_rows},
+                                {"top_k_rows", top_k_rows},
+                                {"cumulative_sum_rows", cumulative_sum_rows},
+                                {"cosine_rows", cosine_rows},
+                                {"embedding_bag", embedding_bag}};
   return table;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "device/vgpu/checks/launch_checks.hpp"
 #include "device/vgpu/machine/decode.hpp"
 #include "device/vgpu/machine/grid.hpp"
 #include "device/vgpu/ptx/parser.hpp"
@@ -64,7 +65,7 @@ Bytes parameters_of(const LaunchSpec& launch, const vgpu::Kernel& kernel,
 }
 
 vgpu::KernelCounters run_launch(const LaunchSpec& spec, const vgpu::Kernel& kernel, const Bytes& parameters,
-                                const vgpu::GlobalMemory& memory, std::uint64_t sample) {
+                                const vgpu::GlobalMemory& memory, std::uint64_t sample, bool checked) {
   vgpu::Launch launch;
   launch.kernel = &kernel;
   launch.grid = spec.grid;
@@ -73,13 +74,17 @@ vgpu::KernelCounters run_launch(const LaunchSpec& spec, const vgpu::Kernel& kern
   launch.parameters = parameters;
   launch.most_instructions = sample > 0 ? 1'000'000'000 : 100'000'000;
   launch.sample = sample;
+  const std::uint64_t shared_bytes = kernel.static_shared_bytes + spec.shared_bytes;
+  if (checked)
+    launch.observers = vgpu::make_observers(
+        {}, {spec.kernel, spec.grid, spec.block, shared_bytes, kernel.local_bytes, &memory, nullptr});
   return vgpu::run_grid(launch, memory);
 }
 
 }  // namespace
 
 std::vector<vgpu::KernelCounters> run_virtually(const Case& given, const CompiledCase& compiled, Memory& memory,
-                                                std::uint64_t sample) {
+                                                std::uint64_t sample, bool checked) {
   const ptx::Module module = ptx::parse(compiled.ptx);
   AddressSpace space(module);
   std::map<std::string, std::uint64_t> addresses;
@@ -92,7 +97,8 @@ std::vector<vgpu::KernelCounters> run_virtually(const Case& given, const Compile
   std::vector<vgpu::KernelCounters> counters;
   for (std::size_t i = 0; i < kernels.size(); ++i)
     counters.push_back(run_launch(given.launches[i], kernels[i],
-                                  parameters_of(given.launches[i], kernels[i], addresses), space.memory(), sample));
+                                  parameters_of(given.launches[i], kernels[i], addresses), space.memory(), sample,
+                                  checked));
   return counters;
 }
 
