@@ -142,13 +142,18 @@ class Scanner {
     return directive;
   }
 
+  //! Other words before a quote are words, and the string is a plain one.
+  static bool is_raw_prefix(std::string_view word) {
+    return word == "R" || word == "LR" || word == "uR" || word == "UR" || word == "u8R";
+  }
+
   void skip_token() {
     const char character = text_.peek();
     if (character == '"' || (character == '\'' && !after_digit_)) return skip_quoted();
     if (std::isalnum(static_cast<unsigned char>(character)) || character == '_') {
       const std::string word = read_word();
       after_digit_ = after_digit_ || std::isdigit(static_cast<unsigned char>(word.front())) != 0;
-      if (text_.peek() == '"' && word.size() <= 3 && word.back() == 'R') skip_raw_string();
+      if (text_.peek() == '"' && is_raw_prefix(word)) skip_raw_string();
       return;
     }
     // 1'000'000: the quote goes on with the number

@@ -119,14 +119,24 @@ bool begins_with(std::string_view operation, std::string_view name) {
   return operation.starts_with(name) && (operation.size() == name.size() || operation[name.size()] == '.');
 }
 
-//! Operations whose result is an address when an operand is one. No comparisons: they would turn the bits of an
-//! address into control flow, which is not followed.
-bool carries_addresses(std::string_view operation) {
-  constexpr std::array<std::string_view, 11> names = {"mov", "cvta", "add", "sub", "mad", "mul",
-                                                      "shl", "selp", "cvt", "and", "or"};
-  for (const auto& name : names)
-    if (begins_with(operation, name)) return true;
-  return false;
+bool is_immediate(const Tokens& operand) {
+  const bool negative = operand.size() == 2 && operand[0] == "-";
+  return (operand.size() == 1 || negative) && is_number(operand.back());
+}
+
+//! Does the operation keep an address one, if it is in this operand alone: is the result an address in, or before, or
+//! behind the same variable? Whatever else computes with an address (masks, shifts, products, halves, comparisons)
+//! makes numbers of it that a table can turn back into an address where nobody follows it.
+bool keeps_address(const Instruction& instruction, std::size_t operand) {
+  const std::string_view operation = instruction.operation;
+  if (instruction.operands[0].size() != 1) return false;  // mov.b64 {%r1, %r2} takes an address apart
+  if (begins_with(operation, "mov") || begins_with(operation, "cvta") || begins_with(operation, "add")) return true;
+  if (begins_with(operation, "sub")) return operand == 1;
+  if (begins_with(operation, "mad")) return operand == 3;
+  if (begins_with(operation, "selp")) return operand != 3;
+  // An aligned address with an offset: clang writes an addition so.
+  return begins_with(operation, "or") && instruction.operands.size() == 3 &&
+         is_immediate(instruction.operands[3 - operand]);
 }
 
 bool is_plain_load(std::string_view operation) { return begins_with(operation, "ld") || begins_with(operation, "ldu"); }
@@ -163,11 +173,19 @@ class FunctionAnalysis {
 
   void visit(const Instruction& instruction) {
     Names sources;
-    for (std::size_t i = 1; i < instruction.operands.size(); ++i) sources.merge(addresses_in(instruction.operands[i]));
+    std::vector<std::size_t> places;
+    for (std::size_t i = 1; i < instruction.operands.size(); ++i) {
+      const Names names = addresses_in(instruction.operands[i]);
+      if (!names.empty()) places.push_back(i);
+      sources.insert(names.begin(), names.end());
+    }
     Names everywhere = sources;
     if (!instruction.operands.empty()) everywhere.merge(addresses_in(instruction.operands[0]));
     if (everywhere.empty() || is_plain_load(instruction.operation)) return;
-    if (carries_addresses(instruction.operation) && instruction.operands.size() >= 2) {
+    const auto keeps = [&](std::size_t place) { return keeps_address(instruction, place); };
+    // A choice between two addresses is an address; their sum is not.
+    const bool one_address = places.size() == 1 || begins_with(instruction.operation, "selp");
+    if (!places.empty() && one_address && std::ranges::all_of(places, keeps)) {
       hold(instruction.operands[0], sources);
     } else {
       mark_writable(everywhere);

@@ -26,6 +26,9 @@ std::string describe_mismatch(const OutputError& error) {
   if (error.mismatches > 0)
     return fmt::format("output '{}' on {} inputs: {} elements are not finite, or not equal, where they must be",
                        error.output, error.distribution, error.mismatches);
+  if (error.constant)
+    return fmt::format("output '{}' on {} inputs: all elements are the same, where the reference's differ",
+                       error.output, error.distribution);
   return fmt::format(
       "output '{}' on {} inputs: largest error {:.3g} (allowed {:.3g}), rms error {:.3g} (allowed {:.3g})",
       error.output, error.distribution, error.max_error, error.max_budget, error.rms_error, error.rms_budget);

@@ -34,6 +34,9 @@ TEST(IncludeScan, SeesThroughDisguises) {
   EXPECT_EQ(only_name("char c = '\"';\n#include <a.h>"), "a.h");
   EXPECT_EQ(only_name("const char* s = \"\\\\\";\n#include <a.h>"), "a.h");
   EXPECT_EQ(only_name("auto s = R\"x(\")x\";\n#include <a.h>"), "a.h");
+  EXPECT_EQ(only_name("auto s = u8R\"x(\")x\";\n#include <a.h>"), "a.h");
+  for (const std::string word : {"FOR", "OR", "1R", "u8", "lR"})  // not raw: the string ends at its second quote
+    EXPECT_EQ(only_name("f(" + word + "\"(\");\n#include <a.h>\n// )\""), "a.h") << word;
 }
 
 TEST(IncludeScan, IgnoresWhatIsNoDirective) {

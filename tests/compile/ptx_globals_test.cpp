@@ -53,6 +53,20 @@ TEST(ReadOnlyGlobals, AddressesThatEscapeAreNot) {
   EXPECT_FALSE(is_read_only("table", "", ".global .u64 pointers[2] = {generic(table), 0};\n"));
 }
 
+TEST(ReadOnlyGlobals, AddressesThatAreComputedWithEscape) {
+  for (const char* computation :
+       {"and.b64 %rd2, %rd1, 255;", "shl.b64 %rd2, %rd1, 2;", "mul.hi.u64 %rd2, %rd1, 16;", "mul.lo.u64 %rd2, %rd1, 1;",
+        "cvt.u32.u64 %r2, %rd1;", "sub.s64 %rd2, %rd8, %rd1;", "add.s64 %rd2, %rd1, %rd1;",
+        "mad.lo.s64 %rd2, %rd1, 1, %rd8;", "or.b64 %rd2, %rd1, %rd8;", "mov.b64 {%r1, %r2}, %rd1;"})
+    EXPECT_FALSE(is_read_only("table", std::string("mov.u64 %rd1, table; ") + computation)) << computation;
+  for (const char* computation :
+       {"add.s64 %rd2, %rd8, %rd1;", "sub.s64 %rd2, %rd1, 4;", "mad.lo.s64 %rd2, %rd8, 4, %rd1;",
+        "mad.wide.u32 %rd2, %r8, 4, %rd1;", "or.b64 %rd2, %rd1, 4;", "selp.b64 %rd2, %rd1, %rd8, %p1;"})
+    EXPECT_TRUE(
+        is_read_only("table", std::string("mov.u64 %rd1, table; ") + computation + "ld.global.f32 %f1, [%rd2];"))
+        << computation;
+}
+
 TEST(ReadOnlyGlobals, AddressesAreFollowedRoundLoops) {
   EXPECT_FALSE(is_read_only("table",
                             "loop: st.u32 [%rd3], 1; mov.u64 %rd3, %rd2; mov.u64 %rd2, %rd1; mov.u64 %rd1, "

@@ -1,5 +1,7 @@
 #include "graph/executor.hpp"
 
+#include <fmt/format.h>
+
 #include <ATen/Parallel.h>
 
 #include "graph/aten_call.hpp"
@@ -320,6 +322,20 @@ TEST(ExecutorErrors, RandomOperatorsAreRefusedUnlessTheyDrawNothing) {
             "node n (aten::rand_like): random operators are not supported yet");
   EXPECT_EQ(refusal(R"({"name": "n", "op": "aten::dropout", "args": ["x", 0.0, true]})"), "");
   EXPECT_EQ(refusal(R"({"name": "n", "op": "aten::dropout", "args": ["x", 0.5, false]})"), "");
+}
+
+TEST(ExecutorErrors, WhatIsNoFunctionOfItsArgumentsIsRefused) {
+  const auto refusal = [](const std::string& node) {
+    const Task task = make_task(one_input("f32", "[3]"), node, R"("n")");
+    return message_of([&] { Executor(task.graph, {}); });
+  };
+  EXPECT_EQ(refusal(R"({"name": "n", "op": "aten::from_file", "args": [{"string": "/etc/passwd"}, false, 4]})"),
+            "node n (aten::from_file): operators that open files are not supported");
+  for (const char* op : {"aten::empty_like", "aten::empty.memory_format", "aten::new_empty", "aten::resize"})
+    EXPECT_NE(
+        refusal(fmt::format(R"({{"name": "n", "op": "{}", "args": ["x"]}})", op)).find("memory that nobody wrote"),
+        std::string::npos)
+        << op;
 }
 
 TEST(ExecutorErrors, FailuresAtRunTimeNameTheNode) {

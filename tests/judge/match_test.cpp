@@ -1,5 +1,6 @@
 #include "judge/match.hpp"
 
+#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -63,6 +64,48 @@ TEST(ErrorBudget, LetsTheRootMeanSquareOfOneNumberBeItsLargestError) {
   EXPECT_DOUBLE_EQ(one.rms, one.max);
   EXPECT_GT(many.distinct, 4000);
   EXPECT_NEAR(many.rms, 0.5 * many.floor, 0.05 * many.floor);
+}
+
+//! Large numbers that differ by few of their ulps.
+Task large_offset() {
+  Task task = parse_task(R"({"format": "cudal1.graph", "version": 1, "name": "t", "inputs": [
+      {"name": "x", "dtype": "f32", "shape": [64, 64], "draw": {"kind": "normal"}}], "nodes": [
+      {"name": "s", "op": "aten::sigmoid", "args": ["x"]},
+      {"name": "y", "op": "aten::add.Tensor", "args": ["s", 1500000]}], "outputs": ["y"]})",
+                         {});
+  infer_metas(task);
+  return task;
+}
+
+TEST(Match, AConstantIsWrongWhereTheReferenceVariesHoweverSmallItsError) {
+  const Task task = large_offset();
+  const MatchRule rule(task, at::kCPU, PrecisionPolicy::standard);
+  TensorTable leaves;
+  draw_inputs(task, Distribution::native, 2, at::kCPU, leaves);
+  const Expected expected = rule.expect(leaves, Distribution::native, 3);
+  const at::Tensor constant = at::full({64, 64}, 1500000.5f);
+  const OutputError error = rule.compare(expected, {constant}, Distribution::native).at(0);
+  EXPECT_LE(error.margin(), 1.0);
+  EXPECT_TRUE(error.constant);
+  EXPECT_FALSE(error.matches());
+  EXPECT_TRUE(rule.compare(expected, expected.reference, Distribution::native).at(0).matches());
+  // Derived inputs may give constants honestly.
+  EXPECT_TRUE(rule.compare(expected, {constant}, Distribution::tiny).at(0).matches());
+}
+
+TEST(Match, AConstantIsRightWhereTheReferenceIsOneUpToItsRounding) {
+  Task task = parse_task(R"({"format": "cudal1.graph", "version": 1, "name": "t", "inputs": [
+      {"name": "x", "dtype": "f32", "shape": [64, 333], "draw": {"kind": "normal"}}], "nodes": [
+      {"name": "p", "op": "aten::softmax.int", "args": ["x", -1]},
+      {"name": "y", "op": "aten::sum.dim_IntList", "args": ["p", [-1]]}], "outputs": ["y"]})",
+                         {});
+  infer_metas(task);
+  const MatchRule rule(task, at::kCPU, PrecisionPolicy::standard);
+  TensorTable leaves;
+  draw_inputs(task, Distribution::native, 2, at::kCPU, leaves);
+  const Expected expected = rule.expect(leaves, Distribution::native, 3);
+  EXPECT_FALSE(expected.budgets.at(0).varies);
+  EXPECT_TRUE(rule.compare(expected, {at::ones({64})}, Distribution::native).at(0).matches());
 }
 
 }  // namespace

@@ -48,6 +48,7 @@ class CudaPlan : public LoadedPlan {
 
  private:
   struct GraphState;
+  void let_go_of_caches();
   void place(const BufferOffsets& offsets);
   //! `clock`: ticks around every step; may be null.
   CallTimes time_call(const BufferOffsets& offsets, StartGate* gate, StepClock* clock);
