@@ -42,12 +42,15 @@ void run(const Options& options) {
   const std::vector<Observation> all = read_observations(options.counted, options.measured);
   const Halves halves = split(all);
   const ModelParameters fitted = fit(gpu, start, halves.fitted);
-  if (options.list) list(gpu, fitted, all);
+  if (options.list) list(gpu, fitted, options.report.empty() ? halves.fitted : all);
   print("fitted, before", quality_of(gpu, start, halves.fitted));
   print("fitted, after", quality_of(gpu, fitted, halves.fitted));
-  print("unseen, before", quality_of(gpu, start, halves.unseen));
-  print("unseen, after", quality_of(gpu, fitted, halves.unseen));
-  if (!options.report.empty()) write_file_atomically(options.report, rank_report(gpu, fitted, all).dump(1) + "\n");
+  const FitQuality crossed = cross_validated(gpu, start, halves.fitted);
+  print("cross-validated", crossed);
+  if (!options.report.empty()) {
+    print("unseen", quality_of(gpu, fitted, halves.unseen));
+    write_file_atomically(options.report, rank_report(gpu, fitted, crossed, all).dump(1) + "\n");
+  }
   const std::string why = fmt::format("fitted to {} launches on {}", halves.fitted.size(), gpu.title);
   if (options.write.empty())
     fmt::print("{}", model_file(fitted, why));
@@ -65,7 +68,7 @@ int main(int count, char** arguments) try {
   app.add_option("--gpu", options.gpu, "where they were measured: a profile's name or path");
   app.add_option("--start", options.start, "parameters to start from: a file, or what comes with the program");
   app.add_option("--write", options.write, "write the parameters here instead of printing them");
-  app.add_option("--report", options.report, "write how well it does to this file");
+  app.add_option("--report", options.report, "look at the unseen half too and write how well the model does to this file");
   app.add_flag("--list", options.list, "print every launch");
   CLI11_PARSE(app, count, arguments);
   run(options);

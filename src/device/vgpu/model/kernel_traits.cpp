@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "device/vgpu/model/function_flow.hpp"
+#include "device/vgpu/ptx/function_flow.hpp"
 #include "device/vgpu/model/registers_needed.hpp"
 #include "device/vgpu/model/shared_widths.hpp"
 

@@ -16,7 +16,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::array<const char*, pipe_count> pipe_names{"single",     "integer", "half",   "twofold", "special",
-                                                         "conversion", "tensor",  "memory", "control"};
+                                                         "conversion", "tensor",  "memory", "control", "either", "multiply"};
 
 //! Every count of its own with its name: visit(name, count).
 template <class Counters, class Visit>
@@ -29,6 +29,12 @@ void visit_counts(Counters& c, Visit visit) {
   visit("barriers", c.barriers);
   visit("shared_requests", c.shared_requests);
   visit("shared_passes", c.shared_passes);
+  visit("shared_quad_passes", c.shared_quad_passes);
+  visit("constant_passes", c.constant_passes);
+  visit("issue_clocks", c.issue_clocks);
+  visit("arithmetic_clocks", c.arithmetic_clocks);
+  visit("shared_clocks", c.shared_clocks);
+  visit("global_clocks", c.global_clocks);
   visit("tensor_products", c.tensor_products);
   visit("distinct_bytes_read", c.distinct_bytes_read);
   visit("distinct_bytes_written", c.distinct_bytes_written);
@@ -58,13 +64,14 @@ std::uint64_t count_or_zero(const JsonPlace& object, const char* key) {
 }
 
 Traffic traffic_at(const JsonPlace& place) {
-  place.allow_keys({"requests", "sectors", "bytes_wanted", "lines"});
+  place.allow_keys({"requests", "sectors", "bytes_wanted", "lines", "passes"});
   return {count_or_zero(place, "requests"), count_or_zero(place, "sectors"), count_or_zero(place, "bytes_wanted"),
-          count_or_zero(place, "lines")};
+          count_or_zero(place, "lines"), count_or_zero(place, "passes")};
 }
 
 std::array<std::uint64_t, pipe_count> by_pipe_at(const JsonPlace& place) {
-  place.allow_keys({"single", "integer", "half", "twofold", "special", "conversion", "tensor", "memory", "control"});
+  place.allow_keys({"single", "integer", "half", "twofold", "special", "conversion", "tensor", "memory", "control",
+                    "either", "multiply"});
   std::array<std::uint64_t, pipe_count> counts{};
   for (std::size_t i = 0; i < pipe_count; ++i) counts[i] = count_or_zero(place, pipe_names[i]);
   return counts;
@@ -85,6 +92,12 @@ KernelCounters counters_at(const JsonPlace& place) {
                     "barriers",
                     "shared_requests",
                     "shared_passes",
+                    "shared_quad_passes",
+                    "constant_passes",
+                    "issue_clocks",
+                    "arithmetic_clocks",
+                    "shared_clocks",
+                    "global_clocks",
                     "tensor_products",
                     "distinct_bytes_read",
                     "distinct_bytes_written",
@@ -198,7 +211,8 @@ json to_json(const KernelCounters& counters) {
     made[name] = {{"requests", traffic.requests},
                   {"sectors", traffic.sectors},
                   {"bytes_wanted", traffic.bytes_wanted},
-                  {"lines", traffic.lines}};
+                  {"lines", traffic.lines},
+                  {"passes", traffic.passes}};
   });
   return made;
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "device/vgpu/model/function_flow.hpp"
+#include "device/vgpu/ptx/function_flow.hpp"
 #include "device/vgpu/model/load_parallelism.hpp"
 
 namespace cudal1::vgpu {
