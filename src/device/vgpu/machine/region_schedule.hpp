@@ -15,6 +15,7 @@ struct Scheduled {
   double latency = 0;  //!< from there until its results can be used
   MemoryOrder order = MemoryOrder::none;
   bool shared = false;  //!< of load and store: not in global memory
+  bool alone = false;   //!< a call: nothing else runs until its result is there
 };
 
 struct RegionSchedule {
@@ -28,9 +29,10 @@ struct RegionSchedule {
 };
 
 //! `region`: instructions in the order of the program, of which the last stays last; several turns of a loop may follow
-//! each other. List scheduling: of those whose operands are there, the one with the longest way to the end. Loads do
-//! not pass stores to the same memory; registers are renamed.
+//! each other. List scheduling: of those whose operands are there, the one with the longest way to the end, as far as
+//! the values that wait for their use fit into `registers`, with what comes from before the region. Loads do not pass stores to the same memory, nor
+//! anything a call; registers are renamed.
 RegionSchedule scheduled(const FunctionFlow& flow, const std::vector<std::size_t>& region,
-                         const std::vector<Scheduled>& instructions);
+                         const std::vector<Scheduled>& instructions, std::uint32_t registers);
 
 }  // namespace cudal1::vgpu

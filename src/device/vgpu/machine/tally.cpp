@@ -50,6 +50,15 @@ class LineCount {
 //! A segment need not begin with a sector.
 std::uint64_t first_sector_of(const Segment& segment) { return segment.begin / sector_bytes; }
 
+//! Over the banks of the first-level cache; one a lane where they lie too far apart.
+std::uint64_t passes_of(const WarpAccess& access) {
+  AccessPattern pattern;
+  if (!learn(pattern, access.addresses->data(), access.mask, access.bytes))
+    return static_cast<std::uint64_t>(lanes_in(access.mask));
+  count_shared_passes(pattern, (*access.addresses)[static_cast<std::size_t>(std::countr_zero(access.mask))]);
+  return pattern.shared_passes;
+}
+
 std::vector<std::uint64_t> sector_counts(const GlobalMemory& memory) {
   std::vector<std::uint64_t> counts;
   for (const Segment& segment : memory.segments())
@@ -133,7 +142,7 @@ void Tally::global(const WarpAccess& access) {
       mark(memory_->index_of(*segment), address / sector_bytes, 1, access.kind);
   }
   if (access.kind == AccessKind::atomic) note_scattered_atomic(access);
-  if (access.kind == AccessKind::read) traffic.passes += count;  // lanes in different buffers, which is rare
+  if (access.kind == AccessKind::read) traffic.passes += passes_of(access);
   traffic.requests += 1;
   traffic.bytes_wanted += count * access.bytes;
   count = sort_and_unite(sectors.data(), count);

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "device/vgpu/machine/region_schedule.hpp"
+#include "device/vgpu/ptx/live_registers.hpp"
 
 namespace cudal1::vgpu {
 namespace {
@@ -17,6 +18,9 @@ enum class Source : std::uint8_t { pipes, shared, global };
 // From issue to use, in clocks: microbenchmarks of Hopper (arXiv:2402.13499), rounded.
 constexpr double arithmetic_clocks = 4, special_clocks = 18, conversion_clocks = 10, twofold_clocks = 8,
                  tensor_clocks = 33;
+
+// An assembler would rather wait than take more registers than leave a multiprocessor full.
+constexpr std::uint32_t full_registers = 32;
 
 bool is_shared(const ptx::Instruction& instruction) {
   return has_modifier(instruction, "shared") || has_modifier(instruction, "shared::cta");
@@ -73,6 +77,12 @@ MemoryOrder order_of(const ptx::Instruction& instruction) {
                                                                                : MemoryOrder::load;
 }
 
+//! Divisions and roots that are rounded exactly branch to a slow path, and nothing is moved across a branch.
+bool is_call(const ptx::Instruction& instruction, const MachineWork& work) {
+  return source_of(instruction) == Source::pipes && pipe_clocks(work) > 0 &&
+         work[static_cast<std::size_t>(Pipe::control)] > 0;
+}
+
 //! Machine instructions that are issued for it.
 double slots_of(const MachineWork& work) { return std::accumulate(work.begin(), work.end(), 0.0); }
 
@@ -97,11 +107,15 @@ struct OnTheirWay {
 class Simulation {
  public:
   Simulation(const ptx::Function& function, const FunctionFlow& flow, const std::vector<MachineWork>& work)
-      : function_(function), flow_(flow), waits_(function.instructions.size()) {
+      : function_(function),
+        flow_(flow),
+        registers_(std::max(most_live_words(function, flow), full_registers)),
+        waits_(function.instructions.size()) {
     for (std::size_t i = 0; i < function.instructions.size(); ++i) {
       const ptx::Instruction& instruction = function.instructions[i];
       const bool shared = is_shared(instruction) || instruction.opcode == "ldmatrix";
-      timing_.push_back({slots_of(work[i]), latency_of(instruction, work[i]), order_of(instruction), shared});
+      timing_.push_back({slots_of(work[i]), latency_of(instruction, work[i]), order_of(instruction), shared,
+                         is_call(instruction, work[i])});
     }
     now_.registers.resize(flow_.words.size());
     for (std::size_t i = 0; i < flow_.order.size(); ++i) position_[flow_.order[i]] = i;
@@ -123,7 +137,7 @@ class Simulation {
   std::vector<WarpWaits> run_turns(const std::vector<std::size_t>& loop, int at_once) {
     std::vector<std::size_t> turns;
     for (int i = 0; i < at_once; ++i) turns.insert(turns.end(), loop.begin(), loop.end());
-    const RegionSchedule schedule = scheduled(flow_, turns, timing_);
+    const RegionSchedule schedule = scheduled(flow_, turns, timing_, registers_);
     for (int again = 0; again < 3; ++again) run(schedule);
     std::vector<WarpWaits> waits;
     const auto share = static_cast<float>(1.0 / at_once);
@@ -142,7 +156,7 @@ class Simulation {
     for (std::size_t i = 0; i < flow_.order.size(); ++i) {
       region.push_back(flow_.order[i]);
       if (i + 1 < flow_.order.size() && !starts[i + 1]) continue;
-      made.push_back(scheduled(flow_, region, timing_));
+      made.push_back(scheduled(flow_, region, timing_, registers_));
       region.clear();
     }
     return made;
@@ -187,6 +201,7 @@ class Simulation {
     follow_copies(node.instruction);
     const Value result{clock_ + timing.latency, source_of(function_.instructions[node.instruction])};
     clock_ += timing.slots;
+    if (timing.alone) wait_for(result, node.instruction);
     return result;
   }
 
@@ -216,6 +231,7 @@ class Simulation {
 
   const ptx::Function& function_;
   const FunctionFlow& flow_;
+  std::uint32_t registers_;
   std::vector<Scheduled> timing_;
   std::map<std::size_t, std::size_t> position_;     // in the flow's order
   std::map<std::size_t, OnTheirWay> left_by_turn_;  // by the first instruction of a loop
