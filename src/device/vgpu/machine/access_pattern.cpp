@@ -93,7 +93,8 @@ void count_shared_passes(AccessPattern& pattern, std::uint64_t first) {
   const std::uint32_t passes = all_passes(pattern, first, pattern.bytes);
   pattern.word_phase = static_cast<std::uint8_t>(first % 4);
   pattern.shared_passes = static_cast<std::uint8_t>(passes);
-  pattern.shared_quad_passes = static_cast<std::uint8_t>(pattern.bytes == 4 ? all_passes(pattern, first, 16) : 4 * passes);
+  pattern.shared_quad_passes =
+      static_cast<std::uint8_t>(pattern.bytes == 4 ? all_passes(pattern, first, 16) : 4 * passes);
 }
 
 std::uint32_t constant_addresses(const AccessPattern& pattern) {

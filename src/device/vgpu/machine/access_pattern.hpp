@@ -73,8 +73,8 @@ __attribute__((always_inline)) inline bool matches(const AccessPattern& pattern,
 //! Makes the pattern that of these addresses; false, and no pattern, where they lie too far apart.
 bool learn(AccessPattern& pattern, const std::uint64_t* addresses, Mask mask, std::uint32_t bytes);
 
-//! Passes over 32 banks of 4 bytes. Accesses of 8 bytes go in halves of the warp, those of 16 in quarters; twice as many
-//! lanes go at once where each has the address of its neighbour, or of the next but one.
+//! Passes over 32 banks of 4 bytes. Accesses of 8 bytes go in halves of the warp, those of 16 in quarters; twice as
+//! many lanes go at once where each has the address of its neighbour, or of the next but one.
 void count_shared_passes(AccessPattern& pattern, std::uint64_t first);
 
 //! Different addresses; none where there is one, which is broadcast like an operand.

@@ -95,8 +95,9 @@ std::vector<std::size_t> only_between_turns(const ptx::Function& function, const
     if (instruction.writes.size() != 1) continue;
     const std::uint32_t written = instruction.writes[0];
     const auto name = names.find(written);
-    const bool moves_on = is_linear(function.instructions[i], instruction) &&
-                          (instruction.reads[0] == written || (name != names.end() && instruction.reads[0] == name->second));
+    const bool moves_on =
+        is_linear(function.instructions[i], instruction) &&
+        (instruction.reads[0] == written || (name != names.end() && instruction.reads[0] == name->second));
     const bool ends = function.instructions[i].opcode == "setp" &&
                       std::ranges::count(flow.instructions[loop.back()].reads, written) > 0;
     if (moves_on || ends) found.push_back(i);

@@ -29,8 +29,8 @@ struct Traffic {
   std::uint64_t requests = 0;      //!< warp instructions
   std::uint64_t sectors = 0;       //!< pieces of 32 bytes that they touched, each once a request
   std::uint64_t bytes_wanted = 0;  //!< by the lanes that took part
-  std::uint64_t lines = 0;   //!< of 128 bytes that they touched, each once a request
-  std::uint64_t passes = 0;  //!< of loads: over the 32 banks of the first-level cache, as for shared memory
+  std::uint64_t lines = 0;         //!< of 128 bytes that they touched, each once a request
+  std::uint64_t passes = 0;        //!< of loads: over the 32 banks of the first-level cache, as for shared memory
 };
 
 //! Counts of a whole launch, or of the blocks of it that were run: `blocks` of `grid_blocks`.

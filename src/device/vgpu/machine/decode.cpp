@@ -15,6 +15,7 @@
 #include "device/vgpu/machine/repeated_addresses.hpp"
 #include "device/vgpu/machine/unwritten_registers.hpp"
 #include "device/vgpu/machine/warp.hpp"
+#include "device/vgpu/ptx/block_layout.hpp"
 #include "device/vgpu/ptx/lexer.hpp"
 
 namespace cudal1::vgpu {
@@ -558,7 +559,9 @@ class Decoder : private CallDecoder {
 }  // namespace
 
 Kernel decode(const ptx::Module& module, const ptx::Function& entry, const VariableAddresses& variables) {
-  return Decoder(module, entry, variables).run();
+  const ptx::Module ordered = laid_out(module);
+  const ptx::Function* found = ordered.find(entry.name);
+  return Decoder(ordered, found ? *found : entry, variables).run();
 }
 
 }  // namespace cudal1::vgpu

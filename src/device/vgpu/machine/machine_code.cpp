@@ -56,8 +56,8 @@ UnrolledLoop unrolled(const ptx::Function& function, const FunctionFlow& flow, c
                       std::vector<MachineWork> work) {
   for (const std::size_t i : only_between_turns(function, flow, loop))
     for (float& count : work[i]) count /= turns_at_once;
-  UnrolledLoop made{loop.front(), entries(flow, loop), loop, {},
-                    warp_waits_of_turns(function, flow, work, loop, turns_at_once)};
+  UnrolledLoop made{
+      loop.front(), entries(flow, loop), loop, {}, warp_waits_of_turns(function, flow, work, loop, turns_at_once)};
   for (const std::size_t i : loop) made.work.push_back(work[i]);
   return made;
 }

@@ -11,11 +11,11 @@ namespace cudal1::vgpu {
 
 //! A small loop of which the assembler takes several turns at once, where there are as many.
 struct UnrolledLoop {
-  std::size_t first = 0;                   //!< its first instruction
-  std::vector<std::size_t> entered_from;   //!< instructions outside that may go on to it
-  std::vector<std::size_t> instructions;   //!< all of it
-  std::vector<MachineWork> work;           //!< of each of them in a turn, where several are taken at once
-  std::vector<WarpWaits> waits;            //!< the same
+  std::size_t first = 0;                  //!< its first instruction
+  std::vector<std::size_t> entered_from;  //!< instructions outside that may go on to it
+  std::vector<std::size_t> instructions;  //!< all of it
+  std::vector<MachineWork> work;          //!< of each of them in a turn, where several are taken at once
+  std::vector<WarpWaits> waits;           //!< the same
 };
 inline constexpr int turns_at_once = 4;
 

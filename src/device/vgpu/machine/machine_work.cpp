@@ -38,17 +38,20 @@ bool has_computed_address(const ptx::Instruction& load) {
          load.operands[1].elements[0].name.starts_with("%");
 }
 
-//! Moves, parameters, and signs of numbers that other instructions take as they are.
+//! Moves, parameters, jumps, and signs of numbers that other instructions take as they are.
 bool vanishes(const ptx::Instruction& instruction) {
   const std::string& opcode = instruction.opcode;
   if (opcode == "mov" || opcode == "cvta") return true;
-  if (opcode == "ld") return has(instruction, "param") || (has(instruction, "const") && !has_computed_address(instruction));
+  if (opcode == "bra") return !instruction.guard;  // the assembler puts what follows it there
+  if (opcode == "ld")
+    return has(instruction, "param") || (has(instruction, "const") && !has_computed_address(instruction));
   return (opcode == "neg" || opcode == "abs") && has(instruction, "f32");
 }
 
 //! A reciprocal and Newton steps on it; the remainder costs a multiplication more.
 MachineWork integer_division(const ptx::Instruction& instruction) {
-  if (has_any(instruction, wide_integers)) return work({{Pipe::integer, 36}, {Pipe::multiply, 34}, {Pipe::special, 1}, {Pipe::control, 4}});
+  if (has_any(instruction, wide_integers))
+    return work({{Pipe::integer, 36}, {Pipe::multiply, 34}, {Pipe::special, 1}, {Pipe::control, 4}});
   if (has_any(instruction, {"s16", "u16"}))
     return work({{Pipe::integer, 6}, {Pipe::conversion, 3}, {Pipe::special, 1}});
   const float signs = has(instruction, "s32") ? 6 : 0;

@@ -57,10 +57,10 @@ class Region {
   struct Node {
     std::vector<Edge> next;
     int waits_for = 0;
-    double way = 0;       // clocks from here to the end
-    double earliest = 0;  // when all it waits for is there
-    std::uint32_t words = 0;      // of its results, if others of the region read them
-    int uses = 0, readers = 0;    // by others; of them, those that have not been issued
+    double way = 0;             // clocks from here to the end
+    double earliest = 0;        // when all it waits for is there
+    std::uint32_t words = 0;    // of its results, if others of the region read them
+    int uses = 0, readers = 0;  // by others; of them, those that have not been issued
   };
   void after(std::size_t before, std::size_t then, double delay) {
     nodes_[before].next.push_back({then, delay});
@@ -147,8 +147,7 @@ class Region {
 
   void find_ways() {
     for (std::size_t i = nodes_.size(); i-- > 0;) {
-      for (const Edge& edge : nodes_[i].next)
-        nodes_[i].way = std::max(nodes_[i].way, nodes_[edge.to].way + edge.delay);
+      for (const Edge& edge : nodes_[i].next) nodes_[i].way = std::max(nodes_[i].way, nodes_[edge.to].way + edge.delay);
       nodes_[i].way += instructions_[region_[i]].slots;
     }
   }

@@ -30,8 +30,8 @@ struct RegionSchedule {
 
 //! `region`: instructions in the order of the program, of which the last stays last; several turns of a loop may follow
 //! each other. List scheduling: of those whose operands are there, the one with the longest way to the end, as far as
-//! the values that wait for their use fit into `registers`, with what comes from before the region. Loads do not pass stores to the same memory, nor
-//! anything a call; registers are renamed.
+//! the values that wait for their use fit into `registers`, with what comes from before the region. Loads do not pass
+//! stores to the same memory, nor anything a call; registers are renamed.
 RegionSchedule scheduled(const FunctionFlow& flow, const std::vector<std::size_t>& region,
                          const std::vector<Scheduled>& instructions, std::uint32_t registers);
 

@@ -112,7 +112,7 @@ struct ParameterSlot {
 struct Kernel {
   std::string name;
   std::vector<Step> steps;
-  MachineCode code;               //!< for the timing model; by step
+  MachineCode code;  //!< for the timing model; by step
   std::unique_ptr<RegisterMap> registers;
   std::array<Slot, static_cast<std::size_t>(Special::count)> special{};  //!< 0 for those that it does not read
   std::vector<ptx::Variable> parameters;

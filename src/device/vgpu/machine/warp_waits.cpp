@@ -46,8 +46,8 @@ Source source_of(const ptx::Instruction& instruction) {
 //! Short programs, divisions above all, are mostly chains.
 double pipe_clocks(const MachineWork& work) {
   const auto of = [&](Pipe pipe) { return static_cast<double>(work[static_cast<std::size_t>(pipe)]); };
-  const double plain = of(Pipe::single) + of(Pipe::integer) + of(Pipe::half) + of(Pipe::memory) +
-                       of(Pipe::either) + of(Pipe::multiply);
+  const double plain =
+      of(Pipe::single) + of(Pipe::integer) + of(Pipe::half) + of(Pipe::memory) + of(Pipe::either) + of(Pipe::multiply);
   return plain * arithmetic_clocks + of(Pipe::special) * special_clocks + of(Pipe::conversion) * conversion_clocks +
          of(Pipe::twofold) * twofold_clocks + of(Pipe::tensor) * tensor_clocks;
 }
@@ -208,8 +208,9 @@ class Simulation {
   void wait_for(const Value& value, std::size_t i) {
     const auto clocks = static_cast<float>(std::max(0.0, value.clock - clock_));
     WarpWaits& waits = waits_[i];
-    (value.source == Source::pipes ? waits.arithmetic : value.source == Source::shared ? waits.shared : waits.global) +=
-        clocks;
+    (value.source == Source::pipes    ? waits.arithmetic
+     : value.source == Source::shared ? waits.shared
+                                      : waits.global) += clocks;
     clock_ += static_cast<double>(clocks);
   }
 

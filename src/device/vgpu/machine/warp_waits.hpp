@@ -21,8 +21,8 @@ struct WarpWaits {
 inline constexpr double assumed_shared_clocks = 29, assumed_global_clocks = 300;
 
 //! Each region (function_flow.hpp) is put into the order of region_schedule.hpp and issued in it, one instruction a
-//! clock; each instruction waits for its operands. A loop begins with what the turn before it left on its way. `work` is
-//! what the assembler makes of each instruction.
+//! clock; each instruction waits for its operands. A loop begins with what the turn before it left on its way. `work`
+//! is what the assembler makes of each instruction.
 std::vector<WarpWaits> warp_waits(const ptx::Function& function, const FunctionFlow& flow,
                                   const std::vector<MachineWork>& work);
 

@@ -33,7 +33,7 @@ class Loss {
 
  private:
   double distance(const ModelParameters& model) const {
-    static const double weight = std::getenv("PENALTY") ? std::atof(std::getenv("PENALTY")) : 0.01;
+    constexpr double weight = 0.01;
     double sum = 0;
     for (const ModelParameter& parameter : model_parameters()) {
       const double factor = std::log(model.*parameter.value / (start_.*parameter.value));

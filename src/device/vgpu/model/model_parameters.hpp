@@ -19,14 +19,14 @@ struct ModelParameters {
   double eviction_share = 0;    //!< of what moves, as far as L2 holds it, for which something else is written to DRAM
   double write_back_share = 0;  //!< of what is written that reaches DRAM within the kernel's time, if L2 could hold it
   double latency_weight = 0;    //!< on the time a warp waits: below 1 where more overlaps than the PTX shows
-  double dram_latency_weight = 0;           //!< on the profile's latency of DRAM
-  double barrier_cycles = 0;                //!< a warp at a barrier, beyond what it waits for others
-  double block_start_cycles = 0;            //!< from the start of a block to its first instruction, and its end
-  double block_dispatch_cycles = 0;         //!< between two blocks that start on one multiprocessor
-  double warp_dispatch_cycles = 0;          //!< the same for every warp of theirs
-  double tail_share = 0;                    //!< of the last wave's idle part that costs time
-  double atomics_per_clock = 0;             //!< sectors of atomics that the chip's L2 takes
-  double busiest_atomics_per_clock = 0;     //!< of those on one 4 KiB of memory
+  double dram_latency_weight = 0;        //!< on the profile's latency of DRAM
+  double barrier_cycles = 0;             //!< a warp at a barrier, beyond what it waits for others
+  double block_start_cycles = 0;         //!< from the start of a block to its first instruction, and its end
+  double block_dispatch_cycles = 0;      //!< between two blocks that start on one multiprocessor
+  double warp_dispatch_cycles = 0;       //!< the same for every warp of theirs
+  double tail_share = 0;                 //!< of the last wave's idle part that costs time
+  double atomics_per_clock = 0;          //!< sectors of atomics that the chip's L2 takes
+  double busiest_atomics_per_clock = 0;  //!< of those on one 4 KiB of memory
 };
 
 //! One of them: its name in the file, where a fit may move it, and what it is.

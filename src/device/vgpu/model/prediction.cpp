@@ -138,19 +138,20 @@ class Predictor {
     const double all = made_.traffic.l2 / memory.l2_bytes_per_second;
     add("L2 bandwidth", std::max(port, all), model_.l2_efficiency);
     add("DRAM bandwidth", made_.traffic.dram() / memory.dram_bytes_per_second, memory.dram_achievable);
-    add("constant memory", on_multiprocessors(static_cast<double>(counters_.constant_passes) * scale_), 1);
+    const double constants = static_cast<double>(counters_.constant_passes) * scale_ / gpu_.pipes.constant_addresses;
+    add("constant memory", on_multiprocessors(constants), 1);
     const double atomics = static_cast<double>(counters_.global_atomics.sectors) * scale_ / model_.atomics_per_clock;
     const double busiest = static_cast<double>(counters_.busiest_atomics) * scale_ / model_.busiest_atomics_per_clock;
     add("atomics", std::max(atomics, busiest) / gpu_.clocks_per_second(), 1, false);
   }
 
-  //! A load looks up four lines a clock, and its words come over 32 banks. Stores go through to L2, sector by sector.
+  //! A load looks up lines, and its words come over 32 banks. Stores go through to L2, sector by sector.
   double l1_clocks() const {
     const auto all = [&](std::uint64_t count) { return static_cast<double>(count) * scale_; };
     const double rate = gpu_.memory.l1_bytes_per_clock / sector_bytes;
-    const double found = std::max(all(counters_.global_loads.sectors), all(counters_.global_loads.lines)) / rate;
-    return std::max(found, all(counters_.global_loads.passes)) +
-           all(counters_.local_accesses.sectors) / rate +
+    const double found = std::max(all(counters_.global_loads.sectors) / rate,
+                                  all(counters_.global_loads.lines) / gpu_.memory.l1_lines_per_clock);
+    return std::max(found, all(counters_.global_loads.passes)) + all(counters_.local_accesses.sectors) / rate +
            all(counters_.global_stores.sectors) * model_.store_sector_clocks +
            all(counters_.global_stores.lines) * model_.store_line_clocks;
   }
