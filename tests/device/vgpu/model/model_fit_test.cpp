@@ -39,7 +39,7 @@ ModelParameters truth() {
   ModelParameters model = load_model();
   model.soft_maximum_exponent = 2.5;
   model.pipe_efficiency = 0.6;
-  model.dram_efficiency = 0.8;
+  model.l2_efficiency = 0.5;
   model.latency_weight = 2;
   model.atomics_per_clock = 16;
   return model;
