@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <ctime>
+#include <fstream>
+#include <thread>
 
 #include "base/files.hpp"
 
@@ -44,6 +46,14 @@ nlohmann::json row(const std::string& what, double value, const std::string& uni
   nlohmann::json result{{"what", what}, {"value", value}, {"unit", unit}, {"bar", bar}, {"holds", holds}};
   if (!details.is_null()) result["details"] = std::move(details);
   return result;
+}
+
+std::string this_processor() {
+  std::ifstream file("/proc/cpuinfo");
+  std::string name = "an unknown processor";
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("model name")) name = line.substr(line.find(':') + 2);
+  return fmt::format("virtual GPU on {}, {} cores", name, std::thread::hardware_concurrency());
 }
 
 void write_results(const std::filesystem::path& output, const Measured& by, nlohmann::json rows) {

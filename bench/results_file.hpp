@@ -14,6 +14,9 @@ struct Measured {
   std::string command, commit, gpu;
 };
 
+//! What a result of the virtual GPU was made on: its processor and cores.
+std::string this_processor();
+
 //! Rows of earlier runs on the same GPU stay, but for those that are measured again.
 void write_results(const std::filesystem::path& output, const Measured& by, nlohmann::json rows);
 void print(const nlohmann::json& rows);

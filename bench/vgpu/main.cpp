@@ -2,24 +2,11 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <fstream>
 #include <functional>
-#include <thread>
 
 #include "rows.hpp"
 
-namespace {
-
 using namespace cudal1;
-
-std::string processor() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);)
-    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
-  return "an unknown processor";
-}
-
-}  // namespace
 
 int main(int argc, char** argv) try {
   CLI::App app{"Measures the virtual GPU on this machine"};
@@ -38,8 +25,6 @@ int main(int argc, char** argv) try {
     return 0;
   }
 
-  const std::string where =
-      fmt::format("virtual GPU on {}, {} cores", processor(), std::thread::hardware_concurrency());
   bench::Workload workload(std::size_t{1} << 22);
   nlohmann::json rows = nlohmann::json::array();
   const std::vector<std::pair<std::string, std::function<void()>>> measurements{
@@ -51,7 +36,7 @@ int main(int argc, char** argv) try {
       {"eval", [&] { bench::eval_row(rows); }}};
   for (const auto& [name, measure] : measurements)
     if (only.empty() || std::find(only.begin(), only.end(), name) != only.end()) measure();
-  bench::write_results(output, {"bench/vgpu.sh", commit, where}, rows);
+  bench::write_results(output, {"bench/vgpu.sh, bench/vgpu_model.sh", commit, bench::this_processor()}, rows);
   bench::print(rows);
   return 0;
 } catch (const std::exception& error) {

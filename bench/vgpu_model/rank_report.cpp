@@ -43,7 +43,8 @@ json family_row(const GpuProfile& gpu, const ModelParameters& model, const std::
 
 }  // namespace
 
-json rank_report(const GpuProfile& gpu, const ModelParameters& model, const std::vector<Observation>& observations) {
+json rank_report(const GpuProfile& gpu, const ModelParameters& model, const FitQuality& crossed,
+                 const std::vector<Observation>& observations) {
   std::map<std::string, std::vector<Observation>> families;
   for (const Observation& observation : observations) families[observation.family].push_back(observation);
   const Halves halves = split(observations);
@@ -53,6 +54,7 @@ json rank_report(const GpuProfile& gpu, const ModelParameters& model, const std:
           {"gpu", gpu.title},
           {"unseen", to_json(quality_of(gpu, model, halves.unseen))},
           {"fitted", to_json(quality_of(gpu, model, halves.fitted))},
+          {"cross_validated", to_json(crossed)},
           {"all", to_json(quality_of(gpu, model, observations))},
           {"rows", rows}};
 }

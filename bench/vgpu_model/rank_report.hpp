@@ -7,7 +7,8 @@
 
 namespace cudal1::vgpu {
 
-nlohmann::json rank_report(const GpuProfile& gpu, const ModelParameters& model,
+//! `crossed`: what cross-validation inside the fitted half found.
+nlohmann::json rank_report(const GpuProfile& gpu, const ModelParameters& model, const FitQuality& crossed,
                            const std::vector<Observation>& observations);
 
 }  // namespace cudal1::vgpu

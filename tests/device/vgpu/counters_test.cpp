@@ -71,7 +71,49 @@ TEST_F(Counters, DistinctBytesAreThoseOfAllBlocksTogether) {
   EXPECT_EQ(counters.global_atomics.sectors, 8u);
 }
 
-TEST_F(Counters, LinesAreLookedUpOneByOne) {
+TEST_F(Counters, ScatteredLoadsPassOverTheBanksOfTheCache) {
+  EXPECT_EQ(load_from_x(4, 0).passes, 1u);
+  EXPECT_EQ(load_from_x(0, 0).passes, 1u);
+  EXPECT_EQ(load_from_x(132, 0).passes, 1u);  // 32 lines, all at other banks
+  EXPECT_EQ(load_from_x(128, 0).passes, 32u);
+  EXPECT_EQ(load_from_x(16, 0, "v4.u32 {%r6, %r7, %r8, %r9}").passes, 4u);
+}
+
+TEST_F(Counters, LanesThatShareAnAddressTakeWideWordsInFewerPasses) {
+  const std::string four = "ld.shared.v4.u32 {%r6, %r7, %r8, %r9}, [%rd6];\n";
+  EXPECT_EQ(passes(four, 0), 2u);
+  EXPECT_EQ(passes("shr.u32 %r10, %r5, 1;\nmul.wide.u32 %rd6, %r10, 16;\nadd.s64 %rd6, %rd7, %rd6;\n" + four, 0), 2u);
+}
+
+TEST_F(Counters, LanesWithTheirOwnAddressOfConstantMemoryAreCounted) {
+  const auto constant_passes = [&](int stride) {
+    const std::string table = ".const .align 4 .b8 table[4096];\n";
+    module_ = ptx::parse(".version 7.0\n.target sm_80\n.address_size 64\n" + table +
+                         ".entry k(.param .u64 x, .param .u64 y, .param .u32 n)\n{\n.reg .b32 %r<8>;\n.reg .b64 "
+                         "%rd<8>;\nmov.u32 %r1, %tid.x;\nmul.wide.u32 %rd1, %r1, " +
+                         std::to_string(stride) + ";\nmov.u64 %rd2, table;\nadd.s64 %rd1, %rd1, %rd2;\n" +
+                         "ld.const.u32 %r2, [%rd1];\nret;\n}\n");
+    kernel_ = decode(module_, *module_.find("k"), {{"table", x_address}});
+    launch_.kernel = &kernel_;
+    launch_.most_instructions = 1000;
+    return run(1, 32).constant_passes;
+  };
+  EXPECT_EQ(constant_passes(0), 0u);  // an operand
+  EXPECT_EQ(constant_passes(4), 32u);
+}
+
+TEST_F(Counters, LanesMeetAgainHoweverTheCompilerLaidOutTheLoop) {
+  // The end of the loop lies above its middle; every other lane skips an addition in each turn.
+  load(
+      "mov.u32 %r6, 0;\nand.b32 %r7, %r5, 1;\nsetp.eq.u32 %p2, %r7, 0;\nbra.uni MIDDLE;\n"
+      "END:\nadd.s32 %r6, %r6, 1;\nsetp.lt.u32 %p1, %r6, 10;\n@%p1 bra MIDDLE;\nbra.uni OUT;\n"
+      "MIDDLE:\n@%p2 bra END;\nadd.s32 %r8, %r8, 1;\nbra.uni END;\nOUT:\nst.global.u32 [%rd2], %r8;\n");
+  const KernelCounters counters = run(1, 32);
+  EXPECT_EQ(counters.global_stores.requests, 1u);
+  EXPECT_EQ(counters.divergent_branches, 10u);
+}
+
+TEST_F(Counters, LinesOfARequestAreCountedOnce) {
   EXPECT_EQ(load_from_x(4, 0).lines, 1u);
   EXPECT_EQ(load_from_x(4, 64).lines, 2u);
   EXPECT_EQ(load_from_x(32, 0).lines, 8u);
@@ -116,9 +158,11 @@ TEST_F(Counters, MachineInstructionsAreWhatTheAssemblerMakes) {
     return static_cast<std::int64_t>(run(1, 32).machine_instructions[i] - before.machine_instructions[i]);
   };
   EXPECT_EQ(of("mov.u32 %r6, %r5;\nmov.u32 %r7, %r6;\n", Pipe::integer), 0);
-  EXPECT_EQ(of("add.s32 %r6, %r5, 1;\n", Pipe::integer), 1);
+  EXPECT_EQ(of("add.s32 %r6, %r5, 1;\n", Pipe::either), 1);
+  EXPECT_EQ(of("mul.lo.s32 %r6, %r5, %r4;\n", Pipe::multiply), 1);
+  EXPECT_EQ(of("max.f32 %f1, %f2, %f3;\n", Pipe::integer), 1);
   EXPECT_EQ(of("and.b64 %rd6, %rd3, %rd4;\n", Pipe::integer), 2);
-  EXPECT_GT(of("rem.u32 %r6, %r5, 7;\n", Pipe::integer), 10);
+  EXPECT_GT(of("rem.u32 %r6, %r5, 7;\n", Pipe::integer), 5);
   EXPECT_EQ(of("div.rn.f32 %f1, %f2, %f3;\n", Pipe::special), 2);
   EXPECT_GT(of("div.rn.f32 %f1, %f2, %f3;\n", Pipe::single), 4);
 }

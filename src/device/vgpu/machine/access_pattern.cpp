@@ -27,18 +27,38 @@ Shape shape_of(const AccessPattern& pattern) {
 }
 
 //! Lanes `begin` to `end` at once: how many different words the busiest bank has to give.
-std::uint32_t passes_of(const AccessPattern& pattern, std::uint64_t first, std::size_t begin, std::size_t end) {
-  std::array<std::uint64_t, 2 * warp_size> words;
+std::uint32_t passes_of(const AccessPattern& pattern, std::uint64_t first, std::uint32_t bytes, std::size_t begin,
+                        std::size_t end) {
+  std::array<std::uint64_t, 4 * warp_size> words;
   std::size_t count = 0;
   for (std::size_t lane = begin; lane < end; ++lane) {
     if ((pattern.mask & lane_bits[lane]) == 0) continue;
     const std::uint64_t address = first + static_cast<std::uint64_t>(pattern.deltas[lane]);
-    for (std::uint64_t byte = 0; byte < pattern.bytes; byte += 4) words[count++] = (address + byte) / 4;
+    for (std::uint64_t byte = 0; byte < bytes; byte += 4) words[count++] = (address + byte) / 4;
   }
   count = sort_and_unite(words.data(), count);
   std::array<std::uint32_t, 32> wanted{};
   for (std::size_t i = 0; i < count; ++i) ++wanted[words[i] % 32];
   return *std::ranges::max_element(wanted);
+}
+
+//! Lanes that differ in this bit of their number have the same address.
+bool is_shared_by(const AccessPattern& pattern, std::size_t bit) {
+  for (std::size_t lane = 0; lane < warp_size; ++lane) {
+    if ((pattern.mask & lane_bits[lane]) == 0 || (pattern.mask & lane_bits[lane ^ bit]) == 0) continue;
+    if (pattern.deltas[lane] != pattern.deltas[lane ^ bit]) return false;
+  }
+  return true;
+}
+
+std::uint32_t all_passes(const AccessPattern& pattern, std::uint64_t first, std::uint32_t bytes) {
+  std::size_t parts = bytes <= 4 ? 1 : bytes / 4;
+  if (parts > 1 && (is_shared_by(pattern, 1) || is_shared_by(pattern, 2))) parts /= 2;
+  const std::size_t lanes = warp_size / parts;
+  std::uint32_t passes = 0;
+  for (std::size_t part = 0; part < parts; ++part)
+    passes += passes_of(pattern, first, bytes, part * lanes, (part + 1) * lanes);
+  return passes;
 }
 
 }  // namespace
@@ -70,12 +90,20 @@ bool learn(AccessPattern& pattern, const std::uint64_t* addresses, Mask mask, st
 
 //! The banks turn with the first address, so only its place in a word matters.
 void count_shared_passes(AccessPattern& pattern, std::uint64_t first) {
-  const std::size_t parts = pattern.bytes <= 4 ? 1 : pattern.bytes / 4, lanes = warp_size / parts;
-  std::uint32_t passes = 0;
-  for (std::size_t part = 0; part < parts; ++part)
-    passes += passes_of(pattern, first, part * lanes, (part + 1) * lanes);
+  const std::uint32_t passes = all_passes(pattern, first, pattern.bytes);
   pattern.word_phase = static_cast<std::uint8_t>(first % 4);
   pattern.shared_passes = static_cast<std::uint8_t>(passes);
+  pattern.shared_quad_passes =
+      static_cast<std::uint8_t>(pattern.bytes == 4 ? all_passes(pattern, first, 16) : 4 * passes);
+}
+
+std::uint32_t constant_addresses(const AccessPattern& pattern) {
+  std::array<std::uint64_t, warp_size> addresses;
+  std::size_t count = 0;
+  for (Mask rest = pattern.mask; rest != 0; rest &= rest - 1)
+    addresses[count++] = static_cast<std::uint64_t>(pattern.deltas[static_cast<std::size_t>(std::countr_zero(rest))]);
+  count = sort_and_unite(addresses.data(), count);
+  return count > 1 ? static_cast<std::uint32_t>(count) : 0;
 }
 
 void count_sectors(AccessPattern& pattern, std::uint64_t first) {

@@ -37,6 +37,7 @@ struct alignas(64) AccessPattern {
 
   std::uint8_t shared_passes = 0;  //!< for first addresses that begin at word_phase in a word; 0: not counted yet
   std::uint8_t word_phase = 0;
+  std::uint8_t shared_quad_passes = 0;  //!< the same if each lane took 16 bytes
   std::uint8_t sectors = 0;  //!< for first addresses that begin at sector_phase in a sector; 0: not counted yet
   std::uint8_t sector_phase = 0;
   std::uint8_t sector_runs = 0;
@@ -72,8 +73,12 @@ __attribute__((always_inline)) inline bool matches(const AccessPattern& pattern,
 //! Makes the pattern that of these addresses; false, and no pattern, where they lie too far apart.
 bool learn(AccessPattern& pattern, const std::uint64_t* addresses, Mask mask, std::uint32_t bytes);
 
-//! Passes over 32 banks of 4 bytes. Accesses of 8 bytes go in halves of the warp, those of 16 in quarters.
+//! Passes over 32 banks of 4 bytes. Accesses of 8 bytes go in halves of the warp, those of 16 in quarters; twice as
+//! many lanes go at once where each has the address of its neighbour, or of the next but one.
 void count_shared_passes(AccessPattern& pattern, std::uint64_t first);
+
+//! Different addresses; none where there is one, which is broadcast like an operand.
+std::uint32_t constant_addresses(const AccessPattern& pattern);
 
 //! For a first address that begins at this byte of a sector.
 void count_sectors(AccessPattern& pattern, std::uint64_t first);

@@ -15,6 +15,7 @@
 #include "device/vgpu/machine/repeated_addresses.hpp"
 #include "device/vgpu/machine/unwritten_registers.hpp"
 #include "device/vgpu/machine/warp.hpp"
+#include "device/vgpu/ptx/block_layout.hpp"
 #include "device/vgpu/ptx/lexer.hpp"
 
 namespace cudal1::vgpu {
@@ -117,6 +118,25 @@ class Decoder : private CallDecoder {
     static const ptx::Instruction end{"exit", {}, std::nullopt, {}, {}};  // falling off the end is an exit
     now_ = &end;
     push_always(of_flow(Flow::exit));
+    estimate_machine_code(function, firsts);
+  }
+
+  //! What the timing model wants to know of an instruction goes to the first of its steps.
+  void estimate_machine_code(const ptx::Function& function, const std::vector<std::size_t>& firsts) {
+    MachineCode code = machine_code(function);
+    kernel_.code.work.resize(kernel_.steps.size());
+    kernel_.code.waits.resize(kernel_.steps.size());
+    for (std::size_t i = 0; i < code.work.size(); ++i) {
+      kernel_.code.work[firsts[i]] = code.work[i];
+      kernel_.code.waits[firsts[i]] = code.waits[i];
+    }
+    const auto to_step = [&](std::size_t& instruction) { instruction = firsts[instruction]; };
+    for (UnrolledLoop& loop : code.loops) {
+      to_step(loop.first);
+      std::ranges::for_each(loop.entered_from, to_step);
+      std::ranges::for_each(loop.instructions, to_step);
+      kernel_.code.loops.push_back(std::move(loop));
+    }
   }
 
   //! Branches back over something that another thread may be waited for with.
@@ -539,7 +559,9 @@ class Decoder : private CallDecoder {
 }  // namespace
 
 Kernel decode(const ptx::Module& module, const ptx::Function& entry, const VariableAddresses& variables) {
-  return Decoder(module, entry, variables).run();
+  const ptx::Module ordered = laid_out(module);
+  const ptx::Function* found = ordered.find(entry.name);
+  return Decoder(ordered, found ? *found : entry, variables).run();
 }
 
 }  // namespace cudal1::vgpu

@@ -32,19 +32,30 @@ MachineWork work(std::initializer_list<Part> parts) {
 
 const Words wide_integers{"s64", "u64", "b64"}, small_floats{"f16", "bf16", "f16x2", "bf16x2"};
 
+//! Constants at known addresses are operands.
+bool has_computed_address(const ptx::Instruction& load) {
+  return load.operands.size() > 1 && !load.operands[1].elements.empty() &&
+         load.operands[1].elements[0].name.starts_with("%");
+}
+
+//! Moves, parameters, jumps, and signs of numbers that other instructions take as they are.
 bool vanishes(const ptx::Instruction& instruction) {
   const std::string& opcode = instruction.opcode;
-  return opcode == "mov" || opcode == "cvta" ||
-         (opcode == "ld" && (has(instruction, "param") || has(instruction, "const")));
+  if (opcode == "mov" || opcode == "cvta") return true;
+  if (opcode == "bra") return !instruction.guard;  // the assembler puts what follows it there
+  if (opcode == "ld")
+    return has(instruction, "param") || (has(instruction, "const") && !has_computed_address(instruction));
+  return (opcode == "neg" || opcode == "abs") && has(instruction, "f32");
 }
 
 //! A reciprocal and Newton steps on it; the remainder costs a multiplication more.
 MachineWork integer_division(const ptx::Instruction& instruction) {
-  if (has_any(instruction, wide_integers)) return work({{Pipe::integer, 70}, {Pipe::special, 1}, {Pipe::control, 4}});
+  if (has_any(instruction, wide_integers))
+    return work({{Pipe::integer, 36}, {Pipe::multiply, 34}, {Pipe::special, 1}, {Pipe::control, 4}});
   if (has_any(instruction, {"s16", "u16"}))
     return work({{Pipe::integer, 6}, {Pipe::conversion, 3}, {Pipe::special, 1}});
   const float signs = has(instruction, "s32") ? 6 : 0;
-  return work({{Pipe::integer, 13 + signs}, {Pipe::conversion, 2}, {Pipe::special, 1}});
+  return work({{Pipe::integer, 7 + signs}, {Pipe::multiply, 6}, {Pipe::conversion, 2}, {Pipe::special, 1}});
 }
 
 MachineWork real_division(const ptx::Instruction& instruction) {
@@ -73,9 +84,11 @@ MachineWork integer_work(const ptx::Instruction& instruction) {
   const std::string& opcode = instruction.opcode;
   if (opcode == "cvt") return work({{Pipe::integer, 0.5f}});
   if (opcode == "popc" || opcode == "clz" || opcode == "bfind" || opcode == "brev") return work({{Pipe::special, 1}});
-  if (!has_any(instruction, wide_integers)) return work({{Pipe::integer, has(instruction, "hi") ? 2.0f : 1.0f}});
-  if (opcode == "add" || opcode == "sub") return work({{Pipe::integer, 1}});
-  if (opcode == "mul" || opcode == "mad") return work({{Pipe::integer, has(instruction, "hi") ? 10.0f : 4.0f}});
+  const bool multiplies = opcode == "mul" || opcode == "mad", wide = has_any(instruction, wide_integers);
+  if (multiplies && wide) return work({{Pipe::multiply, has(instruction, "hi") ? 10.0f : 4.0f}});
+  if (multiplies) return work({{Pipe::multiply, has(instruction, "hi") ? 2.0f : 1.0f}});
+  if (opcode == "add" || opcode == "sub") return work({{Pipe::either, 1}});
+  if (!wide) return work({{opcode == "shl" ? Pipe::either : Pipe::integer, 1}});
   return work({{Pipe::integer, 2}});
 }
 
@@ -86,11 +99,14 @@ MachineWork machine_work_of(const ptx::Instruction& instruction) {
   if (vanishes(instruction)) return {};
   const bool real = has_any(instruction, {"f32", "f64"});
   if (opcode == "div" || opcode == "rem") return real ? real_division(instruction) : integer_division(instruction);
-  const Pipe pipe = pipe_of(instruction);
+  const Pipe pipe = opcode == "ld" ? Pipe::memory : pipe_of(instruction);
   if (pipe == Pipe::special) return special_function(instruction);
   if (pipe == Pipe::conversion) return conversion(instruction);
   if (pipe == Pipe::integer) return integer_work(instruction);
   if (pipe == Pipe::twofold && (opcode == "sqrt" || opcode == "rcp")) return work({{pipe, 12}, {Pipe::control, 3}});
+  // The pipe that multiplies floating-point numbers does not compare them.
+  static const Words compares{"setp", "set", "min", "max", "testp", "copysign"};
+  if (pipe == Pipe::single && compares.contains(opcode)) return work({{Pipe::integer, 1}});
   return work({{pipe, 1}});
 }
 

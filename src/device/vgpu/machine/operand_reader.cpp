@@ -111,7 +111,6 @@ void OperandReader::push_always(Step step) {
   step.pipe = pipe_of(*now_);
   step.tensor_products = tensor_products_of(*now_);
   kernel_.steps.push_back(step);
-  kernel_.work.push_back(machine_work_of(*now_));
   owners_.push_back(now_);
 }
 

@@ -25,7 +25,9 @@ __attribute__((always_inline)) inline std::byte* Warp::global_range(AccessPatter
   if ((!pattern.segment || !holds(*pattern.segment, lowest, bytes)) && !find_segment(pattern, lowest, bytes))
     return nullptr;
   if (kind != AccessKind::read && !pattern.segment->writable) return nullptr;
-  if (step.space != AddressSpace::constant) {
+  if (step.space == AddressSpace::constant) {
+    if (block_.tally) block_.tally->constant(pattern);
+  } else {
     if (block_.tally) block_.tally->global(pattern, first, kind);
     if (block_.observer) show(pattern, first, kind, step, &AccessObserver::global);
   }

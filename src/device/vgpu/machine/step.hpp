@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "device/vgpu/machine/counters.hpp"
-#include "device/vgpu/machine/machine_work.hpp"
+#include "device/vgpu/machine/machine_code.hpp"
 #include "device/vgpu/machine/operation.hpp"
 #include "device/vgpu/machine/register_map.hpp"
 #include "device/vgpu/ptx/syntax.hpp"
@@ -112,7 +112,7 @@ struct ParameterSlot {
 struct Kernel {
   std::string name;
   std::vector<Step> steps;
-  std::vector<MachineWork> work;  //!< of each step, for the timing model
+  MachineCode code;  //!< for the timing model; by step
   std::unique_ptr<RegisterMap> registers;
   std::array<Slot, static_cast<std::size_t>(Special::count)> special{};  //!< 0 for those that it does not read
   std::vector<ptx::Variable> parameters;

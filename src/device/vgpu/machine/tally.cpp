@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "device/vgpu/machine/machine_counts.hpp"
+
 namespace cudal1::vgpu {
 namespace {
 
@@ -11,6 +13,7 @@ void add_to(Traffic& sum, const Traffic& more) {
   sum.sectors += more.sectors;
   sum.bytes_wanted += more.bytes_wanted;
   sum.lines += more.lines;
+  sum.passes += more.passes;
 }
 
 std::uint64_t bytes_marked(const std::vector<std::vector<std::uint64_t>>& segments) {
@@ -46,6 +49,15 @@ class LineCount {
 
 //! A segment need not begin with a sector.
 std::uint64_t first_sector_of(const Segment& segment) { return segment.begin / sector_bytes; }
+
+//! Over the banks of the first-level cache; one a lane where they lie too far apart.
+std::uint64_t passes_of(const WarpAccess& access) {
+  AccessPattern pattern;
+  if (!learn(pattern, access.addresses->data(), access.mask, access.bytes))
+    return static_cast<std::uint64_t>(lanes_in(access.mask));
+  count_shared_passes(pattern, (*access.addresses)[static_cast<std::size_t>(std::countr_zero(access.mask))]);
+  return pattern.shared_passes;
+}
 
 std::vector<std::uint64_t> sector_counts(const GlobalMemory& memory) {
   std::vector<std::uint64_t> counts;
@@ -104,6 +116,9 @@ void Tally::global(AccessPattern& pattern, std::uint64_t first, AccessKind kind)
   }
   traffic.lines += lines.count();
   if (kind == AccessKind::atomic) note_atomic(pattern, first);
+  if (kind != AccessKind::read) return;
+  if (pattern.shared_passes == 0 || pattern.word_phase != first % 4) count_shared_passes(pattern, first);
+  traffic.passes += pattern.shared_passes;
 }
 
 void Tally::note_atomic(const AccessPattern& pattern, std::uint64_t first) {
@@ -127,6 +142,7 @@ void Tally::global(const WarpAccess& access) {
       mark(memory_->index_of(*segment), address / sector_bytes, 1, access.kind);
   }
   if (access.kind == AccessKind::atomic) note_scattered_atomic(access);
+  if (access.kind == AccessKind::read) traffic.passes += passes_of(access);
   traffic.requests += 1;
   traffic.bytes_wanted += count * access.bytes;
   count = sort_and_unite(sectors.data(), count);
@@ -156,11 +172,18 @@ void Tally::local(const WarpAccess& access) {
   counters_.local_accesses.bytes_wanted += static_cast<std::uint64_t>(lanes_in(access.mask)) * access.bytes;
 }
 
+void Tally::constant(const WarpAccess& access) {
+  AccessPattern pattern;
+  if (learn(pattern, access.addresses->data(), access.mask, access.bytes)) constant(pattern);
+}
+
 void Tally::add(const Tally& other) {
   counters_.blocks += other.counters_.blocks;
   counters_.divergent_branches += other.counters_.divergent_branches;
   counters_.shared_requests += other.counters_.shared_requests;
   counters_.shared_passes += other.counters_.shared_passes;
+  counters_.constant_passes += other.counters_.constant_passes;
+  counters_.shared_quad_passes += other.counters_.shared_quad_passes;
   add_to(counters_.global_loads, other.counters_.global_loads);
   add_to(counters_.global_stores, other.counters_.global_stores);
   add_to(counters_.global_atomics, other.counters_.global_atomics);
@@ -194,23 +217,21 @@ void Tally::add_block_reads(KernelCounters& sum) const {
 KernelCounters Tally::counters() const {
   KernelCounters sum = counters_;
   std::int64_t visits = 0, lanes = 0;
-  std::array<double, pipe_count> work{};
+  std::vector<std::uint64_t> times_at(kernel_->steps.size());
   for (std::size_t i = 0; i < kernel_->steps.size(); ++i) {
     const Step& step = kernel_->steps[i];
     visits += changes_[i].visits;
     lanes += changes_[i].lanes;
     const auto times = static_cast<std::uint64_t>(visits);
     sum.instructions[static_cast<std::size_t>(step.pipe)] += times;
-    for (std::size_t pipe = 0; pipe < pipe_count; ++pipe)
-      work[pipe] += static_cast<double>(times) * static_cast<double>(kernel_->work[i][pipe]);
+    times_at[i] = times;
     sum.lanes += static_cast<std::uint64_t>(lanes);
     sum.tensor_products += times * step.tensor_products;
     if (step.flow == Flow::branch) sum.branches += times;
     if (step.flow == Flow::barrier) sum.barriers += times;
   }
   sum.lanes -= lanes_left_out_;
-  for (std::size_t pipe = 0; pipe < pipe_count; ++pipe)
-    sum.machine_instructions[pipe] = static_cast<std::uint64_t>(std::llround(work[pipe]));
+  count_machine_code(kernel_->code, times_at, sum);
   add_block_reads(sum);
   sum.busiest_atomics = atomic_places_.busiest();
   sum.distinct_bytes_read = bytes_marked(read_);

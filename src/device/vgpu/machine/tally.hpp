@@ -41,12 +41,19 @@ class Tally {
   void shared_again(const AccessPattern& pattern) {
     counters_.shared_requests += 1;
     counters_.shared_passes += pattern.shared_passes;
+    counters_.shared_quad_passes += pattern.shared_quad_passes;
+  }
+
+  //! All lanes at one address take what an operand would.
+  void constant(const AccessPattern& pattern) {
+    if (pattern.shape != Shape::same) counters_.constant_passes += constant_addresses(pattern);
   }
 
   // The same without a pattern, for instructions that have none, and for lanes that go far apart.
   void global(const WarpAccess& access);
   void shared(const WarpAccess& access);
   void local(const WarpAccess& access);
+  void constant(const WarpAccess& access);
 
   void add(const Tally& other);
   //! What all this comes to.

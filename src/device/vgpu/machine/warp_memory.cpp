@@ -103,7 +103,11 @@ void Warp::account_lanes(const Step& step, std::array<std::uint64_t, warp_size>&
     if (step.space == AddressSpace::generic && address >= local_window)
       address -= address >= shared_window ? shared_window : local_window;
   }
-  const Mask in_global = step.space == AddressSpace::constant ? 0 : access.mask & ~in_shared & ~in_local;
+  if (step.space == AddressSpace::constant) {
+    if (block_.tally) block_.tally->constant(access);
+    return;
+  }
+  const Mask in_global = access.mask & ~in_shared & ~in_local;
   if (access.mask = in_shared; access.mask != 0) account_shared(access);
   if (access.mask = in_local; access.mask != 0) account_local(access);
   if (access.mask = in_global; access.mask != 0) account_global(access);

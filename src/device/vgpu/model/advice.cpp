@@ -81,6 +81,8 @@ std::string about_pipe(const std::string& bound) {
   if (bound == "L1 bandwidth") return "reads the same values again and again: keep them in registers or shared memory";
   if (bound == "shared memory")
     return "shared memory is busy: let each thread compute several results from what it reads";
+  if (bound == "constant memory")
+    return "lanes read different constants, which are served one by one: put the table into shared or global memory";
   if (bound == "block starts") return "blocks end as soon as they have started: fewer of them, with more work a block";
   if (bound == "atomics") return "many atomics: add up within the warp and the block first";
   return "";

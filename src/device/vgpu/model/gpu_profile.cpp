@@ -29,6 +29,7 @@ void visit_cores(GpuProfile& p, Visit visit) {
   visit("pipes", "conversion", p.pipes.conversion);
   visit("pipes", "memory", p.pipes.memory);
   visit("pipes", "shared_bytes", p.pipes.shared_bytes);
+  visit("pipes", "constant_addresses", p.pipes.constant_addresses);
   visit("tensor", "f16", p.tensor.f16);
   visit("tensor", "bf16", p.tensor.bf16);
   visit("tensor", "tf32", p.tensor.tf32);
@@ -57,6 +58,7 @@ template <class Visit>
 void visit_memory(GpuProfile& p, Visit visit) {
   visit("memory", "l1_bytes", p.memory.l1_bytes);
   visit("memory", "l1_bytes_per_clock", p.memory.l1_bytes_per_clock);
+  visit("memory", "l1_lines_per_clock", p.memory.l1_lines_per_clock);
   visit("memory", "l2_bytes", p.memory.l2_bytes);
   visit("memory", "l2_port_bytes_per_clock", p.memory.l2_port_bytes_per_clock);
   visit("memory", "l2_bytes_per_second", p.memory.l2_bytes_per_second);

@@ -33,7 +33,8 @@ struct GpuProfile {
   struct Pipes {
     double schedulers = 0;  //!< warp instructions a clock
     double single = 0, integer = 0, half = 0, twofold = 0, special = 0, conversion = 0, memory = 0;
-    double shared_bytes = 0;  //!< that shared memory moves in a clock
+    double shared_bytes = 0;        //!< that shared memory moves in a clock
+    double constant_addresses = 0;  //!< of constant memory that are served in a clock
   } pipes;
 
   //! Multiply-adds a clock and multiprocessor, dense.
@@ -45,6 +46,7 @@ struct GpuProfile {
   struct Memory {
     std::int64_t l1_bytes = 0;           //!< L1 and shared memory of a multiprocessor together
     double l1_bytes_per_clock = 0;       //!< of a multiprocessor
+    double l1_lines_per_clock = 0;       //!< that it looks up
     std::int64_t l2_bytes = 0;           //!< of the chip
     double l2_port_bytes_per_clock = 0;  //!< between L2 and one multiprocessor
     double l2_bytes_per_second = 0;      //!< of the chip

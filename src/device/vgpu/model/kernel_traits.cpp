@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 
-#include "device/vgpu/model/function_flow.hpp"
 #include "device/vgpu/model/registers_needed.hpp"
 #include "device/vgpu/model/shared_widths.hpp"
+#include "device/vgpu/ptx/function_flow.hpp"
 
 namespace cudal1::vgpu {
 namespace {

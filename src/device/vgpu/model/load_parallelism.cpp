@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "device/vgpu/model/function_flow.hpp"
+#include "device/vgpu/ptx/function_flow.hpp"
 
 namespace cudal1::vgpu {
 namespace {
@@ -62,19 +62,6 @@ int groups_left(const ptx::Instruction& instruction) {
   if (has_modifier(instruction, "wait_all")) return 0;
   if (!has_modifier(instruction, "wait_group") || instruction.operands.empty()) return -1;
   return static_cast<int>(std::min<std::uint64_t>(instruction.operands[0].bits, 16));
-}
-
-//! Where in the flow's order a region begins that the assembler schedules as one: at loops, and where a branch skips
-//! more than it would rather guard with a predicate.
-std::vector<bool> region_starts(const FunctionFlow& flow) {
-  constexpr std::size_t most_guarded = 16;
-  std::vector<std::size_t> position(flow.instructions.size() + 1, flow.order.size());
-  for (std::size_t i = 0; i < flow.order.size(); ++i) position[flow.order[i]] = i;
-  std::vector<bool> starts(flow.order.size() + 1, false);
-  for (std::size_t i = 0; i < flow.order.size(); ++i)
-    for (const std::size_t next : flow.instructions[flow.order[i]].next)
-      if (position[next] <= i || position[next] > i + most_guarded) starts[position[next]] = starts[i + 1] = true;
-  return starts;
 }
 
 //! One region at a time: the level of a counted instruction is how many others it waits for, one after another.

@@ -81,8 +81,7 @@ MemoryTraffic memory_traffic(const GpuProfile& gpu, const ModelParameters& model
   const double of_a_block = by_blocks / static_cast<double>(std::max<std::uint64_t>(shape.blocks(), 1));
   const double repeated = loads - by_blocks;
   const double near = std::min(static_cast<double>(counters.bytes_read_again) * scale, repeated);
-  traffic.l1_hits =
-      near * model.l1_near_hit_share + (repeated - near) * l1_hit_share(gpu, model, shape, occupancy, of_a_block);
+  traffic.l1_hits = near + (repeated - near) * l1_hit_share(gpu, model, shape, occupancy, of_a_block);
   const double l2_reads = loads - traffic.l1_hits + atomics;
   traffic.l2 = l2_reads + stores;
 

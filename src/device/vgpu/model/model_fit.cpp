@@ -33,10 +33,12 @@ class Loss {
 
  private:
   double distance(const ModelParameters& model) const {
-    constexpr double weight = 0.002;
+    constexpr double weight = 0.01;
     double sum = 0;
-    for (const ModelParameter& parameter : model_parameters())
-      sum += std::abs(std::log(model.*parameter.value / (start_.*parameter.value)));
+    for (const ModelParameter& parameter : model_parameters()) {
+      const double factor = std::log(model.*parameter.value / (start_.*parameter.value));
+      sum += factor * factor;
+    }
     return weight * sum;
   }
 
@@ -119,13 +121,16 @@ double predicted_ms(const GpuProfile& gpu, const ModelParameters& model, const O
   return gpu.costs.call_us / 1e3 + predict(gpu, observation.shape, observation.counters, model).milliseconds;
 }
 
-FitQuality quality_of(const GpuProfile& gpu, const ModelParameters& model,
-                      const std::vector<Observation>& observations) {
+namespace {
+
+//! `predict` says what the model makes of an observation.
+template <class Predict>
+FitQuality quality_by(const std::vector<Observation>& observations, Predict predict) {
   Times all;
   std::map<std::string, Times> families;
   std::vector<double> errors, inside;
   for (const Observation& observation : observations) {
-    const double predicted = predicted_ms(gpu, model, observation);
+    const double predicted = predict(observation);
     for (Times* times : {&all, &families[observation.family]}) {
       times->predicted.push_back(predicted);
       times->measured.push_back(observation.measured_ms);
@@ -135,6 +140,29 @@ FitQuality quality_of(const GpuProfile& gpu, const ModelParameters& model,
   for (const auto& [name, times] : families)
     if (times.measured.size() >= 3) inside.push_back(spearman(times.predicted, times.measured));
   return {families.size(), observations.size(), spearman(all.predicted, all.measured), mean(inside), median(errors)};
+}
+
+}  // namespace
+
+FitQuality quality_of(const GpuProfile& gpu, const ModelParameters& model,
+                      const std::vector<Observation>& observations) {
+  return quality_by(observations,
+                    [&](const Observation& observation) { return predicted_ms(gpu, model, observation); });
+}
+
+FitQuality cross_validated(const GpuProfile& gpu, const ModelParameters& start,
+                           const std::vector<Observation>& observations) {
+  std::map<std::string, ModelParameters> without;
+  for (const Observation& left_out : observations) {
+    if (without.contains(left_out.family)) continue;
+    std::vector<Observation> others;
+    std::ranges::copy_if(observations, std::back_inserter(others),
+                         [&](const Observation& other) { return other.family != left_out.family; });
+    without[left_out.family] = fit(gpu, start, others);
+  }
+  return quality_by(observations, [&](const Observation& observation) {
+    return predicted_ms(gpu, without.at(observation.family), observation);
+  });
 }
 
 ModelParameters fit(const GpuProfile& gpu, const ModelParameters& start, const std::vector<Observation>& observations) {

@@ -36,6 +36,11 @@ FitQuality quality_of(const GpuProfile& gpu, const ModelParameters& model,
 //! first.
 ModelParameters fit(const GpuProfile& gpu, const ModelParameters& start, const std::vector<Observation>& observations);
 
+//! Each family as predicted by what a fit to the others finds: how well the model does on families it has not seen,
+//! from these alone.
+FitQuality cross_validated(const GpuProfile& gpu, const ModelParameters& start,
+                           const std::vector<Observation>& observations);
+
 //! Ranks with ties shared; 0 where one of them does not vary.
 double spearman(const std::vector<double>& a, const std::vector<double>& b);
 

@@ -13,28 +13,22 @@ namespace cudal1::vgpu {
 namespace {
 
 constexpr const char* model_format = "cudal1.gpu_model";
-constexpr std::int64_t model_version = 2;
+constexpr std::int64_t model_version = 3;
 
 using P = ModelParameters;
-constexpr std::array<ModelParameter, 25> all{{
+constexpr std::array<ModelParameter, 19> all{{
     {"soft_maximum_exponent", &P::soft_maximum_exponent, 1.2, 12},
     {"phase_share", &P::phase_share, 0.01, 0.95},
     {"pipe_efficiency", &P::pipe_efficiency, 0.3, 1},
     {"issue_efficiency", &P::issue_efficiency, 0.3, 1},
-    {"integer_weight", &P::integer_weight, 0.2, 2},
-    {"l1_near_hit_share", &P::l1_near_hit_share, 0.1, 1},
     {"l1_hit_share", &P::l1_hit_share, 0.01, 1},
     {"store_sector_clocks", &P::store_sector_clocks, 0.1, 8},
     {"store_line_clocks", &P::store_line_clocks, 0.1, 8},
     {"l2_efficiency", &P::l2_efficiency, 0.3, 1.5},
-    {"dram_efficiency", &P::dram_efficiency, 0.5, 1.1},
     {"eviction_share", &P::eviction_share, 0.01, 1},
     {"write_back_share", &P::write_back_share, 0.01, 1},
     {"latency_weight", &P::latency_weight, 0.1, 4},
     {"dram_latency_weight", &P::dram_latency_weight, 0.3, 4},
-    {"shared_latency_weight", &P::shared_latency_weight, 0.3, 4},
-    {"instruction_parallelism_most", &P::instruction_parallelism_most, 1, 8},
-    {"loads_in_flight_most", &P::loads_in_flight_most, 1, 64},
     {"barrier_cycles", &P::barrier_cycles, 2, 400},
     {"block_start_cycles", &P::block_start_cycles, 50, 4000},
     {"block_dispatch_cycles", &P::block_dispatch_cycles, 5, 1000},

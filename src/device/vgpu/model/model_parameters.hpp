@@ -12,27 +12,21 @@ struct ModelParameters {
   double phase_share = 0;            //!< how far a single wave, whose blocks are all at the same place, is from that
   double pipe_efficiency = 0;        //!< share of a pipe's rate that instructions reach
   double issue_efficiency = 0;       //!< share of the schedulers' rate
-  double integer_weight = 0;         //!< of an integer instruction that the assembler is expected to make
-  double l1_near_hit_share = 0;      //!< of reads of what the same warp read shortly before
   double l1_hit_share = 0;           //!< of other repeated reads that L1 could hold
   double store_sector_clocks = 0;    //!< of L1, for every sector of a store
   double store_line_clocks = 0;      //!< for every line of it
   double l2_efficiency = 0;          //!< share of the profile's rate of L2
-  double dram_efficiency = 0;        //!< share of the profile's achievable rate of DRAM
   double eviction_share = 0;    //!< of what moves, as far as L2 holds it, for which something else is written to DRAM
   double write_back_share = 0;  //!< of what is written that reaches DRAM within the kernel's time, if L2 could hold it
   double latency_weight = 0;    //!< on the time a warp waits: below 1 where more overlaps than the PTX shows
-  double dram_latency_weight = 0;           //!< on the profile's latency of DRAM
-  double shared_latency_weight = 0;         //!< on the profile's latency of shared memory
-  double instruction_parallelism_most = 0;  //!< instructions of a warp that run at once, whatever the PTX shows
-  double loads_in_flight_most = 0;          //!< of a warp, whatever the PTX shows
-  double barrier_cycles = 0;                //!< a warp at a barrier, beyond what it waits for others
-  double block_start_cycles = 0;            //!< from the start of a block to its first instruction, and its end
-  double block_dispatch_cycles = 0;         //!< between two blocks that start on one multiprocessor
-  double warp_dispatch_cycles = 0;          //!< the same for every warp of theirs
-  double tail_share = 0;                    //!< of the last wave's idle part that costs time
-  double atomics_per_clock = 0;             //!< sectors of atomics that the chip's L2 takes
-  double busiest_atomics_per_clock = 0;     //!< of those on one 4 KiB of memory
+  double dram_latency_weight = 0;        //!< on the profile's latency of DRAM
+  double barrier_cycles = 0;             //!< a warp at a barrier, beyond what it waits for others
+  double block_start_cycles = 0;         //!< from the start of a block to its first instruction, and its end
+  double block_dispatch_cycles = 0;      //!< between two blocks that start on one multiprocessor
+  double warp_dispatch_cycles = 0;       //!< the same for every warp of theirs
+  double tail_share = 0;                 //!< of the last wave's idle part that costs time
+  double atomics_per_clock = 0;          //!< sectors of atomics that the chip's L2 takes
+  double busiest_atomics_per_clock = 0;  //!< of those on one 4 KiB of memory
 };
 
 //! One of them: its name in the file, where a fit may move it, and what it is.

@@ -28,7 +28,7 @@ nlohmann::json to_json(const KernelCounters& counters);
 Observation parse_counted(const std::string& line, const std::string& file);
 
 //! Lines that were counted, with the times of the lines of the same family and variant:
-//! {"family", "variant", "measured_ms", …}. Throws Error with file, line and place, also where a time is missing.
+//! {"family", "variant", "measured_ms", …}; those without a time are left out. Throws Error with file, line and place.
 std::vector<Observation> read_observations(const std::filesystem::path& counted, const std::filesystem::path& measured);
 
 }  // namespace cudal1::vgpu

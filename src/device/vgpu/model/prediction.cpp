@@ -87,10 +87,21 @@ class Predictor {
     return std::min(static_cast<double>(counters_.shared_requests) * scale_ * share, instructions(Pipe::memory));
   }
 
+  //! Integer additions that the assembler writes as products, so that both pipes which can do them are as busy.
+  double additions_as_products() const {
+    const double plain = instructions(Pipe::integer) + instructions(Pipe::either);
+    const double multiplied = instructions(Pipe::multiply), single = instructions(Pipe::single);
+    const double rate = gpu_.pipes.single / gpu_.pipes.integer;  // of fp32 lanes to those of integers
+    const double all_lanes = (rate * plain - single - multiplied) / (1 + rate), half = (plain - multiplied) / 2;
+    return std::clamp(std::min(all_lanes, half), 0.0, instructions(Pipe::either));
+  }
+
   void add_pipes() {
     const GpuProfile::Pipes& pipes = gpu_.pipes;
-    add_pipe("fp32", instructions(Pipe::single), pipes.single);
-    add_pipe("integer", instructions(Pipe::integer) * model_.integer_weight, pipes.integer);
+    const double multiplied = instructions(Pipe::multiply) + additions_as_products();
+    const double integers = instructions(Pipe::integer) + instructions(Pipe::either) - additions_as_products();
+    add_pipe("fp32", instructions(Pipe::single) + multiplied, pipes.single);
+    add_pipe("integer", std::max(integers, multiplied), pipes.integer);
     add_pipe("half", instructions(Pipe::half), pipes.half);
     add_pipe("fp64", instructions(Pipe::twofold), pipes.twofold);
     add_pipe("special functions", instructions(Pipe::special), pipes.special);
@@ -99,7 +110,7 @@ class Predictor {
     const double products = static_cast<double>(counters_.tensor_products) * scale_;
     add_pipe("tensor cores", products / warp_lanes,
              tensor_rate(gpu_.tensor, shape_.traits.tensor_type) * gpu_.tensor.mma_share);
-    double issued = instructions(Pipe::integer) * (model_.integer_weight - 1) - merged_loads();
+    double issued = -merged_loads();
     for (const std::uint64_t count : counters_.issued()) issued += static_cast<double>(count) * scale_;
     add("instruction issue", on_multiprocessors(issued / pipes.schedulers), model_.issue_efficiency);
   }
@@ -108,10 +119,17 @@ class Predictor {
     return static_cast<double>(counters_.shared_passes) > 1.5 * static_cast<double>(counters_.shared_requests);
   }
 
+  //! Of loads that the assembler makes wider some take fewer passes than one by one: those of which many lanes want
+  //! the same words.
+  double shared_passes() const {
+    const double narrow = static_cast<double>(counters_.shared_passes);
+    const double wide = std::min(static_cast<double>(counters_.shared_quad_passes) / 4, narrow);
+    return narrow + (wide - narrow) * (1 - 1 / shape_.traits.shared_load_width) / (1 - 1 / 4.0);
+  }
+
   void add_memory() {
     const GpuProfile::Memory& memory = gpu_.memory;
-    const double shared_clocks = static_cast<double>(counters_.shared_passes) * scale_ * 128 / gpu_.pipes.shared_bytes /
-                                 shape_.traits.shared_load_width;
+    const double shared_clocks = shared_passes() * scale_ * 128 / gpu_.pipes.shared_bytes;
     add(conflicts() ? "shared memory conflicts" : "shared memory", on_multiprocessors(shared_clocks),
         model_.pipe_efficiency);
     add("L1 bandwidth", on_multiprocessors(l1_clocks()), model_.pipe_efficiency);
@@ -119,19 +137,21 @@ class Predictor {
     const double port = on_multiprocessors(made_.traffic.l2 / memory.l2_port_bytes_per_clock);
     const double all = made_.traffic.l2 / memory.l2_bytes_per_second;
     add("L2 bandwidth", std::max(port, all), model_.l2_efficiency);
-    add("DRAM bandwidth", made_.traffic.dram() / memory.dram_bytes_per_second,
-        memory.dram_achievable * model_.dram_efficiency);
+    add("DRAM bandwidth", made_.traffic.dram() / memory.dram_bytes_per_second, memory.dram_achievable);
+    const double constants = static_cast<double>(counters_.constant_passes) * scale_ / gpu_.pipes.constant_addresses;
+    add("constant memory", on_multiprocessors(constants), 1);
     const double atomics = static_cast<double>(counters_.global_atomics.sectors) * scale_ / model_.atomics_per_clock;
     const double busiest = static_cast<double>(counters_.busiest_atomics) * scale_ / model_.busiest_atomics_per_clock;
     add("atomics", std::max(atomics, busiest) / gpu_.clocks_per_second(), 1, false);
   }
 
-  //! A load looks up one line a clock. Stores go through to L2, sector by sector.
+  //! A load looks up lines, and its words come over 32 banks. Stores go through to L2, sector by sector.
   double l1_clocks() const {
     const auto all = [&](std::uint64_t count) { return static_cast<double>(count) * scale_; };
     const double rate = gpu_.memory.l1_bytes_per_clock / sector_bytes;
-    return std::max(all(counters_.global_loads.sectors) / rate, all(counters_.global_loads.lines)) +
-           all(counters_.local_accesses.sectors) / rate +
+    const double found = std::max(all(counters_.global_loads.sectors) / rate,
+                                  all(counters_.global_loads.lines) / gpu_.memory.l1_lines_per_clock);
+    return std::max(found, all(counters_.global_loads.passes)) + all(counters_.local_accesses.sectors) / rate +
            all(counters_.global_stores.sectors) * model_.store_sector_clocks +
            all(counters_.global_stores.lines) * model_.store_line_clocks;
   }

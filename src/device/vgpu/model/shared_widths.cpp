@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "device/vgpu/model/function_flow.hpp"
+#include "device/vgpu/ptx/function_flow.hpp"
 
 namespace cudal1::vgpu {
 namespace {

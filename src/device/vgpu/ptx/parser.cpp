@@ -352,6 +352,8 @@ class Parser {
     } else if (accept_directive("pragma")) {
       while (!accept(';')) {
         if (now().kind == Token::Kind::end) fail("a pragma has no end");
+        if (now().text.find("nounroll") != std::string::npos)
+          function_->rolled_loops.insert(function_->instructions.size());
         take();
       }
     } else {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -80,6 +81,7 @@ struct Function {
   std::map<std::string, std::size_t> labels;                       //!< -> index of the instruction that follows
   std::map<std::string, std::vector<std::string>> branch_targets;  //!< tables of brx.idx
   std::map<std::string, std::vector<std::uint32_t>> limits;        //!< .maxntid and its kin
+  std::set<std::size_t> rolled_loops;  //!< first instructions of loops with .pragma "nounroll"
 };
 
 struct Module {

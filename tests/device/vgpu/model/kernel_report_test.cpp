@@ -83,6 +83,13 @@ TEST(KernelReports, EveryPipeHasAdvice) {
   }
 }
 
+TEST(KernelReports, ScatteredConstantsHaveAdvice) {
+  MadeUpKernel kernel = made_up_copy(65536, 1 << 20);
+  kernel.counters.constant_passes = 1 << 30;
+  EXPECT_EQ(report(kernel).bound, "constant memory");
+  EXPECT_NE(report(kernel).advice.find("served one by one"), std::string::npos);
+}
+
 TEST(ProfileReports, SharesAddUpToTheCall) {
   ProfileReport profile;
   profile.call_ms = 0.003;

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "device/vgpu/model/function_flow.hpp"
 #include "device/vgpu/model/registers_needed.hpp"
+#include "device/vgpu/ptx/function_flow.hpp"
 #include "device/vgpu/ptx/parser.hpp"
 
 namespace cudal1::vgpu {

@@ -26,6 +26,8 @@ inline MadeUpKernel made_up_copy(std::uint32_t blocks, std::uint64_t bytes) {
   kernel.instructions(Pipe::memory) = bytes / 256;
   kernel.instructions(Pipe::integer) = bytes / 128;
   kernel.instructions(Pipe::single) = bytes / 128;
+  kernel.counters.issue_clocks = kernel.counters.warp_instructions();
+  kernel.counters.global_clocks = kernel.counters.global_loads.requests * 75;  // four loads on their way
   kernel.counters.lanes = 32 * kernel.counters.warp_instructions();
   return kernel;
 }

@@ -32,6 +32,8 @@ KernelCounters copy_counters(std::uint32_t blocks, double bytes) {
   counters.distinct_bytes_read = counters.distinct_bytes_written = static_cast<std::uint64_t>(bytes);
   of(counters, Pipe::memory) = counters.global_loads.requests + counters.global_stores.requests;
   of(counters, Pipe::integer) = 4 * counters.global_loads.requests;
+  counters.issue_clocks = counters.warp_instructions();
+  counters.global_clocks = 75 * counters.global_loads.requests;  // four loads on their way
   counters.lanes = 32 * counters.warp_instructions();
   return counters;
 }
@@ -113,14 +115,14 @@ TEST(Prediction, MatrixTypesHaveTheirRates) {
 TEST(Prediction, LowOccupancyExposesLatency) {
   KernelCounters counters = copy_counters(2640, 2e8);
   KernelShape shape = shape_of(2640, 32);
-  shape.traits.parallelism = {1, 1, 1};
+  counters.global_clocks = 300 * counters.global_loads.requests;
   const double roomy = predict(h200, shape, counters).milliseconds;
   shape.shared_bytes = 200 << 10;  // one block of one warp on a multiprocessor
   const KernelPrediction cramped = predict(h200, shape, counters);
   EXPECT_EQ(cramped.bound, "latency: 2% occupancy");
   EXPECT_EQ(cramped.occupancy.limit, Occupancy::Limit::shared_memory);
   EXPECT_GT(cramped.milliseconds, 5 * roomy);
-  shape.traits.parallelism.global = 8;
+  counters.global_clocks /= 8;
   EXPECT_LT(predict(h200, shape, counters).milliseconds, 0.4 * cramped.milliseconds);
 }
 
@@ -239,10 +241,13 @@ TEST(Prediction, LoneSectorsAreFetchedInPairs) {
 TEST(Prediction, MergedSharedLoadsTakeFewerPasses) {
   KernelCounters counters = copy_counters(1 << 14, 1e7);
   counters.shared_requests = counters.shared_passes = 100'000'000;
+  counters.shared_quad_passes = 100'000'000;  // all lanes want the same
   KernelShape shape = shape_of(1 << 14);
   const double single = component(predict(h200, shape, counters), "shared memory");
   shape.traits.shared_load_width = 4;
   EXPECT_NEAR(component(predict(h200, shape, counters), "shared memory"), single / 4, 1e-6);
+  counters.shared_quad_passes = 400'000'000;  // each lane its own: as many bytes as before
+  EXPECT_NEAR(component(predict(h200, shape, counters), "shared memory"), single, 1e-6);
 }
 
 TEST(Prediction, MachineInstructionsCountWhereTheyAreKnown) {
@@ -251,6 +256,35 @@ TEST(Prediction, MachineInstructionsCountWhereTheyAreKnown) {
   const double ptx = component(predict(h200, shape_of(1 << 14), counters), "fp32");
   counters.machine_instructions[static_cast<std::size_t>(Pipe::single)] = 500'000'000;
   EXPECT_NEAR(component(predict(h200, shape_of(1 << 14), counters), "fp32"), ptx / 2, 1e-6);
+}
+
+TEST(Prediction, DifferentAddressesOfConstantMemoryQueue) {
+  KernelCounters counters = copy_counters(1 << 14, 1e7);
+  EXPECT_EQ(component(predict(h200, shape_of(1 << 14), counters), "constant memory"), 0);
+  counters.constant_passes = 100'000'000;
+  const KernelPrediction queued = predict(h200, shape_of(1 << 14), counters);
+  EXPECT_EQ(queued.bound, "constant memory");
+  EXPECT_NEAR(component(queued, "constant memory"), 1e8 / 132 / 1.98e9 * 1e3, 0.01);
+}
+
+TEST(Prediction, ScatteredWordsInL1TakeFourLinesAClockUnlessTheirBanksCollide) {
+  KernelCounters counters = copy_counters(1 << 14, 1e8);
+  counters.global_loads.lines = counters.global_loads.sectors = 32 * counters.global_loads.requests;
+  counters.global_loads.passes = 3 * counters.global_loads.requests;
+  const double scattered = component(predict(h200, shape_of(1 << 14), counters), "L1 bandwidth");
+  counters.global_loads.passes = 32 * counters.global_loads.requests;
+  EXPECT_GT(component(predict(h200, shape_of(1 << 14), counters), "L1 bandwidth"), 1.5 * scattered);
+}
+
+TEST(Prediction, IntegerAdditionsSpreadOverTwoPipes) {
+  KernelCounters counters = copy_counters(1 << 14, 1e7);
+  const auto integer_ms = [&](Pipe pipe) {
+    KernelCounters more = counters;
+    more.machine_instructions[static_cast<std::size_t>(pipe)] = 1'000'000'000;
+    return component(predict(h200, shape_of(1 << 14), more), "integer");
+  };
+  EXPECT_NEAR(integer_ms(Pipe::either), integer_ms(Pipe::integer) / 2, 1e-3);
+  EXPECT_NEAR(integer_ms(Pipe::multiply), integer_ms(Pipe::integer), 1e-3);
 }
 
 TEST(Prediction, AShapeThatDoesNotFitIsAnError) try {

@@ -1,4 +1,4 @@
-#include "device/vgpu/model/function_flow.hpp"
+#include "device/vgpu/ptx/function_flow.hpp"
 
 #include <fmt/format.h>
 
@@ -181,6 +181,17 @@ void FunctionFlow::find_order() {
       *this, [&](std::vector<std::size_t>& next) { std::ranges::stable_sort(next, {}, depth); },
       [&](std::size_t done) { order.push_back(done); }, [](std::size_t, std::size_t) {});
   std::ranges::reverse(order);
+}
+
+std::vector<bool> region_starts(const FunctionFlow& flow) {
+  constexpr std::size_t most_guarded = 16;
+  std::vector<std::size_t> position(flow.instructions.size() + 1, flow.order.size());
+  for (std::size_t i = 0; i < flow.order.size(); ++i) position[flow.order[i]] = i;
+  std::vector<bool> starts(flow.order.size() + 1, false);
+  for (std::size_t i = 0; i < flow.order.size(); ++i)
+    for (const std::size_t next : flow.instructions[flow.order[i]].next)
+      if (position[next] <= i || position[next] > i + most_guarded) starts[position[next]] = starts[i + 1] = true;
+  return starts;
 }
 
 }  // namespace cudal1::vgpu

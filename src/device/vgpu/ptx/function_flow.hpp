@@ -35,6 +35,10 @@ struct FunctionFlow {
   std::map<std::string, std::uint32_t> indices_;
 };
 
+//! Where in the flow's order a region begins that the assembler schedules as one: at loops, and where a branch skips
+//! more than it would rather guard with a predicate. One more than there are instructions in the order.
+std::vector<bool> region_starts(const FunctionFlow& flow);
+
 //! Whether the instruction has this word among those after its name: "ld.global.nc" has "nc".
 bool has_modifier(const ptx::Instruction& instruction, const std::string& word);
 
