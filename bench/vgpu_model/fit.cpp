@@ -18,7 +18,7 @@ namespace {
 
 struct Options {
   std::string counted, measured, gpu = "h200", start = "model", write, report, results, commit = "unknown";
-  bool list = false;
+  bool list = false, as_is = false;
 };
 
 void print(const char* what, const FitQuality& quality) {
@@ -50,7 +50,17 @@ nlohmann::json rows_of(const FitQuality& unseen, const FitQuality& crossed) {
                      100 * unseen.median_error, "%", "at most 30%", unseen.median_error <= 0.3, details)};
 }
 
+//! For launches that were measured after the model was made: all of them are unseen.
+void judge_as_is(const Options& options) {
+  const GpuProfile gpu = find_profile(options.gpu);
+  const ModelParameters model = load_model(options.start);
+  const std::vector<Observation> all = read_observations(options.counted, options.measured);
+  if (options.list) list(gpu, model, all);
+  print("as it is", quality_of(gpu, model, all));
+}
+
 void run(const Options& options) {
+  if (options.as_is) return judge_as_is(options);
   const GpuProfile gpu = find_profile(options.gpu);
   const ModelParameters start = load_model(options.start);
   const std::vector<Observation> all = read_observations(options.counted, options.measured);
@@ -91,6 +101,7 @@ int main(int count, char** arguments) try {
                  "look at the unseen half too and write how well the model does to this file");
   app.add_option("--results", options.results, "with --report: add the rows of the bar to this file");
   app.add_option("--commit", options.commit, "what is being measured");
+  app.add_flag("--as-is", options.as_is, "fit nothing: how well do the parameters of --start do on all launches?");
   app.add_flag("--list", options.list, "print every launch");
   CLI11_PARSE(app, count, arguments);
   run(options);
