@@ -13,10 +13,18 @@ void add_to(Traffic& sum, const Traffic& more) {
   sum.lines += more.lines;
 }
 
+//! std::popcount is a call of a function a word where the host's processor is not known.
+std::uint64_t bits_in(std::uint64_t word) {
+  constexpr std::uint64_t ones = ~std::uint64_t{0};
+  word -= word >> 1 & ones / 3;
+  word = (word & ones / 5) + (word >> 2 & ones / 5);
+  return ((word + (word >> 4)) & ones / 17) * (ones / 255) >> 56;
+}
+
 std::uint64_t bytes_marked(const std::vector<std::vector<std::uint64_t>>& segments) {
   std::uint64_t sectors = 0;
   for (const auto& words : segments)
-    for (const std::uint64_t word : words) sectors += static_cast<std::uint64_t>(std::popcount(word));
+    for (const std::uint64_t word : words) sectors += bits_in(word);
   return sectors * sector_bytes;
 }
 
@@ -24,8 +32,7 @@ std::uint64_t pairs_marked(const std::vector<std::vector<std::uint64_t>>& segmen
   constexpr std::uint64_t evens = 0x5555555555555555u;
   std::uint64_t pairs = 0;
   for (const auto& words : segments)
-    for (const std::uint64_t word : words)
-      pairs += static_cast<std::uint64_t>(std::popcount((word | word >> 1) & evens));
+    for (const std::uint64_t word : words) pairs += bits_in((word | word >> 1) & evens);
   return pairs;
 }
 
@@ -47,6 +54,12 @@ class LineCount {
 //! A segment need not begin with a sector.
 std::uint64_t first_sector_of(const Segment& segment) { return segment.begin / sector_bytes; }
 
+std::vector<std::uint64_t> first_sectors(const GlobalMemory& memory) {
+  std::vector<std::uint64_t> firsts;
+  for (const Segment& segment : memory.segments()) firsts.push_back(first_sector_of(segment));
+  return firsts;
+}
+
 std::vector<std::uint64_t> sector_counts(const GlobalMemory& memory) {
   std::vector<std::uint64_t> counts;
   for (const Segment& segment : memory.segments())
@@ -66,6 +79,7 @@ Tally::Tally(const Kernel& kernel, const GlobalMemory& memory)
     : kernel_(&kernel),
       memory_(&memory),
       changes_(kernel.steps.size() + 1),
+      first_sectors_(first_sectors(memory)),
       read_(sector_maps(memory)),
       written_(sector_maps(memory)),
       block_reads_(sector_counts(memory)) {}
@@ -83,13 +97,13 @@ Traffic& Tally::traffic_of(AccessKind kind) {
 }
 
 void Tally::mark(std::size_t segment, std::uint64_t first_sector, std::uint64_t count, AccessKind kind) {
-  const std::uint64_t first = first_sector - first_sector_of(memory_->segments()[segment]);
+  const std::uint64_t first = first_sector - first_sectors_[segment];
   if (kind == AccessKind::read && block_reads_.watching()) block_reads_.read(segment, first, count);
   if (kind != AccessKind::write) mark(read_[segment], first, count);
   if (kind != AccessKind::read) mark(written_[segment], first, count);
 }
 
-void Tally::global(AccessPattern& pattern, std::uint64_t first, AccessKind kind) {
+void Tally::global_in_runs(AccessPattern& pattern, std::uint64_t first, AccessKind kind) {
   if (pattern.sectors == 0 || pattern.sector_phase != first % sector_bytes) count_sectors(pattern, first);
   Traffic& traffic = traffic_of(kind);
   traffic.requests += 1;
