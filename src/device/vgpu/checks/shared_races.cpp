@@ -2,7 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace cudal1::vgpu {
+namespace {
+
+//! How many addresses say where all lanes lie, apart from the first.
+std::size_t addresses_kept(LaneShape shape) {
+  if (shape == LaneShape::scattered) return warp_size;
+  return is_by_eights(shape) ? warp_size / 8 : 0;
+}
+
+}  // namespace
 
 SharedRaces::SharedRaces(const BlockPlace& block, const BlockOrder& order)
     : block_(block), order_(order), filter_(block.launch->shared_bytes) {}
@@ -30,8 +41,10 @@ void SharedRaces::note(const WarpAccess& access, LaneShape shape) {
   if (notes_.size() >= most_notes && access.kind == AccessKind::read) return;
   const auto& addresses = *access.addresses;
   notes_.push_back({access, order_.stamp(access.warp), shape, static_cast<std::uint32_t>(addresses[0]), words_.size()});
-  if (shape == LaneShape::scattered)
-    for (const std::uint64_t address : addresses) words_.push_back(static_cast<std::uint32_t>(address));
+  const std::size_t kept = addresses_kept(shape), apart = warp_size / std::max<std::size_t>(kept, 1);
+  const std::size_t begin = words_.size();
+  words_.resize(begin + kept);
+  for (std::size_t i = 0; i < kept; ++i) words_[begin + i] = static_cast<std::uint32_t>(addresses[i * apart]);
   if (access.values) words_.insert(words_.end(), access.values, access.values + warp_size);
 }
 
@@ -44,13 +57,15 @@ void SharedRaces::enter_notes() {
 
 void SharedRaces::enter_note(const Note& note) {
   const std::uint32_t* words = words_.data() + note.words;
+  const std::size_t kept = addresses_kept(note.shape), together = kept == 0 ? warp_size : warp_size / kept;
+  const bool side_by_side = note.shape == LaneShape::consecutive || note.shape == LaneShape::consecutive_by_eights;
+  const std::uint64_t step = side_by_side ? note.access.bytes : 0;
   std::array<std::uint64_t, warp_size> addresses;
-  const std::uint64_t step = note.shape == LaneShape::consecutive ? note.access.bytes : 0;
   for (std::size_t lane = 0; lane < warp_size; ++lane)
-    addresses[lane] = note.shape == LaneShape::scattered ? words[lane] : note.first_address + lane * step;
+    addresses[lane] = (kept == 0 ? note.first_address : words[lane / together]) + lane % together * step;
   WarpAccess access = note.access;
   access.addresses = &addresses;
-  if (access.values) access.values = note.shape == LaneShape::scattered ? words + warp_size : words;
+  if (access.values) access.values = words + kept;
   enter(access, note.stamp);
 }
 

@@ -18,6 +18,7 @@ class UninitialisedReads {
   void global(const WarpAccess& access);
 
  private:
+  bool shared_together(const WarpAccess& access);
   void shared_lane(const WarpAccess& access, int lane);
   void local_lane(const WarpAccess& access, int lane);
   void global_lane(const WarpAccess& access, int lane);

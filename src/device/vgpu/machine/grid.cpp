@@ -85,12 +85,11 @@ class Queue {
 class Worker {
  public:
   Worker(const Launch& launch, const GlobalMemory& memory, Queue& queue)
-      : launch_(launch), memory_(memory), queue_(queue), patterns_(pattern_ways * launch.kernel->patterns) {
-    if (launch.counting) tally_.emplace(*launch.kernel, memory);
-  }
+      : launch_(launch), memory_(memory), queue_(queue) {}
 
   //! Blocks that nobody waits for, one after the other.
   void run_apart() {
+    prepare();
     Place& place = add_place();
     while (begin_next(place))
       while (!place.block->ended() && advance(place)) {
@@ -99,6 +98,7 @@ class Worker {
 
   //! All blocks, in order. One that waits for others lets the next go on, up to so many at a time.
   void run_in_turns(std::uint64_t resident) {
+    prepare();
     bool busy = true;
     for (std::size_t turn = 0; busy; turn = 0) {
       busy = false;
@@ -113,13 +113,19 @@ class Worker {
     }
   }
 
-  const Tally* tally() const { return tally_ ? &*tally_ : nullptr; }
+  Tally* tally() { return tally_ ? &*tally_ : nullptr; }
 
  private:
   struct Place {
     std::unique_ptr<Block> block;
     std::uint64_t number = 0;
   };
+
+  //! On the thread that runs the blocks: its memory is then near it, and others need not wait.
+  void prepare() {
+    patterns_.resize(pattern_ways * launch_.kernel->patterns);
+    if (launch_.counting) tally_.emplace(*launch_.kernel, memory_);
+  }
 
   Place& add_place() {
     auto block = std::make_unique<Block>(launch_, memory_, patterns_.data(), tally_ ? &*tally_ : nullptr);
@@ -181,8 +187,8 @@ std::uint64_t host_threads(const Launch& launch, std::uint64_t blocks) {
 
 KernelCounters sum_of(std::deque<Worker>& workers) {
   if (!workers.front().tally()) return {};
-  Tally sum = *workers.front().tally();
-  for (std::size_t i = 1; i < workers.size(); ++i) sum.add(*workers[i].tally());
+  Tally& sum = *workers.front().tally();
+  for (std::size_t i = 1; i < workers.size(); ++i) sum.take(*workers[i].tally());
   return sum.counters();
 }
 

@@ -13,29 +13,6 @@ void add_to(Traffic& sum, const Traffic& more) {
   sum.lines += more.lines;
 }
 
-//! std::popcount is a call of a function a word where the host's processor is not known.
-std::uint64_t bits_in(std::uint64_t word) {
-  constexpr std::uint64_t ones = ~std::uint64_t{0};
-  word -= word >> 1 & ones / 3;
-  word = (word & ones / 5) + (word >> 2 & ones / 5);
-  return ((word + (word >> 4)) & ones / 17) * (ones / 255) >> 56;
-}
-
-std::uint64_t bytes_marked(const std::vector<std::vector<std::uint64_t>>& segments) {
-  std::uint64_t sectors = 0;
-  for (const auto& words : segments)
-    for (const std::uint64_t word : words) sectors += bits_in(word);
-  return sectors * sector_bytes;
-}
-
-std::uint64_t pairs_marked(const std::vector<std::vector<std::uint64_t>>& segments) {
-  constexpr std::uint64_t evens = 0x5555555555555555u;
-  std::uint64_t pairs = 0;
-  for (const auto& words : segments)
-    for (const std::uint64_t word : words) pairs += bits_in((word | word >> 1) & evens);
-  return pairs;
-}
-
 //! Lines among sectors that come in order.
 class LineCount {
  public:
@@ -67,10 +44,17 @@ std::vector<std::uint64_t> sector_counts(const GlobalMemory& memory) {
   return counts;
 }
 
-std::vector<std::vector<std::uint64_t>> sector_maps(const GlobalMemory& memory) {
-  std::vector<std::vector<std::uint64_t>> maps;
-  for (const std::uint64_t sectors : sector_counts(memory)) maps.emplace_back((sectors + 63) / 64);
+std::vector<SectorMap> sector_maps(const GlobalMemory& memory) {
+  std::vector<SectorMap> maps;
+  for (const std::uint64_t sectors : sector_counts(memory)) maps.emplace_back(sectors);
   return maps;
+}
+
+template <class Count>
+std::uint64_t sum_over(const std::vector<SectorMap>& maps, Count count) {
+  std::uint64_t sum = 0;
+  for (const SectorMap& map : maps) sum += (map.*count)();
+  return sum;
 }
 
 }  // namespace
@@ -99,8 +83,8 @@ Traffic& Tally::traffic_of(AccessKind kind) {
 void Tally::mark(std::size_t segment, std::uint64_t first_sector, std::uint64_t count, AccessKind kind) {
   const std::uint64_t first = first_sector - first_sectors_[segment];
   if (kind == AccessKind::read && block_reads_.watching()) block_reads_.read(segment, first, count);
-  if (kind != AccessKind::write) mark(read_[segment], first, count);
-  if (kind != AccessKind::read) mark(written_[segment], first, count);
+  if (kind != AccessKind::write) read_[segment].mark(first, count);
+  if (kind != AccessKind::read) written_[segment].mark(first, count);
 }
 
 void Tally::global_in_runs(AccessPattern& pattern, std::uint64_t first, AccessKind kind) {
@@ -170,7 +154,7 @@ void Tally::local(const WarpAccess& access) {
   counters_.local_accesses.bytes_wanted += static_cast<std::uint64_t>(lanes_in(access.mask)) * access.bytes;
 }
 
-void Tally::add(const Tally& other) {
+void Tally::take(Tally& other) {
   counters_.blocks += other.counters_.blocks;
   counters_.divergent_branches += other.counters_.divergent_branches;
   counters_.shared_requests += other.counters_.shared_requests;
@@ -186,11 +170,10 @@ void Tally::add(const Tally& other) {
     changes_[i].lanes += other.changes_[i].lanes;
   }
   lanes_left_out_ += other.lanes_left_out_;
-  for (std::size_t segment = 0; segment < read_.size(); ++segment)
-    for (std::size_t i = 0; i < read_[segment].size(); ++i) {
-      read_[segment][i] |= other.read_[segment][i];
-      written_[segment][i] |= other.written_[segment][i];
-    }
+  for (std::size_t segment = 0; segment < read_.size(); ++segment) {
+    read_[segment].add(other.read_[segment]);
+    written_[segment].add(other.written_[segment]);
+  }
 }
 
 //! What was seen of some blocks, for all of them.
@@ -227,9 +210,9 @@ KernelCounters Tally::counters() const {
     sum.machine_instructions[pipe] = static_cast<std::uint64_t>(std::llround(work[pipe]));
   add_block_reads(sum);
   sum.busiest_atomics = atomic_places_.busiest();
-  sum.distinct_bytes_read = bytes_marked(read_);
-  sum.distinct_bytes_fetched = pairs_marked(read_) * 2 * sector_bytes;
-  sum.distinct_bytes_written = bytes_marked(written_);
+  sum.distinct_bytes_read = sum_over(read_, &SectorMap::marked) * sector_bytes;
+  sum.distinct_bytes_fetched = sum_over(read_, &SectorMap::marked_pairs) * 2 * sector_bytes;
+  sum.distinct_bytes_written = sum_over(written_, &SectorMap::marked) * sector_bytes;
   return sum;
 }
 

@@ -9,6 +9,7 @@
 #include "device/vgpu/machine/block_reads.hpp"
 #include "device/vgpu/machine/counters.hpp"
 #include "device/vgpu/machine/memory.hpp"
+#include "device/vgpu/machine/sector_map.hpp"
 #include "device/vgpu/machine/step.hpp"
 #include "device/vgpu/machine/warp_access.hpp"
 
@@ -43,8 +44,8 @@ class Tally {
     traffic.sectors += pattern.sectors;
     traffic.bytes_wanted += pattern.lanes * pattern.bytes;
     traffic.lines += last / sectors_in_line - sector / sectors_in_line + 1;
-    mark((kind == AccessKind::read ? read_ : written_)[pattern.segment_index],
-         sector - first_sectors_[pattern.segment_index], pattern.runs[0].count);
+    (kind == AccessKind::read ? read_ : written_)[pattern.segment_index].mark(
+        sector - first_sectors_[pattern.segment_index], pattern.runs[0].count);
   }
   void shared(AccessPattern& pattern, std::uint64_t first) {
     if (pattern.shared_passes == 0 || pattern.word_phase != first % 4) count_shared_passes(pattern, first);
@@ -61,12 +62,12 @@ class Tally {
   void shared(const WarpAccess& access);
   void local(const WarpAccess& access);
 
-  void add(const Tally& other);
+  //! Adds what the other has counted, which is then of no more use.
+  void take(Tally& other);
   //! What all this comes to.
   KernelCounters counters() const;
 
  private:
-  using SectorMap = std::vector<std::uint64_t>;  // one bit a sector of a segment
   static constexpr std::uint64_t sectors_in_line = 128 / sector_bytes;
 
   void change(std::uint32_t step, std::int64_t visits, std::int64_t lanes) {
@@ -76,12 +77,6 @@ class Tally {
   void global_in_runs(AccessPattern& pattern, std::uint64_t first, AccessKind kind);
   Traffic& traffic_of(AccessKind kind);
   void mark(std::size_t segment, std::uint64_t first_sector, std::uint64_t count, AccessKind kind);
-  static void mark(SectorMap& sectors, std::uint64_t first, std::uint64_t count) {
-    for (std::uint64_t here = 0; count > 0; first += here, count -= here) {
-      here = std::min(count, 64 - first % 64);
-      sectors[first / 64] |= (~std::uint64_t{0} >> (64 - here)) << (first % 64);
-    }
-  }
   void note_atomic(const AccessPattern& pattern, std::uint64_t first);
   void note_scattered_atomic(const WarpAccess& access);
   void add_block_reads(KernelCounters& sum) const;
