@@ -41,16 +41,21 @@ void UninitialisedReads::shared(const WarpAccess& access) {
 
 //! Lanes that lie together, at once. False, and nothing has happened, where they do not or something is missing.
 bool UninitialisedReads::shared_together(const WarpAccess& access) {
+  if (access.kind == AccessKind::read) return reads_what_was_written(access);
   const LaneShape shape = shape_of(access);
   if (shape == LaneShape::scattered || access.kind == AccessKind::atomic) return false;
-  bool complete = true;
-  for_each_part(access, shape, [&](std::uint64_t address, std::uint64_t bytes) {
-    if (access.kind == AccessKind::write)
-      shared_.set_range(address, bytes);
-    else
-      complete = complete && shared_.has_range(address, bytes);
-  });
-  return complete;
+  for_each_part(access, shape, [&](std::uint64_t address, std::uint64_t bytes) { shared_.set_range(address, bytes); });
+  return true;
+}
+
+bool UninitialisedReads::reads_what_was_written(const WarpAccess& access) const {
+  std::uint64_t missing = 0, last = ~std::uint64_t{0};
+  for (Mask rest = access.mask; rest != 0; rest &= rest - 1) {
+    const std::uint64_t address = (*access.addresses)[static_cast<std::size_t>(std::countr_zero(rest))];
+    if (address != last) missing |= shared_.missing(address, access.bytes);
+    last = address;
+  }
+  return missing == 0;
 }
 
 void UninitialisedReads::shared_lane(const WarpAccess& access, int lane) {

@@ -19,6 +19,7 @@ class UninitialisedReads {
 
  private:
   bool shared_together(const WarpAccess& access);
+  bool reads_what_was_written(const WarpAccess& access) const;
   void shared_lane(const WarpAccess& access, int lane);
   void local_lane(const WarpAccess& access, int lane);
   void global_lane(const WarpAccess& access, int lane);

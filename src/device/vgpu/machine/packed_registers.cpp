@@ -12,6 +12,7 @@ namespace {
 //! From the first step that it matters at to the last, in the order of steps.
 struct Life {
   std::size_t begin = std::numeric_limits<std::size_t>::max(), end = 0;
+  bool any() const { return begin <= end; }
   void extend(std::size_t step) {
     begin = std::min(begin, step);
     end = std::max(end, step);
@@ -38,15 +39,13 @@ struct Tenant {
 
 //! Those that may share a place, in the order in which they come to life. Predicates are small as they are; what is
 //! cleared when a block begins, and what steps with many registers name, keeps its own place.
-std::vector<Tenant> tenants(const Kernel& kernel, const Liveness& liveness) {
+std::vector<Tenant> tenants(const Kernel& kernel, const Liveness& liveness, const std::vector<Life>& lives) {
   std::set<Slot> kept;
   for (const auto& list : kernel.slot_lists) kept.insert(list.begin(), list.end());
-  const std::vector<Life> lives = lives_of(kernel, liveness);
   std::vector<Tenant> found;
   for (std::size_t i = 0; i < lives.size(); ++i) {
     const auto& [slot, kind] = liveness.registers()[i];
-    const bool used = lives[i].begin <= lives[i].end;
-    if (used && kind != Kind::predicate && !kept.contains(slot) && !liveness.wanted_at_entry().contains(i))
+    if (lives[i].any() && kind != Kind::predicate && !kept.contains(slot) && !liveness.wanted_at_entry().contains(i))
       found.push_back({i, lives[i]});
   }
   std::ranges::sort(found, {}, [](const Tenant& tenant) { return tenant.life.begin; });
@@ -83,11 +82,13 @@ class Lodging {
 class Moves {
  public:
   Moves(const Kernel& kernel, const Liveness& liveness) {
-    const std::vector<Tenant> lodgers = tenants(kernel, liveness);
-    std::set<Slot> shared;
-    for (const Tenant& tenant : lodgers) shared.insert(liveness.registers()[tenant.number].slot);
+    const std::vector<Life> lives = lives_of(kernel, liveness);
+    const std::vector<Tenant> lodgers = tenants(kernel, liveness, lives);
+    for (std::size_t i = 0; i < lives.size(); ++i)
+      if (!lives[i].any()) moved_[liveness.registers()[i].slot] = 0;
+    for (const Tenant& tenant : lodgers) moved_[liveness.registers()[tenant.number].slot] = 0;  // not yet
     for (const auto& [slot, kind] : kernel.registers->all())
-      if (!shared.contains(slot)) moved_[slot] = space_.reserve(kind);
+      if (!moved_.contains(slot)) moved_[slot] = space_.reserve(kind);
     Lodging narrow, broad;
     for (const Tenant& tenant : lodgers) {
       const auto& [slot, kind] = liveness.registers()[tenant.number];
