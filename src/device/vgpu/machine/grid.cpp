@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "device/vgpu/machine/block.hpp"
+#include "device/vgpu/machine/host_threads.hpp"
 
 namespace cudal1::vgpu {
 namespace {
@@ -207,9 +208,7 @@ KernelCounters run_grid(const Launch& launch, const GlobalMemory& memory) {
   if (launch.kernel->blocks_may_meet) {
     workers.front().run_in_turns(resident_blocks(launch));
   } else {
-    std::vector<std::jthread> threads;
-    for (std::size_t i = 1; i < workers.size(); ++i) threads.emplace_back([&workers, i] { workers[i].run_apart(); });
-    workers.front().run_apart();
+    run_on_host_threads(workers.size(), [&](std::size_t i) { workers[i].run_apart(); });
   }
   queue.rethrow();
   KernelCounters counters = sum_of(workers);
