@@ -9,20 +9,42 @@ namespace cudal1::vgpu {
 
 enum class LaneShape : std::uint8_t {
   scattered,
-  same,         //!< all lanes at one address
-  consecutive,  //!< all lanes, side by side
+  same,                   //!< all lanes at one address
+  consecutive,            //!< all lanes, side by side
+  same_by_eights,         //!< lanes 0 to 7, 8 to 15 … at one address each
+  consecutive_by_eights,  //!< the same among lanes 0 to 7, 8 to 15 …
 };
 
 inline LaneShape shape_of(const WarpAccess& access) {
   if (access.mask != full_mask) return LaneShape::scattered;
   const auto& addresses = *access.addresses;
   std::uint64_t apart = 0, out_of_line = 0;
-  for (std::size_t lane = 0; lane < warp_size; ++lane) {
-    apart |= addresses[lane] ^ addresses[0];
-    out_of_line |= addresses[lane] ^ (addresses[0] + lane * access.bytes);
-  }
-  if (apart == 0) return LaneShape::same;
-  return out_of_line == 0 ? LaneShape::consecutive : LaneShape::scattered;
+  for (std::size_t eight = 0; eight < warp_size; eight += 8)
+    for (std::size_t i = 0; i < 8; ++i) {
+      apart |= addresses[eight + i] ^ addresses[eight];
+      out_of_line |= addresses[eight + i] ^ (addresses[eight] + i * access.bytes);
+    }
+  if (apart != 0 && out_of_line != 0) return LaneShape::scattered;
+  const std::uint64_t step = apart == 0 ? 0 : 8 * access.bytes;
+  std::uint64_t elsewhere = 0;
+  for (std::size_t eight = 8; eight < warp_size; eight += 8)
+    elsewhere |= addresses[eight] ^ (addresses[0] + eight / 8 * step);
+  if (apart == 0) return elsewhere == 0 ? LaneShape::same : LaneShape::same_by_eights;
+  return elsewhere == 0 ? LaneShape::consecutive : LaneShape::consecutive_by_eights;
+}
+
+inline bool is_by_eights(LaneShape shape) {
+  return shape == LaneShape::same_by_eights || shape == LaneShape::consecutive_by_eights;
+}
+
+//! visit(address, bytes) for the parts of an access whose lanes lie together; not for scattered ones.
+template <class Visit>
+void for_each_part(const WarpAccess& access, LaneShape shape, Visit visit) {
+  const auto& addresses = *access.addresses;
+  if (shape == LaneShape::same) return visit(addresses[0], std::uint64_t{access.bytes});
+  if (shape == LaneShape::consecutive) return visit(addresses[0], std::uint64_t{access.bytes} * warp_size);
+  const std::uint64_t bytes = shape == LaneShape::same_by_eights ? access.bytes : 8 * access.bytes;
+  for (std::size_t eight = 0; eight < warp_size; eight += 8) visit(addresses[eight], bytes);
 }
 
 struct AddressRange {

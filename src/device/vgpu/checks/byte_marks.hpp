@@ -1,6 +1,7 @@
 // One bit for each byte of a memory: whether something was written there.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <vector>
@@ -14,6 +15,16 @@ constexpr std::uint64_t mark_bits(std::uint64_t address, std::uint32_t bytes) {
   return ((std::uint64_t{1} << bytes) - 1) << address % bytes_per_mark_word;
 }
 
+//! visit(address, bits) for each word that so many bytes from an address on lie in.
+template <class Visit>
+void for_each_mark_word(std::uint64_t begin, std::uint64_t bytes, Visit visit) {
+  for (const std::uint64_t end = begin + bytes; begin < end;) {
+    const std::uint64_t first = begin % bytes_per_mark_word, count = std::min(bytes_per_mark_word - first, end - begin);
+    visit(begin, (~std::uint64_t{0} >> (bytes_per_mark_word - count)) << first);
+    begin += count;
+  }
+}
+
 class ByteMarks {
  public:
   explicit ByteMarks(std::uint64_t bytes)
@@ -24,6 +35,13 @@ class ByteMarks {
     const std::uint64_t bits = mark_bits(address, bytes) & ~word;
     word |= bits;
     missing_ -= static_cast<std::uint64_t>(std::popcount(bits));
+  }
+  void set_range(std::uint64_t begin, std::uint64_t bytes) {
+    for_each_mark_word(begin, bytes, [&](std::uint64_t address, std::uint64_t bits) {
+      std::uint64_t& word = words_[address / bytes_per_mark_word];
+      missing_ -= static_cast<std::uint64_t>(std::popcount(bits & ~word));
+      word |= bits;
+    });
   }
   //! Those of the access's bits that are not set.
   std::uint64_t missing(std::uint64_t address, std::uint32_t bytes) const {

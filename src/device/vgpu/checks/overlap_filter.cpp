@@ -11,12 +11,15 @@ void OverlapFilter::clear() {
   std::ranges::fill(written_, 0);
 }
 
+//! Lanes that write to one place overlap.
 bool OverlapFilter::overlaps(const WarpAccess& access, LaneShape shape) {
-  const std::uint64_t first = (*access.addresses)[0];
-  if (shape == LaneShape::consecutive) return touch_range(access.kind, first, std::uint64_t{warp_size} * access.bytes);
-  if (shape == LaneShape::same && access.kind == AccessKind::read)
-    return touch(access.kind, first / bytes_per_mark_word, mark_bits(first, access.bytes));
-  return touch_lanes(access);
+  const bool together = shape == LaneShape::same || shape == LaneShape::same_by_eights;
+  if (shape == LaneShape::scattered || (together && access.kind != AccessKind::read)) return touch_lanes(access);
+  bool overlap = false;
+  for_each_part(access, shape, [&](std::uint64_t address, std::uint64_t bytes) {
+    overlap |= touch_range(access.kind, address, bytes);
+  });
+  return overlap;
 }
 
 bool OverlapFilter::touch(AccessKind kind, std::uint64_t word, std::uint64_t bits) {
@@ -31,12 +34,9 @@ bool OverlapFilter::touch(AccessKind kind, std::uint64_t word, std::uint64_t bit
 
 bool OverlapFilter::touch_range(AccessKind kind, std::uint64_t begin, std::uint64_t bytes) {
   bool overlap = false;
-  for (const std::uint64_t end = begin + bytes; begin < end;) {
-    const std::uint64_t first = begin % bytes_per_mark_word, count = std::min(bytes_per_mark_word - first, end - begin);
-    const std::uint64_t bits = (~std::uint64_t{0} >> (bytes_per_mark_word - count)) << first;
-    overlap |= touch(kind, begin / bytes_per_mark_word, bits);
-    begin += count;
-  }
+  for_each_mark_word(begin, bytes, [&](std::uint64_t address, std::uint64_t bits) {
+    overlap |= touch(kind, address / bytes_per_mark_word, bits);
+  });
   return overlap;
 }
 

@@ -16,7 +16,14 @@ std::atomic<std::uint64_t>& ScratchMarks::Range::word(std::uint64_t address) con
 }
 
 void ScratchMarks::Range::set(std::uint64_t address, std::uint32_t bytes) {
-  const std::uint64_t bits = mark_bits(address, bytes);
+  set_bits(address, mark_bits(address, bytes));
+}
+
+void ScratchMarks::Range::set_range(std::uint64_t begin, std::uint64_t bytes) {
+  for_each_mark_word(begin, bytes, [&](std::uint64_t address, std::uint64_t bits) { set_bits(address, bits); });
+}
+
+void ScratchMarks::Range::set_bits(std::uint64_t address, std::uint64_t bits) {
   if ((word(address).load(std::memory_order_relaxed) & bits) == bits) return;
   const std::uint64_t before = word(address).fetch_or(bits, std::memory_order_relaxed);
   missing_.fetch_sub(static_cast<std::uint64_t>(std::popcount(bits & ~before)), std::memory_order_relaxed);

@@ -20,10 +20,13 @@ class ScratchMarks {
     bool holds(std::uint64_t address) const { return address - begin_ < bytes_; }
     bool meets(std::uint64_t begin, std::uint64_t end) const { return begin < begin_ + bytes_ && begin_ < end; }
     void set(std::uint64_t address, std::uint32_t bytes);
+    //! All of them in here.
+    void set_range(std::uint64_t begin, std::uint64_t bytes);
     std::uint64_t missing(std::uint64_t address, std::uint32_t bytes) const;
     bool complete() const { return missing_.load(std::memory_order_relaxed) == 0; }
 
    private:
+    void set_bits(std::uint64_t address, std::uint64_t bits);
     std::atomic<std::uint64_t>& word(std::uint64_t address) const;
     std::uint64_t begin_, bytes_;
     std::unique_ptr<std::atomic<std::uint64_t>[]> words_;

@@ -3,6 +3,15 @@
 #include <fmt/format.h>
 
 namespace cudal1::vgpu {
+namespace {
+
+//! How many addresses say where all lanes lie, apart from the first.
+std::size_t addresses_kept(LaneShape shape) {
+  if (shape == LaneShape::scattered) return warp_size;
+  return is_by_eights(shape) ? warp_size / 8 : 0;
+}
+
+}  // namespace
 
 SharedRaces::SharedRaces(const BlockPlace& block, const BlockOrder& order)
     : block_(block), order_(order), filter_(block.launch->shared_bytes) {}
@@ -10,6 +19,8 @@ SharedRaces::SharedRaces(const BlockPlace& block, const BlockOrder& order)
 void SharedRaces::access(const WarpAccess& access) {
   if (generation_ != order_.generation()) begin_generation();
   if (!precise_) {
+    if (!written_ && access.kind == AccessKind::read) return note(access, LaneShape::scattered);
+    if (!written_) filter_notes();
     const LaneShape shape = shape_of(access);
     precise_ = access.kind == AccessKind::atomic || filter_.overlaps(access, shape);
     if (!precise_) return note(access, shape);
@@ -21,7 +32,7 @@ void SharedRaces::access(const WarpAccess& access) {
 void SharedRaces::begin_generation() {
   generation_ = order_.generation();
   filter_.clear();
-  precise_ = false;
+  precise_ = written_ = false;
   notes_.clear();
   words_.clear();
 }
@@ -30,28 +41,45 @@ void SharedRaces::note(const WarpAccess& access, LaneShape shape) {
   if (notes_.size() >= most_notes && access.kind == AccessKind::read) return;
   const auto& addresses = *access.addresses;
   notes_.push_back({access, order_.stamp(access.warp), shape, static_cast<std::uint32_t>(addresses[0]), words_.size()});
-  if (shape == LaneShape::scattered)
-    for (const std::uint64_t address : addresses) words_.push_back(static_cast<std::uint32_t>(address));
+  const std::size_t kept = addresses_kept(shape), begin = words_.size();
+  words_.resize(begin + kept);
+  if (kept == warp_size)
+    for (std::size_t i = 0; i < warp_size; ++i) words_[begin + i] = static_cast<std::uint32_t>(addresses[i]);
+  else
+    for (std::size_t i = 0; i < kept; ++i) words_[begin + i] = static_cast<std::uint32_t>(addresses[8 * i]);
   if (access.values) words_.insert(words_.end(), access.values, access.values + warp_size);
+}
+
+//! As long as nobody writes there is nothing to ask; mostly a barrier comes first, and all is forgotten.
+void SharedRaces::filter_notes() {
+  written_ = true;
+  for (const Note& made : notes_) {
+    std::array<std::uint64_t, warp_size> addresses;
+    filter_.overlaps(restored(made, addresses), made.shape);
+  }
 }
 
 //! None of them overlap, so that nothing is found here.
 void SharedRaces::enter_notes() {
   if (pieces_.empty()) pieces_.resize((block_.launch->shared_bytes + piece_bytes_ - 1) / piece_bytes_);
-  for (const Note& made : notes_) enter_note(made);
+  for (const Note& made : notes_) {
+    std::array<std::uint64_t, warp_size> addresses;
+    enter(restored(made, addresses), made.stamp);
+  }
   notes_.clear();
 }
 
-void SharedRaces::enter_note(const Note& note) {
+WarpAccess SharedRaces::restored(const Note& note, std::array<std::uint64_t, warp_size>& addresses) const {
   const std::uint32_t* words = words_.data() + note.words;
-  std::array<std::uint64_t, warp_size> addresses;
-  const std::uint64_t step = note.shape == LaneShape::consecutive ? note.access.bytes : 0;
+  const std::size_t kept = addresses_kept(note.shape), together = kept == 0 ? warp_size : warp_size / kept;
+  const bool side_by_side = note.shape == LaneShape::consecutive || note.shape == LaneShape::consecutive_by_eights;
+  const std::uint64_t step = side_by_side ? note.access.bytes : 0;
   for (std::size_t lane = 0; lane < warp_size; ++lane)
-    addresses[lane] = note.shape == LaneShape::scattered ? words[lane] : note.first_address + lane * step;
+    addresses[lane] = (kept == 0 ? note.first_address : words[lane / together]) + lane % together * step;
   WarpAccess access = note.access;
   access.addresses = &addresses;
-  if (access.values) access.values = note.shape == LaneShape::scattered ? words + warp_size : words;
-  enter(access, note.stamp);
+  if (access.values) access.values = words + kept;
+  return access;
 }
 
 //! Lanes that read the same place count as one reader.

@@ -35,7 +35,8 @@ class SharedRaces {
 
   void begin_generation();
   void note(const WarpAccess& access, LaneShape shape);
-  void enter_note(const Note& note);
+  void filter_notes();
+  WarpAccess restored(const Note& note, std::array<std::uint64_t, warp_size>& addresses) const;
   void enter_notes();
   void enter(const WarpAccess& access, std::uint32_t stamp);
   void enter_lanes(const WarpAccess& access, std::uint32_t stamp, std::uint64_t address, Mask lanes);
@@ -46,6 +47,7 @@ class SharedRaces {
   const BlockOrder& order_;
   std::uint32_t generation_ = 0;
   bool precise_ = false;
+  bool written_ = false;  // since the last barrier; until then the filter knows nothing of the notes
   OverlapFilter filter_;
   std::vector<Note> notes_;
   std::vector<std::uint32_t> words_;

@@ -30,13 +30,32 @@ void UninitialisedReads::fail(const WarpAccess& access, int lane, const std::str
 }
 
 void UninitialisedReads::shared(const WarpAccess& access) {
-  if (shared_.complete()) return;
+  if (shared_.complete() || shared_together(access)) return;
   std::uint64_t last = ~std::uint64_t{0};  // lanes that touch one place do so once
   for_each_lane(access.mask, [&](int lane) {
     const std::uint64_t address = (*access.addresses)[static_cast<std::size_t>(lane)];
     if (address != last) shared_lane(access, lane);
     last = address;
   });
+}
+
+//! Lanes that lie together, at once. False, and nothing has happened, where they do not or something is missing.
+bool UninitialisedReads::shared_together(const WarpAccess& access) {
+  if (access.kind == AccessKind::read) return reads_what_was_written(access);
+  const LaneShape shape = shape_of(access);
+  if (shape == LaneShape::scattered || access.kind == AccessKind::atomic) return false;
+  for_each_part(access, shape, [&](std::uint64_t address, std::uint64_t bytes) { shared_.set_range(address, bytes); });
+  return true;
+}
+
+bool UninitialisedReads::reads_what_was_written(const WarpAccess& access) const {
+  std::uint64_t missing = 0, last = ~std::uint64_t{0};
+  for (Mask rest = access.mask; rest != 0; rest &= rest - 1) {
+    const std::uint64_t address = (*access.addresses)[static_cast<std::size_t>(std::countr_zero(rest))];
+    if (address != last) missing |= shared_.missing(address, access.bytes);
+    last = address;
+  }
+  return missing == 0;
 }
 
 void UninitialisedReads::shared_lane(const WarpAccess& access, int lane) {
@@ -65,6 +84,9 @@ void UninitialisedReads::global(const WarpAccess& access) {
   if (!block_.launch->scratch || block_.launch->scratch->empty()) return;
   const AddressRange range = range_of(access);
   if (!block_.launch->scratch->may_miss(range.begin, range.end)) return;
+  if (access.kind == AccessKind::write && shape_of(access) == LaneShape::consecutive)
+    if (ScratchMarks::Range* one = range_at(range.begin); one && one->holds(range.end - 1))
+      return one->set_range(range.begin, range.end - range.begin);
   for_each_lane(access.mask, [&](int lane) { global_lane(access, lane); });
 }
 

@@ -18,6 +18,8 @@ class UninitialisedReads {
   void global(const WarpAccess& access);
 
  private:
+  bool shared_together(const WarpAccess& access);
+  bool reads_what_was_written(const WarpAccess& access) const;
   void shared_lane(const WarpAccess& access, int lane);
   void local_lane(const WarpAccess& access, int lane);
   void global_lane(const WarpAccess& access, int lane);

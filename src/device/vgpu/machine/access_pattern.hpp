@@ -42,6 +42,11 @@ struct alignas(64) AccessPattern {
   std::uint8_t sector_phase = 0;
   std::uint8_t sector_runs = 0;
 
+  //! Of shared memory: the bytes of each lane where all lanes took part, all is aligned if the first address is, and
+  //! the passes are counted for such; else 0.
+  std::uint32_t ready_bytes = 0;
+  std::uint64_t last_lowest = 0;  //!< where the lowest address may lie at most to be in bounds; set with ready_bytes
+
   const Segment* segment = nullptr;  //!< of global memory, where the last access went
   std::size_t segment_index = 0;
   std::array<SectorRun, warp_size> runs;  //!< sector_runs of them
@@ -50,8 +55,10 @@ struct alignas(64) AccessPattern {
 //! A step has a pattern for the whole warp, some for its first lanes, and one for all else: loops that halve the lanes
 //! with every round, and guards at a row's end, would otherwise forget what they knew.
 inline constexpr std::size_t pattern_ways = 8;
+inline constexpr std::size_t whole_warp_way = 6;
 inline std::size_t pattern_way(Mask mask) {
-  return mask == full_mask ? 6 : static_cast<std::size_t>(std::bit_width(static_cast<unsigned>(std::countr_one(mask))));
+  return mask == full_mask ? whole_warp_way
+                           : static_cast<std::size_t>(std::bit_width(static_cast<unsigned>(std::countr_one(mask))));
 }
 
 //! Whether lanes of the pattern's mask name the addresses that it says. `first` is the address of the first of them.

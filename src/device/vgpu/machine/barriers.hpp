@@ -26,6 +26,19 @@ class Barriers {
   };
   //! Why this cannot be, or empty.
   std::optional<std::string> arrive(const Arrival& arrival);
+  //! The same for a whole warp, as far as it has not ended, at a barrier for all. False, and nothing has happened,
+  //! where there is more to it.
+  bool arrive_whole(std::uint32_t warp, std::uint32_t number, Mask lanes) {
+    if (number >= barrier_count) return false;
+    Barrier& barrier = all_[number];
+    if (barrier.wanted != 0 || lanes != live_[warp] || barrier.lanes[warp] != 0) return false;
+    used_ |= 1u << number;
+    barrier.lanes[warp] = lanes;
+    barrier.arrived += warp_size;
+    ++barrier.full_warps;
+    barrier.voters += static_cast<std::uint32_t>(lanes_in(lanes));
+    return true;
+  }
   //! These lanes have ended: barriers for all threads no longer need them.
   void leave(std::uint32_t warp, Mask lanes);
 

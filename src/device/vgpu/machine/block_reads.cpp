@@ -13,25 +13,26 @@ std::size_t place_of(std::uint64_t key) { return static_cast<std::size_t>((key *
 void BlockReads::begin_block(bool watched) {
   watching_ = watched;
   if (!watched || !seen_.empty()) return;
-  for (const std::uint64_t sectors : sectors_) seen_.emplace_back((sectors + 63) / 64);
+  for (const std::uint64_t sectors : sectors_) seen_.emplace_back(sectors);
 }
 
 void BlockReads::end_block() {
-  for (const Word& word : touched_) seen_[word.segment][word.index] = 0;
+  watching_ = false;
+  if (touched_.empty()) return;
+  for (const Word& word : touched_) seen_[word.segment].word(word.sector) = 0;
   touched_.clear();
   recent_.fill(0);
-  watching_ = false;
 }
 
 void BlockReads::read_one(std::size_t segment, std::uint64_t sector) {
   const std::uint64_t key = key_of(segment, sector);
   std::uint64_t& recent = recent_[place_of(key)];
-  std::uint64_t& word = seen_[segment][sector / 64];
+  std::uint64_t& word = seen_[segment].word(sector);
   const std::uint64_t bit = std::uint64_t{1} << sector % 64;
   ++asked_;
   if (recent == key) ++repeated_soon_;
   if ((word & bit) == 0) ++distinct_;
-  if (word == 0) touched_.push_back({segment, sector / 64});
+  if (word == 0) touched_.push_back({segment, sector});
   recent = key;
   word |= bit;
 }

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "device/vgpu/machine/sector_map.hpp"
+
 namespace cudal1::vgpu {
 
 //! Looks on at some of the blocks only. Of blocks that run in turns it takes those between two ends for one.
@@ -27,7 +29,7 @@ class BlockReads {
  private:
   struct Word {
     std::size_t segment;
-    std::uint64_t index;
+    std::uint64_t sector;  // the first of them
   };
 
   void read_one(std::size_t segment, std::uint64_t sector);
@@ -35,9 +37,9 @@ class BlockReads {
   std::vector<std::uint64_t> sectors_;
   bool watching_ = false;
   std::uint64_t asked_ = 0, distinct_ = 0, repeated_soon_ = 0;
-  std::vector<std::vector<std::uint64_t>> seen_;  // by segment, one bit a sector; made when first needed
-  std::vector<Word> touched_;                     // words of it that are not zero
-  std::array<std::uint64_t, 256> recent_{};       // sectors, by a hash of them
+  std::vector<SectorMap> seen_;              // by segment; made when first needed
+  std::vector<Word> touched_;                // words of it that are not zero
+  std::array<std::uint64_t, 256> recent_{};  // sectors, by a hash of them
 };
 
 }  // namespace cudal1::vgpu

@@ -28,6 +28,7 @@ class Planner {
 
  private:
   void visit_call(const ptx::Instruction& call) {
+    plan_.any = true;
     if (find_system_function(operands_of_call(call).function->name)) return;
     const ptx::Function& callee = function_of(call);
     plan_.sites.emplace(&call, static_cast<std::uint32_t>(plan_.sites.size()));

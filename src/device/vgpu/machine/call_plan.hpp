@@ -25,6 +25,7 @@ struct CallPlan {
   std::map<const ptx::Instruction*, std::uint32_t> sites;           //!< every call of them, with a number of its own
   std::map<const ptx::Instruction*, const ptx::Function*> callees;  //!< of each
   std::set<const ptx::Function*> recursive;
+  bool any = false;  //!< calls at all, those of the device's own functions included
 };
 //! Throws PtxError: calls of what is not in the module, or through pointers.
 CallPlan plan_calls(const ptx::Module& module, const ptx::Function& entry);

@@ -12,6 +12,8 @@
 #include "device/vgpu/machine/effects.hpp"
 #include "device/vgpu/machine/instruction_class.hpp"
 #include "device/vgpu/machine/memory.hpp"
+#include "device/vgpu/machine/packed_registers.hpp"
+#include "device/vgpu/machine/quick_steps.hpp"
 #include "device/vgpu/machine/repeated_addresses.hpp"
 #include "device/vgpu/machine/unwritten_registers.hpp"
 #include "device/vgpu/machine/warp.hpp"
@@ -70,7 +72,8 @@ class Decoder : private CallDecoder {
     set_targets();
     mark_spinning_loops();
     mark_repeated_addresses(kernel_);
-    kernel_.read_unwritten = registers_read_unwritten(kernel_);
+    place_registers();
+    mark_quick_steps(kernel_);
     return std::move(kernel_);
   }
 
@@ -137,6 +140,12 @@ class Decoder : private CallDecoder {
       std::ranges::for_each(loop.instructions, to_step);
       kernel_.code.loops.push_back(std::move(loop));
     }
+  }
+
+  void place_registers() {
+    const Liveness liveness(kernel_);
+    kernel_.read_unwritten = registers_read_unwritten(kernel_, liveness);
+    if (!calls_.any) pack_registers(kernel_, liveness);
   }
 
   //! Branches back over something that another thread may be waited for with.

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "device/vgpu/machine/block.hpp"
+#include "device/vgpu/machine/host_threads.hpp"
 
 namespace cudal1::vgpu {
 namespace {
@@ -85,12 +86,11 @@ class Queue {
 class Worker {
  public:
   Worker(const Launch& launch, const GlobalMemory& memory, Queue& queue)
-      : launch_(launch), memory_(memory), queue_(queue), patterns_(pattern_ways * launch.kernel->patterns) {
-    if (launch.counting) tally_.emplace(*launch.kernel, memory);
-  }
+      : launch_(launch), memory_(memory), queue_(queue) {}
 
   //! Blocks that nobody waits for, one after the other.
   void run_apart() {
+    prepare();
     Place& place = add_place();
     while (begin_next(place))
       while (!place.block->ended() && advance(place)) {
@@ -99,6 +99,7 @@ class Worker {
 
   //! All blocks, in order. One that waits for others lets the next go on, up to so many at a time.
   void run_in_turns(std::uint64_t resident) {
+    prepare();
     bool busy = true;
     for (std::size_t turn = 0; busy; turn = 0) {
       busy = false;
@@ -113,13 +114,19 @@ class Worker {
     }
   }
 
-  const Tally* tally() const { return tally_ ? &*tally_ : nullptr; }
+  Tally* tally() { return tally_ ? &*tally_ : nullptr; }
 
  private:
   struct Place {
     std::unique_ptr<Block> block;
     std::uint64_t number = 0;
   };
+
+  //! On the thread that runs the blocks: its memory is then near it, and others need not wait.
+  void prepare() {
+    patterns_.resize(pattern_ways * launch_.kernel->patterns);
+    if (launch_.counting) tally_.emplace(*launch_.kernel, memory_);
+  }
 
   Place& add_place() {
     auto block = std::make_unique<Block>(launch_, memory_, patterns_.data(), tally_ ? &*tally_ : nullptr);
@@ -181,8 +188,8 @@ std::uint64_t host_threads(const Launch& launch, std::uint64_t blocks) {
 
 KernelCounters sum_of(std::deque<Worker>& workers) {
   if (!workers.front().tally()) return {};
-  Tally sum = *workers.front().tally();
-  for (std::size_t i = 1; i < workers.size(); ++i) sum.add(*workers[i].tally());
+  Tally& sum = *workers.front().tally();
+  for (std::size_t i = 1; i < workers.size(); ++i) sum.take(*workers[i].tally());
   return sum.counters();
 }
 
@@ -201,9 +208,7 @@ KernelCounters run_grid(const Launch& launch, const GlobalMemory& memory) {
   if (launch.kernel->blocks_may_meet) {
     workers.front().run_in_turns(resident_blocks(launch));
   } else {
-    std::vector<std::jthread> threads;
-    for (std::size_t i = 1; i < workers.size(); ++i) threads.emplace_back([&workers, i] { workers[i].run_apart(); });
-    workers.front().run_apart();
+    run_on_host_threads(workers.size(), [&](std::size_t i) { workers[i].run_apart(); });
   }
   queue.rethrow();
   KernelCounters counters = sum_of(workers);

@@ -39,6 +39,9 @@ __attribute__((always_inline)) inline std::byte* Warp::shared_range(AccessPatter
   const std::uint64_t lowest = lowest_address(pattern, first), bytes = bytes_spanned(pattern);
   if (lowest >= block_.shared.size() || bytes > block_.shared.size() - lowest) return nullptr;
   if (block_.tally) block_.tally->shared(pattern, first);
+  pattern.ready_bytes =
+      block_.tally && pattern.mask == full_mask && pattern.bytes >= 4 && pattern.aligned ? pattern.bytes : 0;
+  pattern.last_lowest = block_.shared.size() - bytes;
   if (block_.observer) show(pattern, first, kind, step, &AccessObserver::shared);
   return block_.shared.data() + first;
 }
@@ -68,12 +71,10 @@ __attribute__((always_inline)) inline Reach Warp::reach(const Step& step, Mask m
 
 __attribute__((always_inline)) inline Reach Warp::reach_shared_again(const Step& step, std::uint32_t bytes) {
   const auto* addresses = registers_.words<std::uint64_t>(step.operation.operands[0]);
-  const AccessPattern& pattern = block_.patterns[step.pattern * pattern_ways + pattern_way(full_mask)];
+  const AccessPattern& pattern = block_.patterns[step.pattern * pattern_ways + whole_warp_way];
   const std::uint64_t first = addresses[0] + static_cast<std::uint64_t>(step.offset);
-  const std::uint64_t lowest = lowest_address(pattern, first), size = block_.shared.size();
-  const bool counted = pattern.shared_passes != 0 && pattern.word_phase == first % 4;
-  if (pattern.mask != full_mask || pattern.bytes != bytes || !pattern.aligned || (first & (bytes - 1)) != 0 ||
-      lowest >= size || bytes_spanned(pattern) > size - lowest || !counted || !block_.tally || block_.observer)
+  if (pattern.ready_bytes != bytes || (first & (bytes - 1)) != 0 ||
+      lowest_address(pattern, first) > pattern.last_lowest)
     return {};
   if (!step.address_repeated && !matches(pattern, addresses, addresses[0], full_mask)) return {};
   block_.tally->shared_again(pattern);

@@ -7,15 +7,11 @@
 #include "device/vgpu/ptx/lexer.hpp"
 
 namespace cudal1::vgpu {
-namespace {
 
-//! All lanes of a register. Those of 16 bits take words of 32.
-std::size_t bytes_of(Kind kind) {
+std::size_t bytes_of_register(Kind kind) {
   if (kind == Kind::predicate) return sizeof(Mask);
   return warp_size * (bits_of(kind) == 64 ? sizeof(std::uint64_t) : sizeof(std::uint32_t));
 }
-
-}  // namespace
 
 Kind kind_of_register(const std::string& type, int ptx_line) {
   if (type == "pred") return Kind::predicate;
@@ -42,7 +38,7 @@ void RegisterMap::declare(const ptx::Function& function, const std::string& scop
     if (family.count == 0) registers_[name] = {reserve(kind), kind};
     for (std::uint32_t i = 0; i < family.count; ++i) registers_[fmt::format("{}{}", name, i)] = {reserve(kind), kind};
   }
-  declared_bytes_ = bytes_;
+  declared_bytes_ = space_.bytes();
 }
 
 std::vector<RegisterMap::Register> RegisterMap::registers_in(const std::string& scope) const {
@@ -81,12 +77,22 @@ void RegisterMap::fill_constants(Registers& registers) const {
 }
 
 //! A register that the vector unit reads begins with a cache line.
-Slot RegisterMap::reserve(Kind kind) {
+Slot SlotSpace::reserve(Kind kind) {
   constexpr std::size_t line = 64;
   if (kind != Kind::predicate) bytes_ = (bytes_ + line - 1) / line * line;
   const std::size_t slot = bytes_;
-  bytes_ += bytes_of(kind);
+  bytes_ += bytes_of_register(kind);
   return static_cast<Slot>(slot);
+}
+
+Slot RegisterMap::reserve(Kind kind) { return all_.emplace_back(Register{space_.reserve(kind), kind}).slot; }
+
+void RegisterMap::move(const std::function<void(Slot&)>& change, const SlotSpace& space) {
+  for (auto& [name, one] : registers_) change(one.slot);
+  for (auto& [constant, slot] : constants_) change(slot);
+  for (Register& one : all_) change(one.slot);
+  change(carry_);
+  space_ = space;
 }
 
 }  // namespace cudal1::vgpu

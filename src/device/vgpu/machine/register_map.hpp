@@ -1,6 +1,7 @@
 // Which slot a register of a function has.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -10,6 +11,19 @@
 #include "device/vgpu/ptx/syntax.hpp"
 
 namespace cudal1::vgpu {
+
+//! All lanes of a register. Those of 16 bits take words of 32.
+std::size_t bytes_of_register(Kind kind);
+
+//! Gives out slots, one behind the other.
+class SlotSpace {
+ public:
+  Slot reserve(Kind kind);
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  std::size_t bytes_ = 64;  // slot 0 means none
+};
 
 //! Registers, constants and special registers of one function, each with a slot of its own.
 class RegisterMap {
@@ -36,11 +50,15 @@ class RegisterMap {
   //! Where add.cc leaves its carry for addc: a predicate.
   Slot carry();
 
-  std::size_t bytes() const { return bytes_; }
+  std::size_t bytes() const { return space_.bytes(); }
+  //! Every slot that was given out, in order.
+  const std::vector<Register>& all() const { return all_; }
   //! Of the registers that the function declares; they come first.
   std::size_t declared_bytes() const { return declared_bytes_; }
   //! Puts the constants in place; once a warp.
   void fill_constants(Registers& registers) const;
+  //! Everything goes where `change` says, which is in this space.
+  void move(const std::function<void(Slot&)>& change, const SlotSpace& space);
 
  private:
   struct Constant {
@@ -52,7 +70,8 @@ class RegisterMap {
   std::map<std::string, Register> registers_;
   std::map<Constant, Slot> constants_;
   Slot carry_ = 0;
-  std::size_t bytes_ = 64;  // slot 0 means none
+  SlotSpace space_;
+  std::vector<Register> all_;
   std::size_t declared_bytes_ = 0;
 };
 

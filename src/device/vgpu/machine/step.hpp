@@ -31,6 +31,23 @@ enum class Flow : std::uint8_t {
   warp_barrier,  //!< of the lanes that `members` names
 };
 
+//! How a warp whose lanes all go together does a step (whole_warp.cpp). What programs mostly consist of needs no call.
+enum class Quick : std::uint8_t {
+  leave,  //!< not there
+  call_operation,
+  call_effect,
+  branch,
+  load_shared,          //!< one register of 32 bits
+  load_shared_vectors,  //!< four of them
+  fused_multiply_add,   //!< these of fp32, to nearest
+  add_real,
+  multiply_real,
+  add32,
+  add64,
+  copy32,
+  copy64,
+};
+
 enum class AddressSpace : std::uint8_t { generic, global, shared, local, constant };
 
 //! What a thread does at a barrier of the block.
@@ -45,12 +62,13 @@ struct alignas(64) Step {
   bool address_repeated : 1 =
       false;  //!< of a memory access: the one before it with this pattern had the same addresses
   AddressSpace space = AddressSpace::global;  //!< of a memory access
-  Slot guard = 0;                             //!< a predicate, or 0: always
-  Operation operation;                        //!< of compute; effects use its slots as they like
-  Effect effect = nullptr;                    //!< of effect and gather
-  std::int64_t offset = 0;                    //!< of a memory access: added to the address
-  std::uint32_t pattern = 0;                  //!< of a memory access: which AccessPattern it is compared with
-  std::uint32_t target = 0;                   //!< of branch: index of a step
+  Quick quick = Quick::leave;
+  Slot guard = 0;             //!< a predicate, or 0: always
+  Operation operation;        //!< of compute; effects use its slots as they like
+  Effect effect = nullptr;    //!< of effect and gather
+  std::int64_t offset = 0;    //!< of a memory access: added to the address
+  std::uint32_t pattern = 0;  //!< of a memory access: which AccessPattern it is compared with
+  std::uint32_t target = 0;   //!< of branch: index of a step
 
   std::array<Slot, 4> data{};             //!< of a memory access: the registers that are loaded or stored
   Slot members = 0;                       //!< of gather and warp_barrier: a mask in every lane

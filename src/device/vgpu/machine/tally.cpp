@@ -16,22 +16,6 @@ void add_to(Traffic& sum, const Traffic& more) {
   sum.passes += more.passes;
 }
 
-std::uint64_t bytes_marked(const std::vector<std::vector<std::uint64_t>>& segments) {
-  std::uint64_t sectors = 0;
-  for (const auto& words : segments)
-    for (const std::uint64_t word : words) sectors += static_cast<std::uint64_t>(std::popcount(word));
-  return sectors * sector_bytes;
-}
-
-std::uint64_t pairs_marked(const std::vector<std::vector<std::uint64_t>>& segments) {
-  constexpr std::uint64_t evens = 0x5555555555555555u;
-  std::uint64_t pairs = 0;
-  for (const auto& words : segments)
-    for (const std::uint64_t word : words)
-      pairs += static_cast<std::uint64_t>(std::popcount((word | word >> 1) & evens));
-  return pairs;
-}
-
 //! Lines among sectors that come in order.
 class LineCount {
  public:
@@ -59,6 +43,12 @@ std::uint64_t passes_of(const WarpAccess& access) {
   return pattern.shared_passes;
 }
 
+std::vector<std::uint64_t> first_sectors(const GlobalMemory& memory) {
+  std::vector<std::uint64_t> firsts;
+  for (const Segment& segment : memory.segments()) firsts.push_back(first_sector_of(segment));
+  return firsts;
+}
+
 std::vector<std::uint64_t> sector_counts(const GlobalMemory& memory) {
   std::vector<std::uint64_t> counts;
   for (const Segment& segment : memory.segments())
@@ -66,10 +56,17 @@ std::vector<std::uint64_t> sector_counts(const GlobalMemory& memory) {
   return counts;
 }
 
-std::vector<std::vector<std::uint64_t>> sector_maps(const GlobalMemory& memory) {
-  std::vector<std::vector<std::uint64_t>> maps;
-  for (const std::uint64_t sectors : sector_counts(memory)) maps.emplace_back((sectors + 63) / 64);
+std::vector<SectorMap> sector_maps(const GlobalMemory& memory) {
+  std::vector<SectorMap> maps;
+  for (const std::uint64_t sectors : sector_counts(memory)) maps.emplace_back(sectors);
   return maps;
+}
+
+template <class Count>
+std::uint64_t sum_over(const std::vector<SectorMap>& maps, Count count) {
+  std::uint64_t sum = 0;
+  for (const SectorMap& map : maps) sum += (map.*count)();
+  return sum;
 }
 
 }  // namespace
@@ -78,6 +75,7 @@ Tally::Tally(const Kernel& kernel, const GlobalMemory& memory)
     : kernel_(&kernel),
       memory_(&memory),
       changes_(kernel.steps.size() + 1),
+      first_sectors_(first_sectors(memory)),
       read_(sector_maps(memory)),
       written_(sector_maps(memory)),
       block_reads_(sector_counts(memory)) {}
@@ -95,13 +93,13 @@ Traffic& Tally::traffic_of(AccessKind kind) {
 }
 
 void Tally::mark(std::size_t segment, std::uint64_t first_sector, std::uint64_t count, AccessKind kind) {
-  const std::uint64_t first = first_sector - first_sector_of(memory_->segments()[segment]);
+  const std::uint64_t first = first_sector - first_sectors_[segment];
   if (kind == AccessKind::read && block_reads_.watching()) block_reads_.read(segment, first, count);
-  if (kind != AccessKind::write) mark(read_[segment], first, count);
-  if (kind != AccessKind::read) mark(written_[segment], first, count);
+  if (kind != AccessKind::write) read_[segment].mark(first, count);
+  if (kind != AccessKind::read) written_[segment].mark(first, count);
 }
 
-void Tally::global(AccessPattern& pattern, std::uint64_t first, AccessKind kind) {
+void Tally::global_in_runs(AccessPattern& pattern, std::uint64_t first, AccessKind kind) {
   if (pattern.sectors == 0 || pattern.sector_phase != first % sector_bytes) count_sectors(pattern, first);
   Traffic& traffic = traffic_of(kind);
   traffic.requests += 1;
@@ -116,9 +114,8 @@ void Tally::global(AccessPattern& pattern, std::uint64_t first, AccessKind kind)
   }
   traffic.lines += lines.count();
   if (kind == AccessKind::atomic) note_atomic(pattern, first);
-  if (kind != AccessKind::read) return;
   if (pattern.shared_passes == 0 || pattern.word_phase != first % 4) count_shared_passes(pattern, first);
-  traffic.passes += pattern.shared_passes;
+  if (kind == AccessKind::read) traffic.passes += pattern.shared_passes;
 }
 
 void Tally::note_atomic(const AccessPattern& pattern, std::uint64_t first) {
@@ -177,7 +174,7 @@ void Tally::constant(const WarpAccess& access) {
   if (learn(pattern, access.addresses->data(), access.mask, access.bytes)) constant(pattern);
 }
 
-void Tally::add(const Tally& other) {
+void Tally::take(Tally& other) {
   counters_.blocks += other.counters_.blocks;
   counters_.divergent_branches += other.counters_.divergent_branches;
   counters_.shared_requests += other.counters_.shared_requests;
@@ -195,11 +192,10 @@ void Tally::add(const Tally& other) {
     changes_[i].lanes += other.changes_[i].lanes;
   }
   lanes_left_out_ += other.lanes_left_out_;
-  for (std::size_t segment = 0; segment < read_.size(); ++segment)
-    for (std::size_t i = 0; i < read_[segment].size(); ++i) {
-      read_[segment][i] |= other.read_[segment][i];
-      written_[segment][i] |= other.written_[segment][i];
-    }
+  for (std::size_t segment = 0; segment < read_.size(); ++segment) {
+    read_[segment].add(other.read_[segment]);
+    written_[segment].add(other.written_[segment]);
+  }
 }
 
 //! What was seen of some blocks, for all of them.
@@ -234,9 +230,9 @@ KernelCounters Tally::counters() const {
   count_machine_code(kernel_->code, times_at, sum);
   add_block_reads(sum);
   sum.busiest_atomics = atomic_places_.busiest();
-  sum.distinct_bytes_read = bytes_marked(read_);
-  sum.distinct_bytes_fetched = pairs_marked(read_) * 2 * sector_bytes;
-  sum.distinct_bytes_written = bytes_marked(written_);
+  sum.distinct_bytes_read = sum_over(read_, &SectorMap::marked) * sector_bytes;
+  sum.distinct_bytes_fetched = sum_over(read_, &SectorMap::marked_pairs) * 2 * sector_bytes;
+  sum.distinct_bytes_written = sum_over(written_, &SectorMap::marked) * sector_bytes;
   return sum;
 }
 

@@ -9,6 +9,7 @@
 #include "device/vgpu/machine/block_reads.hpp"
 #include "device/vgpu/machine/counters.hpp"
 #include "device/vgpu/machine/memory.hpp"
+#include "device/vgpu/machine/sector_map.hpp"
 #include "device/vgpu/machine/step.hpp"
 #include "device/vgpu/machine/warp_access.hpp"
 
@@ -32,7 +33,22 @@ class Tally {
   }
 
   //! `first`: the address of the first lane. The pattern's segment is set for global memory.
-  void global(AccessPattern& pattern, std::uint64_t first, AccessKind kind);
+  void global(AccessPattern& pattern, std::uint64_t first, AccessKind kind) {
+    const bool counted = pattern.sectors != 0 && pattern.sector_phase == first % sector_bytes &&
+                         pattern.shared_passes != 0 && pattern.word_phase == first % 4;
+    if (!counted || pattern.sector_runs != 1 || kind == AccessKind::atomic || block_reads_.watching())
+      return global_in_runs(pattern, first, kind);
+    const auto begin = static_cast<std::uint64_t>(std::int64_t{pattern.runs[0].begin});
+    const std::uint64_t sector = first / sector_bytes + begin, last = sector + pattern.runs[0].count - 1;
+    Traffic& traffic = kind == AccessKind::read ? counters_.global_loads : counters_.global_stores;
+    traffic.requests += 1;
+    traffic.sectors += pattern.sectors;
+    traffic.bytes_wanted += pattern.lanes * pattern.bytes;
+    traffic.lines += last / sectors_in_line - sector / sectors_in_line + 1;
+    if (kind == AccessKind::read) traffic.passes += pattern.shared_passes;
+    (kind == AccessKind::read ? read_ : written_)[pattern.segment_index].mark(
+        sector - first_sectors_[pattern.segment_index], pattern.runs[0].count);
+  }
   void shared(AccessPattern& pattern, std::uint64_t first) {
     if (pattern.shared_passes == 0 || pattern.word_phase != first % 4) count_shared_passes(pattern, first);
     shared_again(pattern);
@@ -55,25 +71,21 @@ class Tally {
   void local(const WarpAccess& access);
   void constant(const WarpAccess& access);
 
-  void add(const Tally& other);
+  //! Adds what the other has counted, which is then of no more use.
+  void take(Tally& other);
   //! What all this comes to.
   KernelCounters counters() const;
 
  private:
-  using SectorMap = std::vector<std::uint64_t>;  // one bit a sector of a segment
+  static constexpr std::uint64_t sectors_in_line = 128 / sector_bytes;
 
   void change(std::uint32_t step, std::int64_t visits, std::int64_t lanes) {
     changes_[step].visits += visits;
     changes_[step].lanes += lanes;
   }
+  void global_in_runs(AccessPattern& pattern, std::uint64_t first, AccessKind kind);
   Traffic& traffic_of(AccessKind kind);
   void mark(std::size_t segment, std::uint64_t first_sector, std::uint64_t count, AccessKind kind);
-  static void mark(SectorMap& sectors, std::uint64_t first, std::uint64_t count) {
-    for (std::uint64_t here = 0; count > 0; first += here, count -= here) {
-      here = std::min(count, 64 - first % 64);
-      sectors[first / 64] |= (~std::uint64_t{0} >> (64 - here)) << (first % 64);
-    }
-  }
   void note_atomic(const AccessPattern& pattern, std::uint64_t first);
   void note_scattered_atomic(const WarpAccess& access);
   void add_block_reads(KernelCounters& sum) const;
@@ -86,7 +98,8 @@ class Tally {
   };
   std::vector<Change> changes_;  // at each step against the one before it
   std::uint64_t lanes_left_out_ = 0;
-  std::vector<SectorMap> read_, written_;  // by segment
+  std::vector<std::uint64_t> first_sectors_;  // of each segment, which need not begin with one
+  std::vector<SectorMap> read_, written_;     // by segment
   BlockReads block_reads_;
   AtomicPlaces atomic_places_;
 };

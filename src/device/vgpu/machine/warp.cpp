@@ -6,6 +6,8 @@
 #include <cstring>
 #include <limits>
 
+#include "device/vgpu/machine/arithmetic_lanes.hpp"
+
 namespace cudal1::vgpu {
 namespace {
 
@@ -113,7 +115,7 @@ void Warp::fail_waiting() const {
 
 // --- which lanes go on
 
-bool Warp::can_run() const {
+bool Warp::any_group_can_run() const {
   return std::ranges::any_of(groups(), [](const Group& group) { return group.wait == Wait::nothing; });
 }
 
@@ -197,7 +199,10 @@ void Warp::run_group(Group& group) {
   const Mask lanes = group.mask;  // which control() leaves as they are while it says true
   std::uint32_t pc = group.pc;
   begin_stretch(pc, lanes);
+  static const bool wide = host_has_wide_vectors();
+  const bool whole = wide && lanes == full_mask && limit == nowhere;
   while (pc < limit) {
+    if (whole) pc = run_whole(group, pc);
     const Step& step = steps[pc];
     Mask mask = lanes;
     if (step.guard != 0) {
@@ -348,7 +353,10 @@ bool Warp::come_to_barrier(Group& group, const Step& step, Mask mask) {
   if (step.barrier_is_fixed && mask == group.mask) {
     group.wait = Wait::barrier;
     group.barrier = registers_.words<std::uint32_t>(step.operation.operands[0])[0];
-    arrive(step, group.barrier, 0, mask);
+    if (block_.barriers.arrive_whole(index(), group.barrier, mask))
+      open_barriers();
+    else
+      arrive(step, group.barrier, 0, mask);
     return false;
   }
   const Slot count = step.operation.operands[1];

@@ -61,7 +61,7 @@ class Warp {
   //! KernelFault.
   WarpState run();
   bool ended() const { return live_ == 0; }
-  bool can_run() const;
+  bool can_run() const { return group_count_ == 1 ? groups_[0].wait == Wait::nothing : any_group_can_run(); }
   Mask live() const { return live_; }
   std::uint32_t index() const { return first_thread_ / warp_size; }
 
@@ -85,6 +85,8 @@ class Warp {
   Reach reach(const Step& step, Mask mask, std::uint32_t bytes, AccessKind kind);
   //! The same for all lanes and shared memory, where the addresses are as before and nobody watches; else nowhere.
   Reach reach_shared_again(const Step& step, std::uint32_t bytes);
+  //! Whether reach_shared_again() is worth a try.
+  bool counts_unwatched() const { return block_.tally && !block_.observer; }
 
   // Counts an access and shows it to the observer, for instructions that find their places themselves.
   void account_global(const WarpAccess& access);
@@ -118,6 +120,7 @@ class Warp {
   Index3 thread_at(int lane) const;
 
   // Which lanes go on
+  bool any_group_can_run() const;
   Group* next_group();
   void remove_empty_groups();
   void end_waits_for_lanes();
@@ -127,6 +130,10 @@ class Warp {
 
   // What they do
   void run_group(Group& group);
+  std::uint32_t run_whole(Group& group, std::uint32_t pc);
+  template <int vector>
+  void load_shared(const Step& step, std::uint32_t ready_bytes);
+  const Step* branch_together(Group& group, const Step& step);
   bool control(Group& group, const Step& step, Mask mask);
   bool branch(Group& group, const Step& step, Mask taken);
   bool go_back(Group& group, const Step& step);

@@ -44,6 +44,36 @@ TEST_F(SharedRacesTest, AWriteOfWhatAnotherWarpRead) {
             FaultKind::shared_race);
 }
 
+TEST_F(SharedRacesTest, LanesThatLieTogetherByEights) {
+  const auto one_by_eights = [](std::uint64_t lane) { return 64 * (lane / 8); };
+  const auto rows = [](std::uint64_t lane) { return 64 * (lane / 8) + 4 * (lane % 8); };
+  const auto read_and_write = [&](const Addresses& addresses, std::uint64_t address) {
+    return finding([&] {
+      barrier();
+      on_shared(write, 2, lane0, 1000);  // else reads are not looked at before somebody writes
+      on_shared(read, 0, full_mask, addresses);
+      on_shared(write, 1, lane0, address);
+    });
+  };
+  EXPECT_EQ(read_and_write(one_by_eights, 128), FaultKind::shared_race);
+  EXPECT_NE(message_.find("byte 128 of shared memory, which thread (16, 0, 0) reads"), std::string::npos) << message_;
+  EXPECT_EQ(read_and_write(one_by_eights, 132), std::nullopt);
+  EXPECT_EQ(read_and_write(rows, 64 * 3 + 28), FaultKind::shared_race);
+  EXPECT_NE(message_.find("thread (31, 0, 0) reads"), std::string::npos) << message_;
+  EXPECT_EQ(read_and_write(rows, 64 * 3 + 32), std::nullopt);
+}
+
+TEST_F(SharedRacesTest, ReadsBeforeTheFirstWriteAreNotForgotten) {
+  const auto rows = [](std::uint64_t lane) { return 64 * (lane / 8) + 4 * (lane % 8); };
+  EXPECT_EQ(finding([&] {
+              on_shared(read, 0, full_mask, rows);
+              on_shared(write, 1, lane0, 1000);
+              on_shared(write, 1, lane0, 64 + 4);
+            }),
+            FaultKind::shared_race);
+  EXPECT_NE(message_.find("thread (9, 0, 0) reads"), std::string::npos) << message_;
+}
+
 TEST_F(SharedRacesTest, AWriteOfWhatAnotherWarpWrote) {
   EXPECT_EQ(finding([&] {
               on_shared(write, 3, lane0, 8);
