@@ -25,7 +25,7 @@ setup_is_current() {
   [[ ! $root/scripts/setup.sh -nt $setup_dir/ready ]] || return 1
   # shellcheck source=/dev/null
   source "$setup_dir/environment.sh"
-  [[ -e $CUDAL1_TORCH_DIR/lib/libtorch.so && -e $CUDAL1_BUILD_CUDA_INCLUDE/cuda.h ]]
+  [[ -e $CUDAL1_TORCH_DIR/lib/libtorch.so && -e $CUDAL1_BUILD_CUDA_INCLUDE/cuda.h && -e ${CUDAL1_BUILD_NVRTC:-} ]]
 }
 
 ensure_setup() {
@@ -243,7 +243,7 @@ check_tool_versions() {
 # --- what the build and the shell read -------------------------------------------------------------------------------
 
 write_paths() {
-  local lines=("CUDAL1_TORCH_DIR='$torch_dir'" "CUDAL1_BUILD_CUDA_INCLUDE='$cuda_include'")
+  local lines=("CUDAL1_TORCH_DIR='$torch_dir'" "CUDAL1_BUILD_CUDA_INCLUDE='$cuda_include'" "CUDAL1_BUILD_NVRTC='$nvrtc_library'")
   lines+=("$(export_line CUDAL1_PYTHON "$torch_python")")
   # The program looks beside torch and in toolkits by itself; it must be told only of what we put elsewhere.
   if [[ -n $cuda_is_ours && $torch_dir != "$venv_dir"/* ]]; then

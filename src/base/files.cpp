@@ -1,8 +1,11 @@
 #include "base/files.hpp"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fts.h>
+#include <signal.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,6 +13,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -49,10 +53,43 @@ void walk(const fs::path& folder, Visit visit) {
   while (const FTSENT* entry = tree ? ::fts_read(tree.get()) : nullptr) visit(*entry);
 }
 
+// --- Temporary folders: "cudal1-PID-XXXXXX", locked while their owner lives ---
+
+constexpr std::string_view temporary_prefix = "cudal1-";
+constexpr std::size_t random_letters = 6;
+
+//! The process in the name of a temporary folder; 0 if it is no such name.
+pid_t process_in(std::string_view name) {
+  if (!name.starts_with(temporary_prefix)) return 0;
+  name.remove_prefix(temporary_prefix.size());
+  pid_t process = 0;
+  const auto [rest, error] = std::from_chars(name.data(), name.data() + name.size(), process);
+  const std::string_view letters = name.substr(static_cast<std::size_t>(rest - name.data()));
+  return error == std::errc() && letters.size() == random_letters + 1 && letters.front() == '-' ? process : 0;
+}
+
+//! Processes of another container have other numbers, but their locks are seen. A number in use again: it stays.
+bool is_orphan(const fs::path& folder, pid_t process) {
+  if (process <= 0 || ::kill(process, 0) == 0 || errno != ESRCH) return false;
+  const UniqueFd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  struct stat info {};
+  if (!fd || ::fstat(fd.get(), &info) != 0 || info.st_uid != ::getuid()) return false;
+  return ::flock(fd.get(), LOCK_EX | LOCK_NB) == 0;
+}
+
+//! What killed processes of this user left.
+void remove_orphans(const fs::path& parent) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(parent.c_str()), &::closedir);
+  while (const dirent* entry = entries ? ::readdir(entries.get()) : nullptr)
+    if (const pid_t process = process_in(entry->d_name); is_orphan(parent / entry->d_name, process))
+      remove_folder(parent / entry->d_name);
+}
+
 }  // namespace
 
 std::string read_file(const fs::path& path, std::size_t max_bytes) {
-  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  // Without O_NONBLOCK a pipe without a writer would be waited for; regular files take no notice of it.
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd) fail(path, "open");
   struct stat info {};
   if (::fstat(fd.get(), &info) != 0) fail(path, "read");
@@ -122,10 +159,14 @@ void remove_folder(const fs::path& folder) {
 }
 
 TemporaryFolder::TemporaryFolder() {
-  std::string pattern = (fs::temp_directory_path() / "cudal1-XXXXXX").string();
+  const fs::path parent = fs::temp_directory_path();
+  remove_orphans(parent);
+  std::string pattern = (parent / fmt::format("{}{}-XXXXXX", temporary_prefix, ::getpid())).string();
   if (!::mkdtemp(pattern.data()))
     throw Error(fmt::format("{}: cannot make a folder: {}", pattern, std::strerror(errno)));
   path_ = pattern;
+  owned_ = UniqueFd(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (owned_) ::flock(owned_.get(), LOCK_SH);
 }
 
 }  // namespace cudal1

@@ -37,7 +37,7 @@ std::vector<std::filesystem::path> files_below(const std::filesystem::path& fold
 //! Removes a folder and everything below it, as far as that is possible. Does not follow links.
 void remove_folder(const std::filesystem::path& folder);
 
-//! A new folder that goes with this object.
+//! A new folder that goes with this object. What killed processes of this user left goes when a new one is made.
 class TemporaryFolder {
  public:
   TemporaryFolder();  //!< throws Error
@@ -48,6 +48,7 @@ class TemporaryFolder {
 
  private:
   std::filesystem::path path_;
+  UniqueFd owned_;  //!< locked: whoever looks for orphans sees that its process lives
 };
 
 }  // namespace cudal1

@@ -39,6 +39,12 @@ void CompileQueue::add(const std::string& name, const std::string& text) {
   changed_.notify_one();
 }
 
+void CompileQueue::add(CompiledProgram program) {
+  std::promise<CompiledProgram> ready;
+  programs_.push_back(ready.get_future());
+  ready.set_value(std::move(program));
+}
+
 void CompileQueue::work() {
   for (;;) {
     std::packaged_task<CompiledProgram()> task;

@@ -25,6 +25,8 @@ class CompileQueue {
   ~CompileQueue();
 
   void add(const std::string& name, const std::string& text);
+  //! One that has failed before any compiler sees it, or is ready.
+  void add(CompiledProgram program);
   //! In the order of add(), once for each; an exception of the compiler has become a failure of its program.
   CompiledProgram next();
 

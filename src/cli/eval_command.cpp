@@ -13,6 +13,8 @@
 #include "cli/compile_queue.hpp"
 #include "cli/device_choice.hpp"
 #include "cli/eval_loop.hpp"
+#include "cli/number_options.hpp"
+#include "cli/program_text.hpp"
 #include "cli/task_argument.hpp"
 #include "device/vgpu/model/gpu_profile.hpp"
 #include "judge/judge.hpp"
@@ -22,6 +24,8 @@ namespace {
 
 using nlohmann::json;
 namespace fs = std::filesystem;
+
+constexpr double longest_seconds = 86400.0;
 
 struct EvalOptions {
   fs::path task;
@@ -76,8 +80,8 @@ EvalOptions completed(EvalOptions options) {
 }
 
 int run_eval(const EvalOptions& options) {
-  std::vector<std::string> texts;
-  for (const fs::path& path : options.programs) texts.push_back(read_file(path));
+  std::vector<ProgramText> texts;
+  for (const fs::path& path : options.programs) texts.push_back(read_program(path));
   const auto backend = choose_backend(options.device, options.vgpu);
   const std::string gpu = backend->info().name;
   std::optional<Archive> archive;
@@ -93,13 +97,17 @@ int run_eval(const EvalOptions& options) {
   EvalLoop loop;
   for (const fs::path& path : options.programs) loop.programs.push_back(path.filename().string());
   CompileQueue queue(compile, options.jobs);  // begins while the reference is made ready
-  for (std::size_t i = 0; i < texts.size(); ++i) queue.add(loop.programs[i], texts[i]);
+  for (std::size_t i = 0; i < texts.size(); ++i)
+    if (texts[i].failure)
+      queue.add({loop.programs[i], texts[i].text, texts[i].failure, {}, {}});
+    else
+      queue.add(loop.programs[i], texts[i].text);
   TaskJudge judge(*backend, task, judge_options);
   loop.judge_next = [&](double best) { return judge.evaluate(queue.next(), best); };
   if (archive) {
     loop.best_known = [&] { return best_known(*archive, judge, gpu); };
     loop.record = [&](std::size_t program, const Evaluation& evaluation) {
-      archive->record({judge.hash(), judge.name(), judge.source_text()}, texts[program], to_record(evaluation));
+      archive->record({judge.hash(), judge.name(), judge.source_text()}, texts[program].text, to_record(evaluation));
     };
   }
   return run_eval_loop(loop, {gpu, options.as_json, options.verbose, options.profile_report});
@@ -137,12 +145,12 @@ void add_eval_command(CLI::App& app, CommandAction& action) {
   command->add_option("--checks", options->vgpu.checks,
                       "What the virtual GPU looks for: all, none, or some of shared-races,global-races,uninitialised");
   add_choice(*command, "--mode", options->judge.mode, {{"fast", JudgeMode::fast}, {"result", JudgeMode::result}},
-             "fast (intervals of 3%) or result (1%, fresh processes); default result");
+             "fast (intervals of 3%) or result (0.4%, fresh processes); default result");
   add_choice(*command, "--timing", options->judge.protocol,
              {{"standard", TimingProtocol::standard}, {"paper", TimingProtocol::paper}},
              "standard, or paper: the published protocol");
   command->add_option("--window", options->judge.paper_window_seconds, "Seconds of measuring with --timing paper")
-      ->check(CLI::PositiveNumber);
+      ->check(number_between(0.001, longest_seconds));
   add_choice(*command, "--precision", options->judge.precision,
              {{"standard", Precision::standard},
               {"strict", Precision::strict},
@@ -154,8 +162,9 @@ void add_eval_command(CLI::App& app, CommandAction& action) {
   command
       ->add_option("--time-limit", options->judge.call_limit_seconds,
                    "Seconds a call may take (default: 1000x the reference, at least 1)")
-      ->check(CLI::Range(0.001, 86400.0));
-  command->add_option("--seed", options->judge.seed, "For repeating a run; default: secret, from the operating system");
+      ->check(number_between(0.001, longest_seconds));
+  command->add_option("--seed", options->judge.seed, "For repeating a run; default: secret, from the operating system")
+      ->check(whole_number());
   command->add_option("--jobs", options->jobs, "Compilers at once")->check(CLI::Range(1, 64));
   command->add_option("--archive", options->archive, "Where results are kept (SQLite)");
   command->add_flag("!--no-archive", options->use_archive, "Keep no record");

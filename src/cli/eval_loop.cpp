@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/eval_table.hpp"
+#include "cli/printable.hpp"
 #include "cli/profile_report.hpp"
 
 namespace cudal1 {
@@ -20,7 +21,7 @@ void clear_progress() {
 }
 
 void show_progress(std::size_t done, std::size_t total, const std::string& name) {
-  if (::isatty(STDERR_FILENO) != 0) std::fprintf(stderr, "\r\033[K%zu/%zu %s", done, total, name.c_str());
+  if (::isatty(STDERR_FILENO) != 0) std::fprintf(stderr, "\r\033[K%zu/%zu %s", done, total, printable(name).c_str());
 }
 
 //! Does what the archive is asked for, as far as the archive can.
@@ -40,8 +41,7 @@ class ArchiveAttempts {
  private:
   static void report(const std::string& error) {
     clear_progress();
-    std::fprintf(stderr, "cudal1: %s (judging goes on; not every result is in the archive)\n",
-                 error.substr(0, error.find('\n')).c_str());
+    std::fprintf(stderr, "cudal1: %s (judging goes on; not every result is in the archive)\n", one_line(error).c_str());
   }
   bool failed_ = false;
 };

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "cli/printable.hpp"
+
 namespace cudal1 {
 namespace {
 
@@ -21,7 +23,7 @@ std::string launch_bound(const TimingSummary& timing) {
 }
 
 std::string outcome(const Evaluation& e) {
-  if (!e.timing) return e.status == Status::ok ? "correct; not timed" : place(e.failure) + e.failure.message;
+  if (!e.timing) return e.status == Status::ok ? "correct; not timed" : place(e.failure) + one_line(e.failure.message);
   const TimingSummary& t = *e.timing;
   const std::string interval = e.predicted ? "predicted" : fmt::format("[{:.3f}, {:.3f}]", t.low, t.high);
   std::string text =
@@ -29,7 +31,7 @@ std::string outcome(const Evaluation& e) {
   if (t.tie) text += "  tie";
   text += launch_bound(t);
   if (e.deterministic && !*e.deterministic) text += "  not bit-equal between runs";
-  if (!e.failure.message.empty()) text += "  " + e.failure.message;
+  if (!e.failure.message.empty()) text += "  " + one_line(e.failure.message);
   return text;
 }
 
@@ -51,7 +53,7 @@ void print_details(const Evaluation& e) {
   fmt::print("    {} launches, {} op steps, compiled in {:.2f} s{}, judged in {:.2f} s, seed {}\n", e.launches,
              e.op_steps, e.compile_seconds, e.compiled_from_cache ? " (cached)" : "", e.seconds, e.seed);
   if (e.timing) print_clocks(*e.timing);
-  if (!e.failure.details.empty()) fmt::print("{}\n", e.failure.details);
+  if (!e.failure.details.empty()) fmt::print("{}\n", printable_lines(e.failure.details));
 }
 
 //! What a program prints stays apart from what is said about it.
@@ -68,15 +70,15 @@ void print_indented(std::string_view text) {
 void EvalTable::print(const std::string& device) const {
   std::size_t name_width = 7, status_width = 6;
   for (const Evaluation& e : rows_) {
-    name_width = std::max(name_width, e.program.size());
+    name_width = std::max(name_width, printable(e.program).size());
     status_width = std::max(status_width, to_string(e.status).size());
   }
   if (!rows_.empty())
-    fmt::print("{} on {}: {}speed-up over PyTorch{}{}\n", rows_.front().task, device,
+    fmt::print("{} on {}: {}speed-up over PyTorch{}{}\n", printable(rows_.front().task), device,
                rows_.front().predicted ? "predicted " : "", rows_.front().predicted ? "" : " [95% interval]",
                rows_.front().degenerate_task ? "; degenerate task: its output does not depend on its inputs" : "");
   for (const Evaluation& e : rows_) {
-    fmt::print("{:<{}}  {:<{}}  {}\n", e.program, name_width, to_string(e.status), status_width, outcome(e));
+    fmt::print("{:<{}}  {:<{}}  {}\n", printable(e.program), name_width, to_string(e.status), status_width, outcome(e));
     if (verbose_) print_details(e);
     if (!e.printed.empty()) print_indented(e.printed);
   }

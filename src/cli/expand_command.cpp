@@ -3,8 +3,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "base/files.hpp"
 #include "cli/commands.hpp"
+#include "cli/program_text.hpp"
 #include "cli/task_argument.hpp"
 #include "graph/executor.hpp"
 #include "program/plan.hpp"
@@ -63,7 +63,8 @@ void print_plan(const Plan& plan) {
 
 int run_expand(const ExpandOptions& options) {
   const Task task = load_task_argument(options.task);
-  const auto plan = make_plan(task.graph, read_file(options.program));
+  const ProgramText program = read_program(options.program);
+  const Result<Plan> plan = program.failure ? Result<Plan>(*program.failure) : make_plan(task.graph, program.text);
   if (!plan) {
     const Failure& failure = plan.failure();
     throw Error(fmt::format("{}:{}:{}: {}: {}", options.program.string(), failure.at.line, failure.at.column,

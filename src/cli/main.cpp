@@ -1,9 +1,12 @@
+#include <fmt/format.h>
+
 #include <cstdio>
 #include <exception>
 #include <string>
 
 #include "base/result.hpp"
 #include "cli/commands.hpp"
+#include "cli/printable.hpp"
 
 int main(int argc, char** argv) {
   CLI::App app{"cudal1: verified, faster implementations of PyTorch modules for your GPU"};
@@ -11,7 +14,7 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", cudal1::version_text);
   app.require_subcommand(1);
   app.failure_message([](const CLI::App*, const CLI::Error& error) {
-    return std::string("cudal1: ") + error.what() + " (see --help)\n";
+    return fmt::format("cudal1: {} (see --help)\n", cudal1::one_line(error.what()));
   });
   cudal1::CommandAction action;
   cudal1::add_eval_command(app, action);
@@ -23,11 +26,10 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   } catch (const cudal1::UsageError& error) {
-    std::fprintf(stderr, "cudal1: %s\n", error.what());
+    std::fprintf(stderr, "cudal1: %s\n", cudal1::one_line(error.what()).c_str());
     return 2;
   } catch (const std::exception& error) {
-    const std::string text = error.what();
-    std::fprintf(stderr, "cudal1: %s\n", text.substr(0, text.find('\n')).c_str());
+    std::fprintf(stderr, "cudal1: %s\n", cudal1::one_line(error.what()).c_str());
     return 1;
   }
 }

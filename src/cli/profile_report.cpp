@@ -6,6 +6,8 @@
 #include <functional>
 #include <vector>
 
+#include "cli/printable.hpp"
+
 namespace cudal1 {
 namespace {
 
@@ -25,7 +27,7 @@ std::string time(double milliseconds) {
   return milliseconds >= 1 ? fmt::format("{:.3f} ms", milliseconds) : fmt::format("{:.2f} us", milliseconds * 1e3);
 }
 
-std::string step(const KernelReport& row) { return row.is_op ? fmt::format("op {}", row.name) : row.name; }
+std::string step(const KernelReport& row) { return printable(row.is_op ? fmt::format("op {}", row.name) : row.name); }
 
 std::string line(const KernelReport& row) { return row.source_line > 0 ? fmt::format("{}", row.source_line) : ""; }
 

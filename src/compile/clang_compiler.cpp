@@ -92,7 +92,7 @@ Result<CompiledModule> ClangCompiler::compile_in_process(const CompileRequest& r
   if (!answer) return answer.failure();
   ClangOutput output = std::move(answer).value();
   if (!output.succeeded) {
-    CompilerDiagnosis diagnosis = first_clang_error(output.log, request.kernels);
+    CompilerDiagnosis diagnosis = with_own_line(first_clang_error(output.log, request.kernels), request.source);
     return Failure{Status::compile_error, std::move(diagnosis.message), diagnosis.at, std::move(output.log)};
   }
   auto symbols = take_kernel_symbols(output.ptx, request.kernels);

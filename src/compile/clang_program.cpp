@@ -90,6 +90,9 @@ CompilerDiagnosis diagnose(const std::vector<LogLine>& lines, std::size_t error,
     diagnosis.message = fmt::format("{}({}): {}", program_file_name, diagnosis.at.line, line.text);
   } else if (line.file == kernel_file && index < kernels.size()) {
     diagnosis.message = fmt::format("kernel {} named by a directive: {}", kernels[index], line.text);
+  } else {
+    diagnosis.other_file = line.file;
+    diagnosis.other_line = line.at.line;
   }
   diagnosis.message = shorten(std::move(diagnosis.message));
   return diagnosis;

@@ -1,12 +1,19 @@
 #include "compile/compiler_log.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <charconv>
 #include <vector>
 
 #include "compile/compile_protocol.hpp"
+#include "compile/line_directives.hpp"
 
 namespace cudal1 {
 namespace {
+
+// NVRTC looks up the kernels of the directives in a text of its own with this name.
+constexpr std::string_view name_map = "__nv_name_map";
 
 std::vector<std::string_view> split_lines(std::string_view text) {
   std::vector<std::string_view> lines;
@@ -27,12 +34,18 @@ std::size_t error_text(std::string_view line, std::string_view& marker) {
   return std::string_view::npos;
 }
 
-int line_number(std::string_view line) {
-  if (!line.starts_with(program_file_name)) return 0;
-  line.remove_prefix(program_file_name.size());
+//! "program.cu(12): ": sets the place, or the other file and its line.
+void read_place(std::string_view place, CompilerDiagnosis& diagnosis) {
+  const std::size_t open = place.rfind('(');
+  if (open == std::string_view::npos || place.starts_with(name_map)) return;
   int number = 0;
-  if (line.starts_with("(")) std::from_chars(line.data() + 1, line.data() + line.size(), number);
-  return number;
+  std::from_chars(place.data() + open + 1, place.data() + place.size(), number);
+  if (place.substr(0, open) == program_file_name) {
+    diagnosis.at.line = number;
+  } else {
+    diagnosis.other_file = place.substr(0, open);
+    diagnosis.other_line = number;
+  }
 }
 
 // The compiler shows the source line and below it a caret, both moved right by two blanks.
@@ -45,9 +58,8 @@ int column_number(const std::vector<std::string_view>& lines, std::size_t error_
   return 0;
 }
 
-// NVRTC looks up the kernels of the directives in a text of its own with this name.
 std::string_view place_for_people(std::string_view place) {
-  return place.starts_with("__nv_name_map") ? "kernel named by a directive: " : place;
+  return place.starts_with(name_map) ? "kernel named by a directive: " : place;
 }
 
 std::string shorten(std::string text) {
@@ -65,7 +77,7 @@ CompilerDiagnosis first_error(std::string_view log) {
     const std::size_t at = error_text(lines[i], marker);
     if (at == std::string_view::npos) continue;
     CompilerDiagnosis diagnosis;
-    diagnosis.at.line = line_number(lines[i]);
+    read_place(lines[i].substr(0, at), diagnosis);
     if (diagnosis.at.line > 0) diagnosis.at.column = column_number(lines, i);
     diagnosis.message = shorten(std::string(place_for_people(lines[i].substr(0, at))) +
                                 std::string(lines[i].substr(at + marker.size())));
@@ -74,6 +86,20 @@ CompilerDiagnosis first_error(std::string_view log) {
   for (const auto& line : lines)
     if (!line.empty()) return {{}, shorten(std::string(line))};
   return {{}, "the compiler refused the source and gave no reason"};
+}
+
+CompilerDiagnosis with_own_line(CompilerDiagnosis diagnosis, std::string_view source) {
+  const bool elsewhere = diagnosis.at.line <= 0;
+  if ((elsewhere && diagnosis.other_line <= 0) || !has_line_directives(source)) return diagnosis;
+  const std::string file = elsewhere ? diagnosis.other_file : std::string(program_file_name);
+  const int named = elsewhere ? diagnosis.other_line : diagnosis.at.line;
+  const int own = line_in_source(source, file, named);
+  if (own == 0 && !elsewhere) return diagnosis;
+  diagnosis.at.line = std::max(own, 1);
+  if (const std::string place = fmt::format("{}({}): ", file, named); diagnosis.message.starts_with(place))
+    diagnosis.message.erase(0, place.size());
+  diagnosis.message = shorten(fmt::format("{}({}): {}", program_file_name, diagnosis.at.line, diagnosis.message));
+  return diagnosis;
 }
 
 }  // namespace cudal1

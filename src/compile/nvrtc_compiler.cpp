@@ -118,7 +118,7 @@ Result<CompiledModule> NvrtcCompiler::judge(const CompileRequest& request, Compi
   if (answer.outcome == Outcome::internal_error)
     return Failure{Status::judge_error, "the compiler cannot work: " + first_error(answer.log).message, {}, answer.log};
   if (answer.outcome == Outcome::source_error) {
-    CompilerDiagnosis diagnosis = first_error(answer.log);
+    CompilerDiagnosis diagnosis = with_own_line(first_error(answer.log), request.source);
     return Failure{Status::compile_error, std::move(diagnosis.message), diagnosis.at, std::move(answer.log)};
   }
   for (const auto& kernel : request.kernels)

@@ -72,11 +72,17 @@ bool looks_like_host_code(std::string_view name) {
   return false;
 }
 
-std::string advice(const IncludeDirective& directive) {
+bool has_own_headers(const std::map<std::string, std::string>& in_memory) {
+  const auto first = in_memory.lower_bound("cudal1/");
+  return first != in_memory.end() && first->first.starts_with("cudal1/");
+}
+
+std::string advice(const IncludeDirective& directive, const std::map<std::string, std::string>& in_memory) {
   if (directive.computed) return "write #include <name> with a plain name";
   if (looks_like_host_code(directive.name))
     return "a program has no host code: `//!` directives launch its kernels, library calls are `op` steps";
-  return "programs have device code only: use the CUDA device headers, the C headers such as <math.h>, or <cudal1/...>";
+  return fmt::format("programs have device code only: use the CUDA device headers{} the C headers such as <math.h>{}",
+                     has_own_headers(in_memory) ? "," : " or", has_own_headers(in_memory) ? ", or <cudal1/...>" : "");
 }
 
 std::string printable(std::string_view name) {
@@ -135,7 +141,8 @@ std::optional<Failure> refused_include(std::string_view source, const std::map<s
     const std::string shown = printable(directive.name);
     const std::string what = directive.computed ? fmt::format("#include {} has no plain name", shown)
                                                 : fmt::format("header <{}> is not offered to programs", shown);
-    return Failure{Status::forbidden, fmt::format("{}; {}", what, advice(directive)), {directive.line, 1}, {}};
+    return Failure{
+        Status::forbidden, fmt::format("{}; {}", what, advice(directive, in_memory)), {directive.line, 1}, {}};
   }
   return std::nullopt;
 }

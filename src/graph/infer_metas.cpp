@@ -31,6 +31,18 @@ std::int64_t first_byte(const at::Tensor& tensor) {
   return tensor.storage_offset() * static_cast<std::int64_t>(tensor.element_size());
 }
 
+//! Wrong arguments are named by the meta kernel; that there is none, ATen says in a paragraph about compilers.
+Error too_large_to_try(const Node& node, std::int64_t bytes, const Error& meta_problem) {
+  const std::string_view reason = meta_problem.what();
+  const bool has_none = reason.find("with Meta tensors") != std::string_view::npos ||
+                        reason.find("from the 'Meta' backend") != std::string_view::npos;
+  if (!has_none) return meta_problem;
+  return Error(
+      fmt::format("node {} ({}): its output shape cannot be derived without running it, and its {} MB of arguments are "
+                  "too large for that",
+                  node.name, node.op, bytes / 1'000'000));
+}
+
 class MetaInference {
  public:
   explicit MetaInference(OpGraph& graph) : graph_(graph), tensors_(graph.values.size()) {}
@@ -75,7 +87,7 @@ class MetaInference {
     std::unordered_map<ValueId, at::Tensor> zeros;
     std::int64_t bytes = 0;
     for (const ValueId id : graph_.reads(node)) bytes += graph_.values[id].meta.span_bytes();
-    if (bytes > max_trial_bytes) throw meta_problem;
+    if (bytes > max_trial_bytes) throw too_large_to_try(node, bytes, meta_problem);
     for (const ValueId id : graph_.reads(node)) zeros.try_emplace(id, zeros_like_value(id));
     const AtenCall call(node, at::kCPU, /*widen=*/false);
     std::vector<at::Tensor> outputs;

@@ -126,9 +126,13 @@ Task parse_task_file(std::string_view text, const std::filesystem::path& folder,
 
 }  // namespace
 
-Task load_task(const std::filesystem::path& path) {
+std::filesystem::path graph_file(const std::filesystem::path& path) {
   std::error_code ignored;
-  const std::filesystem::path file = std::filesystem::is_directory(path, ignored) ? path / "graph.json" : path;
+  return std::filesystem::is_directory(path, ignored) ? path / "graph.json" : path;
+}
+
+Task load_task(const std::filesystem::path& path) {
+  const std::filesystem::path file = graph_file(path);
   return parse_task_file(read_file(file, max_graph_bytes), file.parent_path(), file.string());
 }
 

@@ -47,6 +47,9 @@ struct Task {
   std::string hash;                          //!< of the canonical graph and the weights file: the task's identity
 };
 
+//! The file that load_task reads.
+std::filesystem::path graph_file(const std::filesystem::path& path);
+
 //! Reads `path` (a folder with graph.json, or the file itself). Throws Error: one line with file, place and reason.
 //! Node outputs that the file does not declare keep an empty meta; infer_metas (executor.hpp) fills and checks them.
 Task load_task(const std::filesystem::path& path);

@@ -49,7 +49,11 @@ std::string_view to_string(Precision precision) {
 
 Task load_task_with_metas(const std::filesystem::path& path) {
   Task task = load_task(path);
-  infer_metas(task);
+  try {
+    infer_metas(task);
+  } catch (const Error& error) {
+    throw Error(fmt::format("{}: {}", graph_file(path).string(), error.what()));
+  }
   return task;
 }
 

@@ -119,6 +119,7 @@ ProfileReport measured_profile(const Plan& plan, const std::vector<StepTimes>& a
       row.residency = residency_of(*launch, *calls[0].steps[i].resources, device.multiprocessors);
     report.add(row);
   }
+  report.sort();
   return report;
 }
 

@@ -300,6 +300,8 @@ bool Plan::has_op_steps() const {
 bool Plan::has_launches() const { return !kernels.empty(); }
 
 Result<Plan> make_plan(const OpGraph& graph, std::string_view program_text, const ProgramLimits& limits) {
+  constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";  // compilers differ in what they make of it
+  if (program_text.starts_with(byte_order_mark)) program_text.remove_prefix(byte_order_mark.size());
   try {
     check_is_text(program_text, limits.max_text_bytes);
     const SourceScan scan = scan_source(program_text);

@@ -28,7 +28,6 @@ class Scanner {
   explicit Scanner(std::string_view text) : text_(text) {}
 
   SourceScan run() {
-    if (text_.starts_with("\xEF\xBB\xBF")) line_start_ = index_ = 3;
     while (true) {
       if (at_line_begin_ && starts_directive(index_)) {
         read_directive();

@@ -1,7 +1,11 @@
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <filesystem>
@@ -59,6 +63,51 @@ TEST(Files, ReplaceAtomicallyAndLeaveNothingBehindWhenTheyFail) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder), {}), 1);
   EXPECT_THROW(read_file(folder / "a", 3), Error);
   EXPECT_THROW(read_file(folder), Error);
+}
+
+TEST(Files, DoNotWaitForAPipe) {
+  const TemporaryFolder temporary;
+  const fs::path pipe = temporary.path() / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  try {
+    read_file(pipe);
+    FAIL() << "a pipe was read";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("is not a regular file"), std::string::npos);
+  }
+}
+
+//! A process that has ended and been waited for, so that its number is nobody's.
+pid_t ended_process() {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(0);
+  ::waitpid(child, nullptr, 0);
+  return child;
+}
+
+TEST(Files, TemporaryFoldersOfProcessesThatAreGoneGoWithTheNextOne) {
+  const TemporaryFolder mine;
+  const fs::path parent = mine.path().parent_path();
+  const pid_t gone = ended_process();
+  const fs::path orphan = parent / fmt::format("cudal1-{}-abcdef", gone);
+  const fs::path locked = parent / fmt::format("cudal1-{}-ghijkl", gone);
+  const fs::path foreign = parent / fmt::format("cudal1-{}-notes-of-mine", gone);
+  for (const fs::path& folder : {orphan, locked, foreign}) fs::create_directories(folder / "below");
+  const UniqueFd lock(::open(locked.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  ASSERT_EQ(::flock(lock.get(), LOCK_SH), 0);
+  const TemporaryFolder next;
+  EXPECT_FALSE(fs::exists(orphan));
+  EXPECT_TRUE(fs::exists(locked)) << "its owner lives in another container";
+  EXPECT_TRUE(fs::exists(foreign)) << "not a name of ours";
+  EXPECT_TRUE(fs::exists(mine.path())) << "its process lives";
+  remove_folder(locked);
+  remove_folder(foreign);
+}
+
+TEST(Files, TemporaryFoldersAreLockedByTheirOwner) {
+  const TemporaryFolder mine;
+  const UniqueFd other(::open(mine.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  EXPECT_NE(::flock(other.get(), LOCK_EX | LOCK_NB), 0);
 }
 
 TEST(Files, AreFoundAndRemovedBelowAFolderWithoutFollowingLinks) {

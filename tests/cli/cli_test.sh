@@ -31,6 +31,18 @@ check 'help names an example' 0 'Example: cudal1 eval' "$cudal1" eval --help
 check 'no command' 2 'subcommand' "$cudal1"
 check 'unknown option' 2 'nonsense' "$cudal1" eval --nonsense "$softmax" "$softmax/ok-fast.cu"
 check 'unknown word' 2 'not one of its values' "$cudal1" eval --mode sloppy "$softmax" "$softmax/ok-fast.cu"
+for option in '--time-limit nan' '--time-limit 0' '--window nan' '--window -3' '--seed -1' '--seed 1.5'; do
+  # shellcheck disable=SC2086
+  check "no number: $option" 2 "^cudal1: .*${option#* }.* no (whole )?number" "$cudal1" eval $option "$softmax" \
+    "$softmax/ok-fast.cu"
+done
+head -c 5000000 /dev/zero | tr '\0' x >"$work/large.cu"
+check 'a program too large' 1 'large.cu:1:1: parse_error: the text has 5000000 bytes' "$cudal1" expand "$softmax" \
+  "$work/large.cu"
+mkfifo "$work/pipe.cu"
+check 'a pipe is no program' 1 'pipe.cu: is not a regular file' timeout 20 "$cudal1" expand "$softmax" "$work/pipe.cu"
+check 'names are escaped' 1 '^cudal1: .*no-such\\x1b\[2J' "$cudal1" expand "$work/no-such"$'\e[2J' \
+  "$softmax/ok-fast.cu"
 check 'missing program' 1 'no-such.cu: cannot open' "$cudal1" eval "$softmax" "$work/no-such.cu"
 check 'expand shows the plan' 0 'launch row_softmax' "$cudal1" expand "$softmax" "$softmax/ok-fast.cu"
 check 'expand as JSON' 0 '"buffers"' "$cudal1" expand --json "$softmax" "$softmax/ok-fast.cu"
@@ -38,6 +50,16 @@ check 'missing task' 1 'no-such-task' "$cudal1" expand "$work/no-such-task" "$so
 check 'broken JSON' 1 'broken.json' "$cudal1" expand "$work/broken.json" "$softmax/ok-fast.cu"
 check 'newer version' 1 'version 7' "$cudal1" expand "$work/newer.json" "$softmax/ok-fast.cu"
 check 'binary garbage' 1 'garbage.cu:[0-9]+:[0-9]+: parse_error' "$cudal1" expand "$softmax" "$work/garbage.cu"
+cat >"$work/unknown_operator.json" <<'END'
+{"format": "cudal1.graph", "version": 1, "name": "unknown",
+ "inputs": [{"name": "x", "dtype": "f32", "shape": [8], "draw": {"kind": "normal"}}],
+ "nodes": [{"name": "relu_1", "op": "aten::nosuch", "args": ["x"]}], "outputs": ["relu_1"]}
+END
+check 'errors of nodes name the file' 1 "^cudal1: $work/unknown_operator.json: node relu_1 .aten::nosuch.:" \
+  "$cudal1" expand "$work/unknown_operator.json" "$softmax/ok-fast.cu"
+sed 's/"unknown"/"a\\nb\\u202e"/; s/nosuch/relu/' "$work/unknown_operator.json" >"$work/injected.json"
+check 'a name cannot end the message' 1 '^cudal1: .*"a\\nb\\u202e" is not a name: ' "$cudal1" expand \
+  "$work/injected.json" "$softmax/ok-fast.cu"
 check 'unknown node' 1 ':[0-9]+:[0-9]+: plan_error' "$cudal1" expand "$source/examples/vector_add" \
   "$source/examples/vector_add/plan_error-unknown_node.cu"
 check 'unknown virtual GPU' 1 'h200' "$cudal1" eval --device vgpu --gpu gtx9 "$softmax" "$softmax/ok-fast.cu"
@@ -48,6 +70,12 @@ if compgen -G '/usr/bin/clang-[0-9]*' >/dev/null; then
   check 'where the time goes' 0 '"occupancy"' "$cudal1" eval --device vgpu --gpu a100 --mode fast --no-archive --json \
     "$softmax" "$softmax/ok-fast.cu"
   add=$source/examples/vector_add
+  { printf '#line 70 "/etc/passwd"\nfoo bar;\n' && cat "$softmax/ok-fast.cu"; } >"$work/renamed.cu"
+  check 'lines that the program renamed' 0 "renamed.cu +compile_error +line 2: program.cu.2.: unknown type" \
+    "$cudal1" eval --device vgpu --mode fast --no-archive "$softmax" "$work/renamed.cu"
+  { printf '\xEF\xBB\xBF' && cat "$softmax/ok-fast.cu"; } >"$work/marked.cu"
+  check 'a byte-order mark' 0 'marked.cu +ok' "$cudal1" eval --device vgpu --mode fast --no-archive --verify-only \
+    "$softmax" "$work/marked.cu"
   check 'printf is not judged' 0 'forbidden-printf.cu +forbidden' "$cudal1" eval --device vgpu --mode fast --no-archive \
     "$add" "$add/forbidden-printf.cu"
   check 'what a debugged program prints' 0 '^    \| adding [0-9]+ elements$' "$cudal1" eval --device vgpu --debug \
@@ -58,6 +86,8 @@ if compgen -G '/usr/bin/clang-[0-9]*' >/dev/null; then
   check 'what was printed before' 0 '^    \| first$' "$cudal1" eval --debug --mode fast "$add" "$work/asserts.cu"
   check 'debugging needs the virtual GPU' 1 'needs the virtual GPU' "$cudal1" eval --device cuda --debug "$add" \
     "$work/asserts.cu"
+else
+  echo 'left out: what needs clang, which is not in /usr/bin'
 fi
 # Its exit code depends on the machine; what it prints does not.
 "$cudal1" doctor --json >"$work/doctor.json" 2>&1

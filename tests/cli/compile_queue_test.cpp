@@ -42,6 +42,16 @@ TEST(CompileQueue, WorksWithNoJobsAtAll) {
   EXPECT_EQ(queue.next().name, "a");
 }
 
+TEST(CompileQueue, GivesOutWhatNeedsNoCompilerInItsTurn) {
+  CompileQueue queue(named, 1);
+  queue.add("a", "text");
+  queue.add({"b", "start of a text", Failure{Status::parse_error, "too large"}, {}, {}});
+  queue.add("c", "text");
+  EXPECT_EQ(queue.next().name, "a");
+  EXPECT_EQ(queue.next().failure->message, "too large");
+  EXPECT_EQ(queue.next().name, "c");
+}
+
 TEST(CompileQueue, TurnsAnExceptionIntoAFailureOfItsProgram) {
   CompileQueue queue([](const std::string&, const std::string&) -> CompiledProgram { throw Error("disk full"); }, 1);
   queue.add("a", "text");

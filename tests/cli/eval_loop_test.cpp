@@ -75,6 +75,14 @@ TEST_F(EvalLoopTest, JudgesRecordsAndPrintsEverything) {
   EXPECT_EQ(archive_.count(), 3);
 }
 
+TEST_F(EvalLoopTest, WhatOthersNamedCannotChangeTheTable) {
+  loop_.programs = {"a\033[2J.cu", "b\nc.cu ok 9.99x", "c\u202e.cu"};
+  const Outcome outcome = run(loop_);
+  EXPECT_EQ(std::count(outcome.output.begin(), outcome.output.end(), '\n'), 4) << outcome.output;
+  for (const char* shown : {"a\\x1b[2J.cu", "b\\nc.cu ok 9.99x", "c\\u202e.cu"})
+    EXPECT_NE(outcome.output.find(shown), std::string::npos) << outcome.output;
+}
+
 TEST_F(EvalLoopTest, AnArchiveThatFailsMidwayCostsNoResultAndIsReportedOnceInOneLine) {
   before_second_ = [this] { refuse_records(); };
   const Outcome outcome = run(loop_);

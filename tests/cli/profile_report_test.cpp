@@ -53,6 +53,7 @@ ProfileReport two_steps() {
   report.call_ms = 0.003;
   report.add(op_row());
   report.add(kernel_row());
+  report.sort();
   return report;
 }
 
@@ -156,6 +157,7 @@ TEST(ProfileTable, ColumnsStayAlignedWhateverTheNames) {
   long_name.name = "a_kernel_with_a_rather_long_name<float, 128>";
   long_name.milliseconds = 12.5;
   report.add(long_name);
+  report.sort();
   std::istringstream lines(profile_table("x.cu", report));
   std::size_t width = 0;
   int rows = 0;

@@ -77,6 +77,14 @@ TEST(RefusedInclude, NamesTheHeaderItsLineAndTheWayOut) {
   EXPECT_NE(refused_include("#include <torch/extension.h>", headers)->message.find("no host code"), std::string::npos);
 }
 
+TEST(RefusedInclude, AdvisesHeadersOfOurOwnWhereThereAreSome) {
+  const auto advice = [](const std::map<std::string, std::string>& headers) {
+    return refused_include("#include <vector>\n", headers)->message;
+  };
+  EXPECT_EQ(advice({}).find("<cudal1/"), std::string::npos) << advice({});
+  EXPECT_NE(advice({{"cudal1/reduce.h", ""}}).find("or <cudal1/...>"), std::string::npos);
+}
+
 TEST(RefusedInclude, RefusesPathsThatLeaveTheFolders) {
   const auto headers = read_program_headers({});
   for (const char* name :

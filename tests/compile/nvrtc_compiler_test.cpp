@@ -55,6 +55,14 @@ TEST_F(CompileTest, ErrorHasItsLineColumnAndOneLineMessage) {
   EXPECT_NE(result.failure().details.find("1 error detected"), std::string::npos);
 }
 
+TEST_F(CompileTest, ErrorInALineThatTheProgramRenamedHasItsOwnLine) {
+  const auto result =
+      compile("\n#line 70 \"/etc/passwd\"\nint x = foo;\nextern \"C\" __global__ void k(float* x) {}\n");
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.failure().at.line, 3);
+  EXPECT_EQ(result.failure().message, "program.cu(3): identifier \"foo\" is undefined");
+}
+
 TEST_F(CompileTest, MissingKernelIsACompileErrorThatNamesIt) {
   const auto result = compile(scale_source, {"other"});
   ASSERT_FALSE(result.ok());

@@ -44,6 +44,15 @@ TEST(InferMetas, FillsSizesStridesAndDtypes) {
   EXPECT_FALSE(value(task, "sum_1").view);
 }
 
+TEST(InferMetas, SaysWhatIsTooLargeToBeTried) {
+  EXPECT_EQ(refusal(one_input("f32", "[2000000000]"), R"({"name": "n", "op": "aten::relu", "args": ["x"]})"),
+            "node n (aten::relu): its output shape cannot be derived without running it, and its 8000 MB of arguments "
+            "are too large for that");
+  const std::string wrong =
+      refusal(one_input("f32", "[2, 1000000000]"), R"({"name": "n", "op": "aten::mm", "args": ["x", "x"]})");
+  EXPECT_NE(wrong.find("cannot be multiplied"), std::string::npos) << wrong;
+}
+
 TEST(InferMetas, AddsOutputsThatNobodyNamed) {
   const Task task = inferred(one_input("f32", "[4, 6]"),
                              R"({"name": "max_1", "op": "aten::max.dim", "args": ["x", 1]})", R"("max_1")");

@@ -330,5 +330,18 @@ INSTANTIATE_TEST_SUITE_P(Places, SeenDirective,
                                          "auto s = R\"(\\)\";\n//! zzz", "int n = 0x1'F;\n//! zzz", "//!\n//! zzz",
                                          "#include <a/*b>\n//! zzz", "//! graph \\ \n//!\n//! zzz"));
 
+TEST(ByteOrderMark, IsNoPartOfTheProgram) {
+  const std::string mark = "\xEF\xBB\xBF";
+  const std::string text = R"(//! kernel soft replaces softmax_1 : grid=1 block=1 args=(softmax_1)
+extern "C" __global__ void soft(float* y) {})";
+  const Result<Plan> with = make_plan(sample::chain(), mark + text), without = make_plan(sample::chain(), text);
+  ASSERT_TRUE(with.ok()) << with.failure().message;
+  EXPECT_EQ(with.value().code, text) << "what the compiler gets";
+  EXPECT_EQ(with.value().hash, without.value().hash);
+  const Failure failure = make_plan(sample::chain(), mark + "//! zzz").failure();
+  EXPECT_EQ(failure.at, make_plan(sample::chain(), "//! zzz").failure().at);
+  EXPECT_EQ(make_plan(sample::chain(), mark + "ab\x01").failure().at, (SourcePosition{1, 3}));
+}
+
 }  // namespace
 }  // namespace cudal1

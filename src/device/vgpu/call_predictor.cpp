@@ -11,6 +11,12 @@ CallPredictor::CallPredictor(const GpuProfile& gpu, const Plan& plan) : gpu_(gpu
   report_.call_ms = gpu.costs.call_us / 1e3;
 }
 
+ProfileReport CallPredictor::report() const {
+  ProfileReport sorted = report_;
+  sorted.sort();
+  return sorted;
+}
+
 std::vector<TensorMeta> CallPredictor::metas_of(const std::vector<ValueId>& values) const {
   std::vector<TensorMeta> metas;
   for (const ValueId id : values) metas.push_back(plan_.values[static_cast<std::size_t>(id)].meta);

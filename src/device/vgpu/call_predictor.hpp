@@ -18,7 +18,7 @@ class CallPredictor {
   void add_op(const OpStep& step);
   void add_zero(const ZeroStep& step);
 
-  const ProfileReport& report() const { return report_; }
+  ProfileReport report() const;  //!< of all steps so far, sorted
 
  private:
   std::vector<TensorMeta> metas_of(const std::vector<ValueId>& values) const;

@@ -43,6 +43,14 @@ void check_shared(const LaunchStep& step, const LoadedKernel& kernel) {
                        most_shared_bytes));
 }
 
+void check_local(const LaunchStep& step, const LoadedKernel& kernel) {
+  const auto wanted = static_cast<std::int64_t>(kernel.kernel.local_bytes);
+  if (wanted > most_local_bytes_per_thread)
+    refuse(step, Status::launch_error,
+           fmt::format("{} bytes of local memory (arrays of a thread), a GPU has {} for each thread", wanted,
+                       most_local_bytes_per_thread));
+}
+
 void check_cluster(const LaunchStep& step) {
   if (!step.cluster) return;
   check_size(step, *step.cluster, largest_cluster, "cluster");
@@ -82,6 +90,7 @@ void check_launch(const LaunchStep& step, const LoadedKernel* kernel) {
   check_size(step, step.block, largest_block, "block");
   check_threads(step, *kernel);
   check_shared(step, *kernel);
+  check_local(step, *kernel);
   check_cluster(step);
 }
 

@@ -78,13 +78,14 @@ CallTimes VgpuPlan::call(const BufferOffsets& offsets, const CallOptions&) {
   watching_ = false;  // the first call is enough: checks make a call several times longer
   copy_op_outputs(offsets);
   if (ops_) ops_->end();
-  const double milliseconds = predictor.report().total_ms();
+  const ProfileReport report = predictor.report();
+  const double milliseconds = report.total_ms();
   return {.device_ms = milliseconds,
           .host_ms = milliseconds,
           .gate = Gate::held,
           .findings = std::exchange(findings_, {}),  // also those of preparing
           .printed = std::exchange(printed_, {}).text(),
-          .profile = to_json(predictor.report()).dump()};
+          .profile = to_json(report).dump()};
 }
 
 //! How long preparing takes nobody asks.

@@ -9,7 +9,7 @@ namespace cudal1::vgpu {
 namespace {
 
 // copy(from, to): 32 threads, each a word. shift does the same, but reads what its neighbour wrote to `to`.
-// tell prints the first word of `from`.
+// tell prints the first word of `from`. hoard has more local memory than a GPU gives a thread.
 constexpr const char* module_text = R"(
 .version 7.0
 .target sm_80
@@ -80,6 +80,11 @@ constexpr const char* module_text = R"(
 GOOD:
   ret;
 }
+.entry hoard(.param .u64 from, .param .u64 to)
+{
+  .local .align 8 .b8 depot[2000000000];
+  ret;
+}
 )";
 
 constexpr std::size_t words = 32;
@@ -93,7 +98,7 @@ class VgpuPlanTest : public ::testing::Test {
                                      {"scratch", BufferRole::scratch},
                                      {"y", BufferRole::output}})
       plan_.buffers.push_back({name, role, meta, false, false});
-    plan_.kernels = {"copy", "shift", "tell"};
+    plan_.kernels = {"copy", "shift", "tell", "hoard"};
     for (std::size_t i = 0; i < plan_.buffers.size(); ++i) offsets_.push_back(1024 * i);
   }
 
@@ -110,7 +115,8 @@ class VgpuPlanTest : public ::testing::Test {
   }
 
   VgpuPlan load() {
-    const CompiledModule module{module_text, {{"copy", "copy"}, {"shift", "shift"}, {"tell", "tell"}}, "", 0.0, false};
+    CompiledModule module{module_text, {}, "", 0.0, false};
+    for (const std::string& kernel : plan_.kernels) module.symbols[kernel] = kernel;
     return VgpuPlan(plan_, module, gpu_, {}, arena_, nullptr);
   }
 
@@ -177,6 +183,19 @@ TEST_F(VgpuPlanTest, AFaultShowsWhatWasPrintedBefore) {
   } catch (const DeviceError& error) {
     EXPECT_EQ(error.failure.status, Status::illegal_access);
     EXPECT_EQ(error.failure.details, "13\n");
+  }
+}
+
+TEST_F(VgpuPlanTest, MoreLocalMemoryThanAGpuHasIsRefusedByItsSize) {
+  plan_.call = {launch("hoard", x, y)};
+  try {
+    load();
+    FAIL() << "not refused";
+  } catch (const DeviceError& error) {
+    EXPECT_EQ(error.failure.status, Status::launch_error);
+    EXPECT_EQ(
+        error.failure.message,
+        "kernel 'hoard': 2000000000 bytes of local memory (arrays of a thread), a GPU has 524288 for each thread");
   }
 }
 

@@ -128,12 +128,12 @@ void ProfileReport::add(const KernelReport& row) {
     rows.push_back(row);
   else
     *same = merged(*same, row);
-  sort();
 }
 
 void ProfileReport::sort() {
   std::ranges::stable_sort(rows, std::ranges::greater{}, &KernelReport::milliseconds);
-  for (KernelReport& each : rows) each.share = ratio(each.milliseconds, total_ms());
+  const double total = total_ms();
+  for (KernelReport& each : rows) each.share = ratio(each.milliseconds, total);
 }
 
 }  // namespace cudal1::vgpu

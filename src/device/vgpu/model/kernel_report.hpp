@@ -72,12 +72,12 @@ struct ProfileReport {
   //! Measured only: a call whose steps are not timed one by one, and inside its CUDA Graph if it has one.
   std::optional<double> whole_call_ms;
   std::vector<std::string> notes;  //!< what a reader must know about how this came about
-  std::vector<KernelReport> rows;  //!< longest first
+  std::vector<KernelReport> rows;  //!< once sorted, longest first
 
   double total_ms() const;
   //! A further launch of a kernel that is there is added to its row: the numbers are then those of the longer launch.
   void add(const KernelReport& row);
-  //! Longest first, and each row's share of the call; after times were changed.
+  //! Longest first, and each row's share of the call; after all rows were added, or times changed.
   void sort();
 };
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <list>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
 #include "device/vgpu/model/gpu_profile.hpp"
@@ -14,6 +15,8 @@ class L2Contents {
  public:
   //! Empty, as when a call is timed.
   explicit L2Contents(const GpuProfile& gpu);
+  L2Contents(const L2Contents&) = delete;
+  L2Contents& operator=(const L2Contents&) = delete;
 
   //! Bytes of the buffer that are there.
   double cached(const std::string& buffer) const;
@@ -21,8 +24,14 @@ class L2Contents {
   void use(const std::string& buffer, double bytes);
 
  private:
+  using Buffers = std::list<std::pair<std::string, double>>;
+
+  void remove(Buffers::iterator buffer);
+
   double capacity_;
-  std::list<std::pair<std::string, double>> buffers_;  // the last used first
+  double held_bytes_ = 0;  //!< of all buffers
+  Buffers buffers_;        //!< the last used first
+  std::unordered_map<std::string, Buffers::iterator> by_name_;
 };
 
 }  // namespace cudal1::vgpu

@@ -1,7 +1,9 @@
 #include "device/vgpu/model/kernel_report.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <nlohmann/json.hpp>
 
 #include "made_up_kernels.hpp"
@@ -99,6 +101,7 @@ TEST(ProfileReports, SharesAddUpToTheCall) {
   node.op = "aten::relu";
   const std::vector<TensorMeta> x{{DType::f32, {4096, 1024}, {1024, 1}}};
   profile.add(report_of_op("relu_1", h200, estimate_op(h200, load_op_table(), node, x, x)));
+  profile.sort();
   ASSERT_EQ(profile.rows.size(), 3u);
   EXPECT_EQ(profile.rows[0].name, "large");
   double sum = profile.call_ms / profile.total_ms();
@@ -112,11 +115,28 @@ TEST(ProfileReports, LaunchesOfOneKernelAreOneRow) {
   profile.add(once);
   profile.add(once);
   profile.add(report(made_up_copy(1024, 1 << 24), "other"));
+  profile.sort();
   ASSERT_EQ(profile.rows.size(), 2u);
   EXPECT_EQ(profile.rows[0].launches, 2u);
   EXPECT_DOUBLE_EQ(profile.rows[0].milliseconds, 2 * once.milliseconds);
   EXPECT_DOUBLE_EQ(profile.rows[0].bytes_read, 2 * once.bytes_read);
   EXPECT_DOUBLE_EQ(profile.rows[0].dram_share, once.dram_share);
+}
+
+// With work of n * n a step, 10000 steps took minutes.
+TEST(ProfileReports, CallsOfManyStepsAreReportedInTime) {
+  const auto begin = std::chrono::steady_clock::now();
+  ProfileReport profile;
+  for (int i = 0; i < 10'000; ++i) {
+    KernelReport row;
+    row.name = fmt::format("relu_{}", i);
+    row.milliseconds = i % 100;
+    profile.add(row);
+  }
+  profile.sort();
+  EXPECT_EQ(profile.rows.front().milliseconds, 99);
+  EXPECT_NEAR(profile.rows.front().share, 99 / profile.total_ms(), 1e-12);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
 }
 
 TEST(ProfileReports, JsonHasTheSameFacts) {

@@ -136,6 +136,12 @@ TEST(L2, KeepsWhatWasUsedLast) {
   l2.use("d", 1e9);
   EXPECT_EQ(l2.cached("c"), 0);
   EXPECT_EQ(l2.cached("never"), 0);
+  l2.use("c", 10e6);
+  EXPECT_EQ(l2.cached("c"), 10e6);
+  l2.use("c", 0);
+  EXPECT_EQ(l2.cached("c"), 0);
+  l2.use("e", 1e6);
+  EXPECT_GT(l2.cached("d"), 0) << "a part of it stays";
 }
 
 }  // namespace
