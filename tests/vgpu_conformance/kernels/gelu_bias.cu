@@ -1,12 +1,12 @@
 // y = gelu(x + bias of the column), as after a linear layer: by who has which elements and by how gelu is computed.
-//! define BLOCK=256 WIDTH=1 ROWS=16 GELU=by_error_function ULPS=0 FLAT=0 BY_ROW=0 ROW_LOOP=0 DOWN=0 REFERENCE=gelu_bias
+//! define BLOCK=256 WIDTH=1 ROWS=16 GELU=by_error_function APART=0 FLAT=0 BY_ROW=0 ROW_LOOP=0 DOWN=0 REFERENCE=gelu_bias
 //! variant flat: FLAT=1
 //! variant flat_quads: FLAT=1 WIDTH=4
 //! variant flat_quads_tanh: FLAT=1 WIDTH=4 GELU=by_tanh REFERENCE=gelu_tanh_bias
 //! variant block_in_row: BY_ROW=1
 //! variant row_loop_quads: ROW_LOOP=1 WIDTH=4
 //! variant down_16_rows: DOWN=1
-//! variant down_16_rows_fast: DOWN=1 GELU=by_fast_exponential REFERENCE=gelu_tanh_bias ULPS=64
+//! variant down_16_rows_fast: DOWN=1 GELU=by_fast_exponential REFERENCE=gelu_tanh_bias APART=1e-6
 //! let rows = 8192 small 64
 //! let columns = 2048 small 1024
 //! input x f32[rows*columns] between -3 3
@@ -17,7 +17,7 @@
 //! launch row_loop grid=(rows) block=(BLOCK) args=(x, bias, y, i32:columns) when=ROW_LOOP
 //! launch down grid=(columns/BLOCK,rows/ROWS) block=(BLOCK) args=(x, bias, y, i32:columns) when=DOWN
 //! reference REFERENCE
-//! check y within ULPS ulp, reference relative 2e-6
+//! check y relative APART, reference relative 2e-6
 
 struct alignas(4 * WIDTH) Pack {
   float element[WIDTH];

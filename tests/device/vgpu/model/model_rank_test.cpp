@@ -16,18 +16,18 @@ Halves measured_launches() {
 
 TEST(ModelRank, FamiliesItHasNotSeenAreMet) {
   const FitQuality unseen = quality_of(find_profile("h200"), load_model(), measured_launches().unseen);
-  EXPECT_GE(unseen.families, 12u);
-  EXPECT_GE(unseen.launches, 60u);
+  EXPECT_GE(unseen.families, 30u);
+  EXPECT_GE(unseen.launches, 200u);
   // What is reached, rounded; the aim is 0.3 and 0.9.
-  EXPECT_LE(unseen.median_error, 0.15);
-  EXPECT_GE(unseen.spearman, 0.93);
+  EXPECT_LE(unseen.median_error, 0.12);
+  EXPECT_GE(unseen.spearman, 0.94);
 }
 
 TEST(ModelRank, FamiliesItWasFittedToAreMet) {
   const FitQuality fitted = quality_of(find_profile("h200"), load_model(), measured_launches().fitted);
-  EXPECT_GE(fitted.families, 12u);
+  EXPECT_GE(fitted.families, 30u);
   EXPECT_LE(fitted.median_error, 0.09);
-  EXPECT_GE(fitted.spearman, 0.97);
+  EXPECT_GE(fitted.spearman, 0.96);
 }
 
 TEST(ModelRank, TheModelIsWhatTheFitFinds) {
