@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -63,7 +64,7 @@ ChildOptions bridge_call(const fs::path& module, const fs::path& bridge, const f
   child.arguments = {python, "-m", "cudal1_bridge", fs::absolute(module).string(), "-o", folder.string()};
   child.environment = minimal_environment();
   const std::string given = variable_or("PYTHONPATH", "");
-  child.environment.emplace_back("PYTHONPATH", bridge.string() + (given.empty() ? "" : ":" + given));
+  child.environment.emplace_back("PYTHONPATH", fmt::format("{}{}{}", bridge.string(), given.empty() ? "" : ":", given));
   child.environment.emplace_back("PYTHONDONTWRITEBYTECODE", "1");
   child.descriptors = {{messages, 1}, {messages, 2}};
   return child;
@@ -71,18 +72,16 @@ ChildOptions bridge_call(const fs::path& module, const fs::path& bridge, const f
 
 //! The line that is for the user: ours, else the last one, which is where Python names an exception.
 std::string reason_in(const std::string& messages) {
-  constexpr std::string_view ours = "cudal1: ";
-  std::size_t begin = messages.rfind("\n" + std::string(ours));
-  begin = begin == std::string::npos ? (messages.starts_with(ours) ? 0 : begin) : begin + 1;
-  if (begin != std::string::npos) {
-    begin += ours.size();
-    return messages.substr(begin, messages.find('\n', begin) - begin);
+  std::string_view last;
+  for (std::size_t begin = 0; begin < messages.size();) {
+    const std::size_t end = std::min(messages.find('\n', begin), messages.size());
+    const std::string_view line = std::string_view(messages).substr(begin, end - begin);
+    constexpr std::string_view ours = "cudal1: ";
+    if (line.starts_with(ours)) return std::string(line.substr(ours.size()));
+    if (!line.empty()) last = line;
+    begin = end + 1;
   }
-  const std::size_t end = messages.find_last_not_of('\n');
-  if (end == std::string::npos) return "the Python bridge failed without a word";
-  const std::size_t line = messages.rfind('\n', end);
-  return messages.substr(line == std::string::npos ? 0 : line + 1,
-                         end - (line == std::string::npos ? 0 : line + 1) + 1);
+  return last.empty() ? "the Python bridge failed without a word" : std::string(last);
 }
 
 void export_module(const fs::path& module, const fs::path& bridge, const fs::path& folder) {

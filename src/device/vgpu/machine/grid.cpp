@@ -9,6 +9,7 @@
 #include <random>
 #include <set>
 #include <thread>
+#include <utility>
 
 #include "device/vgpu/machine/block.hpp"
 #include "device/vgpu/machine/host_threads.hpp"
@@ -27,22 +28,32 @@ std::vector<std::uint64_t> sampled_blocks(const Launch& launch) {
   return {chosen.begin(), chosen.end()};
 }
 
-//! What the threads of the host share: which block is next, and the first that failed.
+//! Places in the queue that one thread has taken.
+struct Places {
+  std::uint64_t next = 0, end = 0;
+};
+
+//! What the threads of the host share: which blocks are next, and the first that failed. Blocks are taken several at a
+//! time: short ones would be done in less time than a core waits for what another has just written.
 class Queue {
  public:
-  explicit Queue(const Launch& launch)
+  Queue(const Launch& launch, std::uint64_t threads)
       : launch_(launch),
         sample_(sampled_blocks(launch)),
         count_(sample_.empty() ? count_of<std::uint64_t>(launch.grid) : sample_.size()),
+        taken_at_once_(threads == 1 ? 1 : std::clamp<std::uint64_t>(count_ / (32 * threads), 1, 256)),
         stop_(count_) {}
 
   std::uint64_t count() const { return count_; }
 
-  //! A place in the queue; none when there is nothing left to do.
-  std::optional<std::uint64_t> next() {
-    const std::uint64_t place = next_++;
-    if (place >= stop_) return std::nullopt;
-    return place;
+  //! The next of these places, or of those that it takes then; none when there is nothing left to do.
+  std::optional<std::uint64_t> next(Places& places) {
+    if (places.next == places.end) {
+      places.next = next_.fetch_add(taken_at_once_);
+      places.end = places.next + taken_at_once_;
+    }
+    if (places.next >= stop_) return std::nullopt;
+    return places.next++;
   }
 
   //! Some two dozen blocks all over the grid, whichever thread runs them.
@@ -60,9 +71,9 @@ class Queue {
     failure_ = std::move(failure);
   }
 
-  void finish(std::uint64_t place, const Block& block) {
-    instructions_ += block.instructions();
-    if (instructions_ <= launch_.most_instructions) return;
+  //! So many instructions more, up to this place.
+  void finish(std::uint64_t place, std::uint64_t instructions) {
+    if (instructions_.fetch_add(instructions) + instructions <= launch_.most_instructions) return;
     fail(place, std::make_exception_ptr(KernelFault(
                     FaultKind::too_many_instructions,
                     fmt::format("the launch takes more than {} warp instructions", launch_.most_instructions),
@@ -74,10 +85,15 @@ class Queue {
   }
 
  private:
+  static constexpr std::size_t cache_line = 64;
+
   const Launch& launch_;
   std::vector<std::uint64_t> sample_;
-  std::uint64_t count_;
-  std::atomic<std::uint64_t> next_ = 0, stop_, instructions_ = 0;
+  std::uint64_t count_, taken_at_once_;
+  // Each in a line of its own: all threads look at `stop_` all the time, and it hardly ever changes.
+  alignas(cache_line) std::atomic<std::uint64_t> next_ = 0;
+  alignas(cache_line) std::atomic<std::uint64_t> instructions_ = 0;
+  alignas(cache_line) std::atomic<std::uint64_t> stop_;
   std::mutex mutex_;
   std::exception_ptr failure_;
 };
@@ -134,7 +150,7 @@ class Worker {
   }
 
   bool begin_next(Place& place) {
-    const auto next = queue_.next();
+    const auto next = queue_.next(taken_);
     if (!next) return false;
     place.number = *next;
     if (tally_) tally_->begin_block(queue_.is_watched(*next));
@@ -145,7 +161,7 @@ class Worker {
   //! False when it failed.
   bool advance(Place& place) try {
     place.block->advance();
-    if (place.block->ended()) queue_.finish(place.number, *place.block);
+    if (place.block->ended()) finish(place);
     return true;
   } catch (...) {
     queue_.fail(place.number, std::current_exception());
@@ -153,9 +169,18 @@ class Worker {
     return false;
   }
 
+  //! Tells the others now and then, not after every block: a sixteenth of what is allowed may go unnoticed.
+  void finish(const Place& place) {
+    instructions_ += place.block->instructions();
+    if (instructions_ >= std::min<std::uint64_t>(1 << 14, launch_.most_instructions / 16))
+      queue_.finish(place.number, std::exchange(instructions_, 0));
+  }
+
   const Launch& launch_;
   const GlobalMemory& memory_;
   Queue& queue_;
+  Places taken_;
+  std::uint64_t instructions_ = 0;
   std::vector<AccessPattern> patterns_;
   std::optional<Tally> tally_;
   std::deque<Place> places_;
@@ -180,10 +205,12 @@ std::uint64_t resident_blocks(const Launch& launch) {
   return std::clamp<std::uint64_t>(most_bytes / bytes, 1, multiprocessors * std::max<std::uint64_t>(each, 1));
 }
 
-std::uint64_t host_threads(const Launch& launch, std::uint64_t blocks) {
+std::uint64_t host_threads(const Launch& launch) {
   if (launch.kernel->blocks_may_meet) return 1;
   const std::uint64_t wanted = launch.threads > 0 ? launch.threads : std::max(1u, std::thread::hardware_concurrency());
-  return std::min(wanted, blocks);
+  const std::uint64_t blocks = count_of<std::uint64_t>(launch.grid);
+  const std::uint64_t run = launch.sample > 0 ? std::min<std::uint64_t>(launch.sample, blocks) : blocks;
+  return std::clamp<std::uint64_t>(run, 1, wanted);
 }
 
 KernelCounters sum_of(std::deque<Worker>& workers) {
@@ -200,11 +227,10 @@ KernelCounters run_grid(const Launch& launch, const GlobalMemory& memory) {
   // The kernel only reads them.
   auto* parameters = const_cast<std::byte*>(launch.parameters.data());
   with_parameters.add({parameter_window, launch.parameters.size(), parameters, "the kernel's parameters", false});
-  Queue queue(launch);
+  const std::uint64_t count = host_threads(launch);
+  Queue queue(launch, count);
   std::deque<Worker> workers;
-  const std::uint64_t count = host_threads(launch, queue.count());
-  for (std::uint64_t i = 0; i < std::max<std::uint64_t>(count, 1); ++i)
-    workers.emplace_back(launch, with_parameters, queue);
+  for (std::uint64_t i = 0; i < count; ++i) workers.emplace_back(launch, with_parameters, queue);
   if (launch.kernel->blocks_may_meet) {
     workers.front().run_in_turns(resident_blocks(launch));
   } else {
