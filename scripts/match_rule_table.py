@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes bench/results/match_rule.json and the tables of tests/match_rule/README.md from a record of
-match_rule_on_gpu_test; bench/match_rule.sh makes the record and calls this."""
+"""Writes bench/results/match_rule.json from a record of match_rule_on_gpu_test, and from that file the tables of
+tests/match_rule/README.md; bench/match_rule.sh makes the record and calls this. Without a record, only the tables."""
 import argparse
 import datetime
 import json
@@ -28,26 +28,25 @@ def read(path):
 
 
 def shown(margin):
-    if math.isinf(margin):
+    if margin is None:
         return "not finite"
     return f"{margin:.2f}" if margin < 10 else f"{float(f'{margin:.3g}'):.0f}"
 
 
-def table(programs, kind):
-    lines = ["| task | program | error / budget | on the inputs | sets over budget |", "|---|---|---|---|---|"]
-    for (its_kind, task, name), samples in sorted(programs.items()):
-        if its_kind == kind:
-            margin, distribution = max(samples)
-            over = sum(value > 1 for value, _ in samples)
-            lines.append(f"| `{task}` | `{name}` | {shown(margin)} | {distribution} | {over} of {len(samples)} |")
+def table(margins, kind):
+    lines = ["| task | program | error / budget | on the inputs |", "|---|---|---|---|"]
+    lines += [f"| `{m['task']}` | `{m['program']}` | {shown(m['margin'])} | {m['on']} |" for m in margins if m["kind"] == kind]
     return "\n".join(lines)
 
 
-def summary(programs):
-    worst = {kind: [max(s)[0] for (k, _, _), s in programs.items() if k == kind] for kind in KINDS}
-    return (f"{len(worst['honest'])} honest programs, largest margin {shown(max(worst['honest']))}; "
-            f"{len(worst['lowprecision'])} of low precision, smallest margin {shown(min(worst['lowprecision']))}; "
-            f"{len(worst['undecided'])} undecided.")
+def summary(margins):
+    # No margin is worse than any number.
+    values = {kind: [m["margin"] for m in margins if m["kind"] == kind] for kind in KINDS.values()}
+    largest = None if None in values["honest"] else max(values["honest"])
+    smallest = min(value for value in values["low precision"] if value is not None)
+    return (f"{len(values['honest'])} honest programs, largest margin {shown(largest)}; "
+            f"{len(values['low precision'])} of low precision, smallest margin {shown(smallest)}; "
+            f"{len(values['undecided'])} undecided.")
 
 
 def replace(text, name, content):
@@ -89,20 +88,32 @@ def result(programs, arguments):
             "date": datetime.date.today().isoformat(), "rows": rows(programs), "margins": margins}
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("record")
-    parser.add_argument("--gpu", required=True)
-    parser.add_argument("--commit", required=True)
-    arguments = parser.parse_args()
+def write_results(arguments):
     programs = read(arguments.record)
     if missing(programs):
         raise SystemExit(f"not in the record, so nothing is written: {missing(programs)}")
     RESULTS.write_text(json.dumps(result(programs, arguments), indent=1) + "\n")
-    text = replace(README.read_text(), "summary", summary(programs))
-    for kind, name in KINDS.items():
-        text = replace(text, name, table(programs, kind))
+
+
+def write_tables():
+    margins = json.loads(RESULTS.read_text())["margins"]
+    text = replace(README.read_text(), "summary", summary(margins))
+    for kind in KINDS.values():
+        text = replace(text, kind, table(margins, kind))
     README.write_text(text)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("record", nargs="?")
+    parser.add_argument("--gpu")
+    parser.add_argument("--commit")
+    arguments = parser.parse_args()
+    if arguments.record:
+        if not arguments.gpu or not arguments.commit:
+            parser.error("a record needs --gpu and --commit")
+        write_results(arguments)
+    write_tables()
 
 
 if __name__ == "__main__":
