@@ -106,10 +106,10 @@ fs::path task_of_module(const fs::path& module) {
   const std::string source = read_file(module, max_source_bytes);
   const fs::path bridge = bridge_directory();
   const TaskCache cache(cache_directory() / "tasks");
-  const fs::path task = cache.get(key_of(module, source, bridge), imports_are_unchanged,
-                                  [&](const fs::path& folder) { export_module(module, bridge, folder); });
-  cache.shrink_to(max_cache_bytes);
-  return task;
+  return cache.get(key_of(module, source, bridge), imports_are_unchanged, [&](const fs::path& folder) {
+    export_module(module, bridge, folder);
+    cache.shrink_to(max_cache_bytes);  // only when something came in: it looks at every file
+  });
 }
 
 }  // namespace cudal1

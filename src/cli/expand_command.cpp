@@ -6,7 +6,6 @@
 #include "cli/commands.hpp"
 #include "cli/program_text.hpp"
 #include "cli/task_argument.hpp"
-#include "graph/executor.hpp"
 #include "program/plan.hpp"
 
 namespace cudal1 {

@@ -48,7 +48,7 @@ c10::OperatorName operator_name(const std::string& op) {
 
 //! A task is a function of its leaves: no files, and no memory that nobody wrote.
 void refuse_what_is_no_function(const std::string& op) {
-  const std::string name = op.substr(6, op.find('.') == std::string::npos ? op.npos : op.find('.') - 6);
+  const std::string name = operator_name(op).name.substr(std::string_view("aten::").size());
   if (name == "from_file") throw Error("operators that open files are not supported");
   for (const char* beginning : {"empty", "new_empty", "resize", "_resize", "_empty"})
     if (name.starts_with(beginning))

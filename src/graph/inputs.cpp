@@ -238,7 +238,8 @@ std::string_view to_string(Distribution distribution) {
 
 std::vector<Distribution> distributions_of(const Task& task) {
   std::vector<Distribution> offered{Distribution::native};
-  if (derivable_draws(task).empty()) return offered;
+  const std::vector<Draw> draws = derivable_draws(task);
+  if (draws.empty()) return offered;
   const auto excluded = [&](Distribution candidate) {
     return std::ranges::any_of(task.leaves, [&](const LeafSource& leaf) {
       return std::ranges::find(leaf.excluded_distributions, to_string(candidate)) != leaf.excluded_distributions.end();
@@ -249,7 +250,7 @@ std::vector<Distribution> distributions_of(const Task& task) {
         Distribution::centred, Distribution::denormal})
     if (!excluded(candidate)) offered.push_back(candidate);
   // Where values below zero make no sense, centred ones make none; where they lie around zero already, they do.
-  if (excluded(Distribution::negative) || !std::ranges::any_of(derivable_draws(task), has_mostly_one_sign))
+  if (excluded(Distribution::negative) || !std::ranges::any_of(draws, has_mostly_one_sign))
     std::erase(offered, Distribution::centred);
   return offered;
 }

@@ -19,7 +19,7 @@ struct OutputBudget {
   double scale = 0.0, movement = 0.0;               //!< S and D
   std::int64_t distinct = 0;                        //!< different values among the output's elements, or a sample's
   double floor = 0.0;                               //!< F
-  bool varies = false;                              //!< its elements differ by far more than PyTorch is off
+  bool varies = false;                              //!< native inputs: elements differ by far more than PyTorch is off
 };
 
 //! What the task's outputs (then its states) must be on one input set.

@@ -165,6 +165,12 @@ using Wide = std::conditional_t<sizeof(T) == 8, u64, u32>;
 
 // --- what integers and real numbers share
 
+struct Copy {
+  template <class T>
+  T operator()(T a) const {
+    return a;
+  }
+};
 struct Add {
   template <class T>
   T operator()(T a, T b) const {

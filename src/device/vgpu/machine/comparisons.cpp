@@ -5,12 +5,6 @@
 namespace cudal1::vgpu {
 namespace {
 
-struct Copy {
-  template <class T>
-  T operator()(T a) const {
-    return a;
-  }
-};
 struct Select {
   template <class T>
   T operator()(T a, T b, bool first) const {

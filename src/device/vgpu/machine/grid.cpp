@@ -37,14 +37,17 @@ struct Places {
 //! time: short ones would be done in less time than a core waits for what another has just written.
 class Queue {
  public:
-  Queue(const Launch& launch, std::uint64_t threads)
+  explicit Queue(const Launch& launch)
       : launch_(launch),
         sample_(sampled_blocks(launch)),
         count_(sample_.empty() ? count_of<std::uint64_t>(launch.grid) : sample_.size()),
-        taken_at_once_(threads == 1 ? 1 : std::clamp<std::uint64_t>(count_ / (32 * threads), 1, 256)),
         stop_(count_) {}
 
   std::uint64_t count() const { return count_; }
+  //! Before any of them takes places.
+  void share_among(std::uint64_t threads) {
+    taken_at_once_ = threads == 1 ? 1 : std::clamp<std::uint64_t>(count_ / (32 * threads), 1, 256);
+  }
 
   //! The next of these places, or of those that it takes then; none when there is nothing left to do.
   std::optional<std::uint64_t> next(Places& places) {
@@ -89,7 +92,7 @@ class Queue {
 
   const Launch& launch_;
   std::vector<std::uint64_t> sample_;
-  std::uint64_t count_, taken_at_once_;
+  std::uint64_t count_, taken_at_once_ = 1;
   // Each in a line of its own: all threads look at `stop_` all the time, and it hardly ever changes.
   alignas(cache_line) std::atomic<std::uint64_t> next_ = 0;
   alignas(cache_line) std::atomic<std::uint64_t> instructions_ = 0;
@@ -205,12 +208,10 @@ std::uint64_t resident_blocks(const Launch& launch) {
   return std::clamp<std::uint64_t>(most_bytes / bytes, 1, multiprocessors * std::max<std::uint64_t>(each, 1));
 }
 
-std::uint64_t host_threads(const Launch& launch) {
+std::uint64_t host_threads(const Launch& launch, std::uint64_t blocks) {
   if (launch.kernel->blocks_may_meet) return 1;
   const std::uint64_t wanted = launch.threads > 0 ? launch.threads : std::max(1u, std::thread::hardware_concurrency());
-  const std::uint64_t blocks = count_of<std::uint64_t>(launch.grid);
-  const std::uint64_t run = launch.sample > 0 ? std::min<std::uint64_t>(launch.sample, blocks) : blocks;
-  return std::clamp<std::uint64_t>(run, 1, wanted);
+  return std::clamp<std::uint64_t>(blocks, 1, wanted);
 }
 
 KernelCounters sum_of(std::deque<Worker>& workers) {
@@ -227,8 +228,9 @@ KernelCounters run_grid(const Launch& launch, const GlobalMemory& memory) {
   // The kernel only reads them.
   auto* parameters = const_cast<std::byte*>(launch.parameters.data());
   with_parameters.add({parameter_window, launch.parameters.size(), parameters, "the kernel's parameters", false});
-  const std::uint64_t count = host_threads(launch);
-  Queue queue(launch, count);
+  Queue queue(launch);
+  const std::uint64_t count = host_threads(launch, queue.count());
+  queue.share_among(count);
   std::deque<Worker> workers;
   for (std::uint64_t i = 0; i < count; ++i) workers.emplace_back(launch, with_parameters, queue);
   if (launch.kernel->blocks_may_meet) {

@@ -6,13 +6,6 @@
 namespace cudal1::vgpu {
 namespace {
 
-struct Copy {
-  template <class T>
-  T operator()(T a) const {
-    return a;
-  }
-};
-
 //! What the operation's own handler does, without the way there.
 template <class F, class R, class... A, std::size_t... I>
 CUDAL1_INLINE void compute(std::byte* registers, const Operation& operation, std::index_sequence<I...>) {
