@@ -46,10 +46,15 @@ void print_clocks(const TimingSummary& timing) {
 }
 
 void print_details(const Evaluation& e) {
-  for (const OutputError& error : e.errors)
-    fmt::print("    '{}' on {} inputs: {:.3g} of its error budget (max {:.3g} of {:.3g}, rms {:.3g} of {:.3g})\n",
+  for (const OutputError& error : e.errors) {
+    fmt::print("    '{}' on {} inputs: {:.3g} of its error budget (max {:.3g} of {:.3g}, rms {:.3g} of {:.3g}",
                error.output, error.distribution, error.margin(), error.max_error, error.max_budget, error.rms_error,
                error.rms_budget);
+    if (error.slice.budget > 0.0)
+      fmt::print(", index {} of dimension {} {:.3g} of {:.3g}", error.slice.index, error.slice.dimension,
+                 error.slice.error, error.slice.budget);
+    fmt::print(")\n");
+  }
   fmt::print("    {} launches, {} op steps, compiled in {:.2f} s{}, judged in {:.2f} s, seed {}\n", e.launches,
              e.op_steps, e.compile_seconds, e.compiled_from_cache ? " (cached)" : "", e.seconds, e.seed);
   if (e.timing) print_clocks(*e.timing);

@@ -7,6 +7,7 @@
 #include <set>
 #include <vector>
 
+#include "base/result.hpp"
 #include "compile/ptx_globals.hpp"
 #include "compile/refusals.hpp"
 
@@ -40,6 +41,12 @@ std::string_view text_at(std::string_view table, std::uint64_t offset) {
   return rest.substr(0, end);
 }
 
+struct Symbol {
+  Elf64_Sym entry;
+  std::string_view name;
+  int type() const { return ELF64_ST_TYPE(entry.st_info); }
+};
+
 class Elf {
  public:
   explicit Elf(std::string_view bytes) : bytes_(bytes) {
@@ -66,7 +73,30 @@ class Elf {
     return sections_[index];
   }
 
+  std::vector<Symbol> symbols() const {
+    std::vector<Symbol> found;
+    for (const auto& section : sections_)
+      if (section.sh_type == SHT_SYMTAB) add_symbols(section, found);
+    return found;
+  }
+  //! Something that lies in a section of this file.
+  bool is_variable(const Symbol& symbol) const {
+    const bool here = symbol.entry.st_shndx != SHN_UNDEF && symbol.entry.st_shndx < SHN_LORESERVE;
+    return here && symbol.type() != STT_SECTION && symbol.type() != STT_FILE;
+  }
+  std::string_view section_name(const Symbol& symbol) const { return name(section(symbol.entry.st_shndx)); }
+
  private:
+  void add_symbols(const Elf64_Shdr& table, std::vector<Symbol>& found) const {
+    const std::string_view symbols = content(table);
+    const std::string_view names = content(section(table.sh_link));
+    for (std::uint64_t offset = sizeof(Elf64_Sym); offset + sizeof(Elf64_Sym) <= symbols.size();
+         offset += sizeof(Elf64_Sym)) {
+      const auto entry = structure_at<Elf64_Sym>(symbols, offset);
+      found.push_back({entry, text_at(names, entry.st_name)});
+    }
+  }
+
   std::string_view bytes_;
   std::vector<Elf64_Shdr> sections_;
   std::string_view names_;
@@ -82,11 +112,12 @@ class Inspection {
   Inspection(std::string_view cubin, std::string_view ptx) : elf_(cubin), ptx_(ptx) {}
 
   std::optional<std::string> run() {
+    const std::vector<Symbol> symbols = elf_.symbols();
     // Calls first: printf brings its format string as a global, and is the better reason.
-    for (const bool undefined : {true, false})
-      for (const auto& section : elf_.sections())
-        if (section.sh_type == SHT_SYMTAB)
-          if (auto reason = inspect_symbols(section, undefined)) return reason;
+    for (const Symbol& symbol : symbols)
+      if (auto reason = inspect_undefined(symbol)) return reason;
+    for (const Symbol& symbol : symbols)
+      if (auto reason = inspect_variable(symbol)) return reason;
     // Memory without any name: nothing can show that it is only read.
     for (std::size_t i = 0; i < elf_.sections().size(); ++i) {
       const auto& section = elf_.sections()[i];
@@ -97,36 +128,22 @@ class Inspection {
   }
 
  private:
-  std::optional<std::string> inspect_symbols(const Elf64_Shdr& table, bool undefined) {
-    const std::string_view symbols = elf_.content(table);
-    const std::string_view names = elf_.content(elf_.section(table.sh_link));
-    for (std::uint64_t offset = sizeof(Elf64_Sym); offset + sizeof(Elf64_Sym) <= symbols.size();
-         offset += sizeof(Elf64_Sym)) {
-      const auto symbol = structure_at<Elf64_Sym>(symbols, offset);
-      if ((symbol.st_shndx == SHN_UNDEF) != undefined) continue;
-      const std::string_view name = text_at(names, symbol.st_name);
-      if (auto reason = undefined ? inspect_undefined(symbol, name) : inspect_defined(symbol, name)) return reason;
-    }
-    return std::nullopt;
-  }
-
-  std::optional<std::string> inspect_defined(const Elf64_Sym& symbol, std::string_view name) {
-    if (symbol.st_shndx >= SHN_LORESERVE) return std::nullopt;
-    const int type = ELF64_ST_TYPE(symbol.st_info);
-    if (type == STT_SECTION || type == STT_FILE) return std::nullopt;
-    const std::string_view section = elf_.name(elf_.section(symbol.st_shndx));
+  std::optional<std::string> inspect_variable(const Symbol& symbol) {
+    if (!elf_.is_variable(symbol)) return std::nullopt;
+    const std::string_view section = elf_.section_name(symbol);
     const bool global = holds_globals(section);
     if (!global && !holds_constants(section)) return std::nullopt;
-    named_sections_.insert(symbol.st_shndx);
-    if (read_only().contains(std::string(name))) return std::nullopt;
-    return global ? refused_global(name) : refused_constant(name);
+    named_sections_.insert(symbol.entry.st_shndx);
+    if (read_only().contains(std::string(symbol.name))) return std::nullopt;
+    return global ? refused_global(symbol.name) : refused_constant(symbol.name);
   }
 
-  static std::optional<std::string> inspect_undefined(const Elf64_Sym& symbol, std::string_view name) {
+  static std::optional<std::string> inspect_undefined(const Symbol& symbol) {
+    if (symbol.entry.st_shndx != SHN_UNDEF) return std::nullopt;
     // The driver provides names with a leading dot (reserved shared memory).
-    if (name.empty() || name.starts_with(".")) return std::nullopt;
-    if (ELF64_ST_TYPE(symbol.st_info) == STT_SECTION) return std::nullopt;
-    return refused_call(name);
+    if (symbol.name.empty() || symbol.name.starts_with(".")) return std::nullopt;
+    if (symbol.type() == STT_SECTION) return std::nullopt;
+    return refused_call(symbol.name);
   }
 
   const std::set<std::string>& read_only() {
@@ -148,6 +165,18 @@ std::optional<std::string> forbidden_content(std::string_view cubin, std::string
   } catch (const Malformed&) {
     return "the compiled program is not a well-formed cubin";
   }
+}
+
+std::vector<std::string> device_globals(std::string_view cubin) {
+  std::vector<std::string> found;
+  try {
+    const Elf elf(cubin);
+    for (const Symbol& symbol : elf.symbols())
+      if (elf.is_variable(symbol) && holds_globals(elf.section_name(symbol))) found.emplace_back(symbol.name);
+  } catch (const Malformed&) {
+    throw Error("the compiled program is not a well-formed cubin");
+  }
+  return found;
 }
 
 }  // namespace cudal1

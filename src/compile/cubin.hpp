@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace cudal1 {
 
@@ -11,5 +12,8 @@ namespace cudal1 {
 //! The PTX it was assembled from shows which of its variables are only ever read (tables); without PTX all count as
 //! writable. The bytes may be anything: a file that is not a well-formed cubin is refused as well.
 std::optional<std::string> forbidden_content(std::string_view cubin, std::string_view ptx = {});
+
+//! The names of the variables that a cubin keeps in device memory. Throws Error where it is not a well-formed cubin.
+std::vector<std::string> device_globals(std::string_view cubin);
 
 }  // namespace cudal1

@@ -29,6 +29,10 @@ ErrorSums sizes_of(const at::Tensor& exact, at::ScalarType type);
 //! finite too, unless the reference is not either; elsewhere it must be the same special value.
 ErrorSums compare_with(const at::Tensor& exact, const at::Tensor& reference, const at::Tensor& candidate);
 
+//! The same element by element: absolute, 0 where an element does not count.
+at::Tensor counted_errors(const at::Tensor& result, const at::Tensor& exact, at::ScalarType type);
+at::Tensor counted_sizes(const at::Tensor& exact, at::ScalarType type);
+
 //! Is every element within the budget of the other, or equal to it?
 bool all_within(const at::Tensor& a, const at::Tensor& b, double budget);
 

@@ -3,8 +3,16 @@
 
 #include "judge/error_sums.hpp"
 
-namespace cudal1::by_operators {
+namespace cudal1 {
 namespace {
+
+at::Tensor where_counted(const at::Tensor& counted, const at::Tensor& values) {
+  return at::where(counted, values, at::zeros({}, values.options()));
+}
+
+at::Tensor counted_in(const at::Tensor& value, const at::Tensor& exact, at::ScalarType type) {
+  return exact.to(type).isfinite().logical_and(value.isfinite());
+}
 
 //! Brought to the host in one go: each copy waits for the device.
 ErrorSums sums_of(const at::Tensor& errors, const at::Tensor& counted) {
@@ -15,15 +23,22 @@ ErrorSums sums_of(const at::Tensor& errors, const at::Tensor& counted) {
   return {values[0], values[1], static_cast<std::int64_t>(values[2])};
 }
 
-at::Tensor where_counted(const at::Tensor& counted, const at::Tensor& values) {
-  return at::where(counted, values, at::zeros({}, values.options()));
+}  // namespace
+
+at::Tensor counted_errors(const at::Tensor& result, const at::Tensor& exact, at::ScalarType type) {
+  const at::Tensor value = result.to(at::kDouble);
+  return where_counted(counted_in(value, exact, type), (value - exact).abs());
 }
 
-}  // namespace
+at::Tensor counted_sizes(const at::Tensor& exact, at::ScalarType type) {
+  return where_counted(exact.to(type).isfinite(), exact.abs());
+}
+
+namespace by_operators {
 
 ErrorSums errors_of(const at::Tensor& result, const at::Tensor& exact, at::ScalarType type) {
   const at::Tensor value = result.to(at::kDouble);
-  const at::Tensor counted = exact.to(type).isfinite().logical_and(value.isfinite());
+  const at::Tensor counted = counted_in(value, exact, type);
   return sums_of(where_counted(counted, (value - exact).abs()), counted);
 }
 
@@ -47,4 +62,5 @@ bool all_within(const at::Tensor& a, const at::Tensor& b, double budget) {
   return (wide_a - wide_b).abs().le(budget).logical_or(wide_a.eq(wide_b)).all().item<bool>();
 }
 
-}  // namespace cudal1::by_operators
+}  // namespace by_operators
+}  // namespace cudal1

@@ -30,7 +30,7 @@ json error_json(const Failure& failure) {
 
 json accuracy_json(const std::vector<OutputError>& errors) {
   json list = json::array();
-  for (const OutputError& error : errors)
+  for (const OutputError& error : errors) {
     list.push_back({{"output", error.output},
                     {"distribution", error.distribution},
                     {"max_error", error.max_error},
@@ -39,6 +39,12 @@ json accuracy_json(const std::vector<OutputError>& errors) {
                     {"rms_budget", error.rms_budget},
                     {"mismatches", error.mismatches},
                     {"margin", error.margin()}});
+    if (error.slice.budget > 0.0)
+      list.back()["slice"] = {{"dimension", error.slice.dimension},
+                              {"index", error.slice.index},
+                              {"error", error.slice.error},
+                              {"budget", error.slice.budget}};
+  }
   return list;
 }
 
@@ -82,7 +88,11 @@ json details_json(const Evaluation& e) {
 
 }  // namespace
 
-double OutputError::margin() const { return std::max(share(max_error, max_budget), share(rms_error, rms_budget)); }
+double SliceError::share() const { return cudal1::share(error, budget); }
+
+double OutputError::margin() const {
+  return std::max({share(max_error, max_budget), share(rms_error, rms_budget), slice.share()});
+}
 
 json to_json(const Evaluation& e) {
   const bool timed = e.timing.has_value();

@@ -11,12 +11,20 @@
 
 namespace cudal1 {
 
+//! The part of an output (a row, a column, a channel) that came closest to a budget of its own.
+struct SliceError {
+  double error = 0.0, budget = 0.0;  //!< 0 of 0: no part has one
+  std::int64_t dimension = 0, index = 0;
+  double share() const;
+};
+
 //! How an output fared against the fp64 oracle on one input set.
 struct OutputError {
   std::string output;
   std::string distribution;
   double max_error = 0.0, max_budget = 0.0;
   double rms_error = 0.0, rms_budget = 0.0;
+  SliceError slice;
   std::int64_t mismatches = 0;  //!< elements that are non-finite where they must not be, or unequal integers
   bool constant = false;        //!< all elements are the same, though the task's vary: however small the error
 

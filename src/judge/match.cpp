@@ -98,6 +98,12 @@ double scatter_of(std::int64_t distinct) {
   return 1.0 + 3.0 / std::sqrt(2.0 * static_cast<double>(std::max<std::int64_t>(1, distinct)));
 }
 
+std::vector<at::Tensor> results_at(const std::vector<std::vector<at::Tensor>>& runs, std::size_t index) {
+  std::vector<at::Tensor> results;
+  for (const auto& run : runs) results.push_back(run[index]);
+  return results;
+}
+
 //! The relative error of storing a number in the dtype where that is more than fp32's: half an ulp.
 double storage_error(at::ScalarType type) {
   if (type == at::kHalf) return 0x1.0p-11;
@@ -166,7 +172,18 @@ struct MatchRule::Impl {
     const double rms_floor = rms_share * budget.floor + storage / std::sqrt(3.0) * sizes.root_mean_square();
     budget.rms = std::max(factor * budget.reference_rms, std::min(budget.max, rms_floor * scatter));
     // Where the benchmark's tolerance decides, two runs may differ by it too.
-    if (precision == PrecisionPolicy::paper) budget.max = std::max(budget.max, paper_tolerance);
+    if (precision == PrecisionPolicy::paper) {
+      budget.max = std::max(budget.max, paper_tolerance);
+      return budget;
+    }
+    budget.slices = slice_budgets({.exact = exact,
+                                   .references = results_at(references, index),
+                                   .moved = results_at(draws, index),
+                                   .type = type,
+                                   .floor_ulps = growth * unit,
+                                   .storage = storage,
+                                   .denormals = static_cast<double>(reductions) * smallest_normal,
+                                   .reference_factor = factor});
     return budget;
   }
 
@@ -178,6 +195,10 @@ struct MatchRule::Impl {
     error.rms_error = sums.root_mean_square();
     error.max_budget = expected.budgets[index].max;
     error.rms_budget = expected.budgets[index].rms;
+    if (const auto& slices = expected.budgets[index].slices; !slices.empty()) {
+      const at::ScalarType type = expected.reference[index].scalar_type();
+      error.slice = worst_slice(slices, counted_errors(candidate, expected.oracle[index], type));
+    }
     return error;
   }
 
@@ -269,9 +290,12 @@ std::vector<at::Tensor> MatchRule::oracle(const TensorTable& leaves) const {
   return results_of(*impl_->oracle, leaves);
 }
 
-bool surely_close(const at::Tensor& candidate, const at::Tensor& reference, double budget) {
+bool surely_close(const at::Tensor& candidate, const at::Tensor& reference, const OutputBudget& budget) {
   if (!candidate.is_floating_point()) return candidate.equal(reference);
-  return all_within(candidate, reference, budget);
+  if (!all_within(candidate, reference, budget.max)) return false;
+  if (budget.slices.empty()) return true;
+  return all_slices_within(budget.slices,
+                           counted_errors(candidate, reference.to(at::kDouble), reference.scalar_type()));
 }
 
 }  // namespace cudal1

@@ -9,6 +9,7 @@
 #include "graph/executor.hpp"
 #include "graph/inputs.hpp"
 #include "judge/evaluation.hpp"
+#include "judge/slice_budget.hpp"
 
 namespace cudal1 {
 
@@ -19,6 +20,7 @@ struct OutputBudget {
   double scale = 0.0, movement = 0.0;               //!< S and D
   std::int64_t distinct = 0;                        //!< different values among the output's elements, or a sample's
   double floor = 0.0;                               //!< F
+  std::vector<SliceBudget> slices;                  //!< of parts that are small beside the whole
   bool varies = false;                              //!< native inputs: elements differ by far more than PyTorch is off
 };
 
@@ -54,6 +56,6 @@ class MatchRule {
 
 //! A cheap sufficient test for timed calls: both outputs lie within the budget of each other. False means "look
 //! closer", not "wrong".
-bool surely_close(const at::Tensor& candidate, const at::Tensor& reference, double budget);
+bool surely_close(const at::Tensor& candidate, const at::Tensor& reference, const OutputBudget& budget);
 
 }  // namespace cudal1

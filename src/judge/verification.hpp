@@ -20,7 +20,7 @@ struct Verification {
   std::vector<OutputError> worst;  //!< one entry an output: the input set that came closest to its budget
   std::optional<bool> deterministic;
   //! By distribution, then output: the smallest budget met, for the cheap test of timed calls.
-  std::map<Distribution, std::vector<double>> budgets;
+  std::map<Distribution, std::vector<OutputBudget>> budgets;
   std::vector<Finding> findings;  //!< of the first call that had any
   std::string printed;            //!< by the first call that printed
   TensorTable constants;          //!< weights and states that are in place now

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "base/files.hpp"
+#include "cheat_reasons.hpp"
 #include "compile/nvrtc_compiler.hpp"
 #include "device/cuda/driver.hpp"
 #include "example_programs.hpp"
@@ -50,6 +51,8 @@ TEST_P(ExampleOnGpu, GetsTheStatusItsNameStartsWith) {
   const Evaluation evaluation = judge.evaluate(judge.compile(program.filename().string(), text));
   EXPECT_EQ(to_string(evaluation.status), testing::status_in_name(program)) << evaluation.failure.message << "\n"
                                                                             << evaluation.failure.details;
+  EXPECT_NE(evaluation.failure.message.find(testing::cheat_reason(GetParam(), true)), std::string::npos)
+      << evaluation.failure.message;
   if (evaluation.timing)
     std::printf("           %.2fx %.4f ms -> %.4f ms, %d pairs, %.2f s\n", evaluation.timing->speedup,
                 evaluation.timing->reference_ms, evaluation.timing->candidate_ms, evaluation.timing->pairs,

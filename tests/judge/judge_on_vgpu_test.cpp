@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "base/files.hpp"
+#include "cheat_reasons.hpp"
 #include "compile/clang_compiler.hpp"
 #include "example_programs.hpp"
 #include "judge/judge.hpp"
@@ -67,6 +68,13 @@ TEST_P(ExampleOnVgpu, GetsTheStatusItsNameStartsWith) {
                                          read_file(testing::examples_folder() / program));
   EXPECT_EQ(to_string(evaluation.status), testing::status_in_name(program)) << evaluation.failure.message << "\n"
                                                                             << evaluation.failure.details;
+  EXPECT_NE(evaluation.failure.message.find(testing::cheat_reason(GetParam(), false)), std::string::npos)
+      << evaluation.failure.message;
+}
+
+TEST(CheatReasons, NameProgramsThatExist) {
+  for (const auto& reason : testing::cheat_reasons)
+    EXPECT_TRUE(fs::exists(testing::examples_folder() / reason.program)) << reason.program;
 }
 
 Evaluation softmax_under_seed(std::uint64_t seed) {

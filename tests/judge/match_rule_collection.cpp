@@ -133,7 +133,8 @@ void expect_verdict_in_name(Backend& backend, const std::string& program) {
   EXPECT_EQ(error.matches(), file.starts_with("honest-"))
       << program << ": " << error.margin() << " of the budget on " << error.distribution << " inputs, "
       << error.mismatches << " mismatches; largest error " << error.max_error << " of " << error.max_budget << ", rms "
-      << error.rms_error << " of " << error.rms_budget;
+      << error.rms_error << " of " << error.rms_budget << ", index " << error.slice.index << " of dimension "
+      << error.slice.dimension << " " << error.slice.error << " of " << error.slice.budget;
 }
 
 }  // namespace cudal1::testing

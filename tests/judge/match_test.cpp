@@ -93,6 +93,70 @@ TEST(Match, AConstantIsWrongWhereTheReferenceVariesHoweverSmallItsError) {
   EXPECT_TRUE(rule.compare(expected, {constant}, Distribution::tiny).at(0).matches());
 }
 
+//! Columns whose sizes differ by ten powers of ten.
+Task scaled_columns() {
+  Task task = parse_task(R"({"format": "cudal1.graph", "version": 1, "name": "t", "inputs": [
+      {"name": "x", "dtype": "f32", "shape": [64, 40], "draw": {"kind": "normal"}},
+      {"name": "e", "dtype": "f32", "shape": [40], "draw": {"kind": "uniform", "low": -20, "high": 4}}], "nodes": [
+      {"name": "s", "op": "aten::exp", "args": ["e"]},
+      {"name": "y", "op": "aten::mul.Tensor", "args": ["x", "s"]}], "outputs": ["y"]})",
+                         {});
+  infer_metas(task);
+  return task;
+}
+
+struct ScaledColumns : ::testing::Test {
+  ScaledColumns() : task(scaled_columns()), rule(task, at::kCPU, PrecisionPolicy::standard) {
+    draw_inputs(task, Distribution::native, 2, at::kCPU, leaves);
+    expected = rule.expect(leaves, Distribution::native, 3);
+    smallest = expected.oracle.at(0).abs().amax(0).argmin().item<std::int64_t>();
+  }
+  OutputError compare(const at::Tensor& candidate) const {
+    return rule.compare(expected, {candidate}, Distribution::native).at(0);
+  }
+  const Task task;
+  const MatchRule rule;
+  TensorTable leaves;
+  Expected expected;
+  std::int64_t smallest = 0;
+};
+
+TEST_F(ScaledColumns, HaveBudgetsOfTheirOwn) {
+  const auto& slices = expected.budgets.at(0).slices;
+  ASSERT_FALSE(slices.empty());
+  const SliceBudget& columns = slices.back();
+  EXPECT_EQ(columns.dimension, 1);
+  EXPECT_EQ(columns.largest.numel(), 40);
+  EXPECT_LT(columns.largest[smallest].item<double>(), 1e-6 * expected.budgets.at(0).max);
+  EXPECT_TRUE(compare(expected.reference.at(0)).matches());
+}
+
+TEST_F(ScaledColumns, MayNotBeZeroWhereTheyAreSmall) {
+  at::Tensor candidate = expected.reference.at(0).clone();
+  candidate.select(1, smallest).zero_();
+  const OutputError error = compare(candidate);
+  EXPECT_LE(error.max_error, error.max_budget);
+  EXPECT_LE(error.rms_error, error.rms_budget);
+  EXPECT_FALSE(error.matches());
+  EXPECT_EQ(error.slice.dimension, 1);
+  EXPECT_EQ(error.slice.index, smallest);
+  EXPECT_FALSE(surely_close(candidate, expected.reference.at(0), expected.budgets.at(0)));
+}
+
+TEST_F(ScaledColumns, MayBeOffByAFewOfTheirOwnUlps) {
+  const at::Tensor candidate = expected.reference.at(0) * (1.0 + 3.0 * ulp);
+  EXPECT_TRUE(compare(candidate).matches());
+  EXPECT_TRUE(surely_close(candidate, expected.reference.at(0), expected.budgets.at(0)));
+}
+
+TEST(SliceBudgets, AreNoneWhereAllPartsAreAlike) {
+  const Task task = large_offset();
+  TensorTable leaves;
+  draw_inputs(task, Distribution::native, 2, at::kCPU, leaves);
+  const MatchRule rule(task, at::kCPU, PrecisionPolicy::standard);
+  EXPECT_TRUE(rule.expect(leaves, Distribution::native, 3).budgets.at(0).slices.empty());
+}
+
 TEST(Match, AConstantIsRightWhereTheReferenceIsOneUpToItsRounding) {
   Task task = parse_task(R"({"format": "cudal1.graph", "version": 1, "name": "t", "inputs": [
       {"name": "x", "dtype": "f32", "shape": [64, 333], "draw": {"kind": "normal"}}], "nodes": [

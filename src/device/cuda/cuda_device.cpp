@@ -8,7 +8,15 @@
 
 namespace cudal1::cuda {
 
-Module::Module(const std::string& cubin) { check(driver().cuModuleLoadData(&module_, cubin.data()), "load the cubin"); }
+Module::Module(const std::string& cubin) {
+  check(driver().cuModuleLoadData(&module_, cubin.data()), "load the cubin");
+  try {
+    globals_ = ModuleGlobals(module_, cubin);
+  } catch (...) {
+    driver().cuModuleUnload(module_);
+    throw;
+  }
+}
 
 Module::~Module() {
   if (module_) driver().cuModuleUnload(module_);

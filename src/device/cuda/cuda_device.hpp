@@ -4,6 +4,7 @@
 
 #include "device/cuda/driver.hpp"
 #include "device/cuda/mapped_memory.hpp"
+#include "device/cuda/module_globals.hpp"
 #include "device/device.hpp"
 
 namespace cudal1::cuda {
@@ -16,9 +17,11 @@ class Module {
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
   CUfunction function(const std::string& symbol) const;
+  const ModuleGlobals& globals() const { return globals_; }
 
  private:
   CUmodule module_ = nullptr;
+  ModuleGlobals globals_;
 };
 
 class StartGate;

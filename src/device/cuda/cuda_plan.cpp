@@ -129,12 +129,15 @@ void CudaPlan::prepare(const BufferOffsets& offsets) {
   drop_graph();  // weights may have moved
   place(offsets);
   run_steps(plan_.prepare, prepare_launches_);
-  device_.synchronize();
-  let_go_of_caches();
+  finish();
 }
 
-// Before the judge flushes caches for the next call: lines that a kernel asked to keep would survive that.
-void CudaPlan::let_go_of_caches() { check(driver().cuCtxResetPersistingL2Cache(), "reset the persisting cache"); }
+void CudaPlan::finish() {
+  device_.synchronize();
+  // Before the judge flushes caches for the next call: lines that a kernel asked to keep would survive that.
+  check(driver().cuCtxResetPersistingL2Cache(), "reset the persisting cache");
+  if (module_) module_->globals().check_unchanged();
+}
 
 void CudaPlan::copy_op_outputs(const BufferOffsets& offsets) {
   if (!ops_) return;
@@ -157,8 +160,7 @@ CallTimes CudaPlan::call(const BufferOffsets& offsets, const CallOptions& option
                                     options.time_steps ? &step_clock_ : nullptr);
   if (!graph_) copy_op_outputs(offsets);
   if (ops_ && !graph_) ops_->end();
-  device_.synchronize();
-  let_go_of_caches();
+  finish();
   return times;
 }
 

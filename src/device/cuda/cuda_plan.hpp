@@ -48,7 +48,8 @@ class CudaPlan : public LoadedPlan {
 
  private:
   struct GraphState;
-  void let_go_of_caches();
+  //! After a call: nothing that it left in caches or device globals may help the next.
+  void finish();
   void place(const BufferOffsets& offsets);
   //! `clock`: ticks around every step; may be null.
   CallTimes time_call(const BufferOffsets& offsets, StartGate* gate, StepClock* clock);

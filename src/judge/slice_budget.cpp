@@ -1,0 +1,91 @@
+#include "judge/slice_budget.hpp"
+
+#include <ATen/Functions.h>
+#include <ATen/TensorOperators.h>
+
+#include <algorithm>
+
+#include "judge/error_sums.hpp"
+
+namespace cudal1 {
+namespace {
+
+// A part of a few numbers says little about how far a program may be off in it.
+constexpr std::int64_t fewest_elements = 16;
+// The largest of 16 draws lies within 8 times that of a million; the budget of a part is that much wider than the
+// formula for a whole output says, and a part within 8 times of the largest needs no budget of its own.
+constexpr double slack = 8.0;
+
+//! The largest element of each part.
+at::Tensor largest_by_slice(const at::Tensor& values, std::int64_t dimension) {
+  std::vector<std::int64_t> others;
+  for (std::int64_t d = 0; d < values.dim(); ++d)
+    if (d != dimension) others.push_back(d);
+  return values.amax(others);
+}
+
+at::Tensor largest_errors(const std::vector<at::Tensor>& errors, std::int64_t dimension) {
+  at::Tensor largest = largest_by_slice(errors.at(0), dimension);
+  for (std::size_t i = 1; i < errors.size(); ++i)
+    largest = at::maximum(largest, largest_by_slice(errors[i], dimension));
+  return largest;
+}
+
+std::vector<at::Tensor> errors_of_all(const std::vector<at::Tensor>& results, const BudgetTerms& terms) {
+  std::vector<at::Tensor> errors;
+  for (const at::Tensor& result : results) errors.push_back(counted_errors(result, terms.exact, terms.type));
+  return errors;
+}
+
+//! Dimensions along which some part is small beside the whole.
+std::vector<std::int64_t> uneven_dimensions(const at::Tensor& sizes) {
+  std::vector<std::int64_t> found;
+  if (sizes.numel() == 0) return found;
+  for (std::int64_t d = 0; d < sizes.dim(); ++d) {
+    if (sizes.size(d) < 2 || sizes.numel() / sizes.size(d) < fewest_elements) continue;
+    const at::Tensor largest = largest_by_slice(sizes, d);
+    if ((largest.min() * slack).lt(largest.max()).item<bool>()) found.push_back(d);
+  }
+  return found;
+}
+
+}  // namespace
+
+std::vector<SliceBudget> slice_budgets(const BudgetTerms& terms) {
+  const at::Tensor sizes = counted_sizes(terms.exact, terms.type);
+  const std::vector<std::int64_t> dimensions = uneven_dimensions(sizes);
+  std::vector<SliceBudget> budgets;
+  if (dimensions.empty()) return budgets;
+  const std::vector<at::Tensor> references = errors_of_all(terms.references, terms),
+                                movements = errors_of_all(terms.moved, terms);
+  for (const std::int64_t d : dimensions) {
+    const at::Tensor size = largest_by_slice(sizes, d);
+    const at::Tensor floor = at::maximum(size * terms.floor_ulps, largest_errors(movements, d)) + terms.denormals;
+    const at::Tensor budget =
+        at::maximum(largest_errors(references, d) * terms.reference_factor, floor + size * terms.storage);
+    budgets.push_back({d, budget * slack});
+  }
+  return budgets;
+}
+
+SliceError worst_slice(const std::vector<SliceBudget>& budgets, const at::Tensor& errors) {
+  SliceError worst;
+  double largest_share = 0.0;
+  for (const SliceBudget& slices : budgets) {
+    const at::Tensor largest = largest_by_slice(errors, slices.dimension);
+    const at::Tensor share = largest / slices.largest.to(largest.device());
+    const auto index = share.argmax().item<std::int64_t>();
+    if (share[index].item<double>() <= largest_share) continue;
+    largest_share = share[index].item<double>();
+    worst = {largest[index].item<double>(), slices.largest[index].item<double>(), slices.dimension, index};
+  }
+  return worst;
+}
+
+bool all_slices_within(const std::vector<SliceBudget>& budgets, const at::Tensor& errors) {
+  return std::all_of(budgets.begin(), budgets.end(), [&](const SliceBudget& slices) {
+    return largest_by_slice(errors, slices.dimension).le(slices.largest.to(errors.device())).all().item<bool>();
+  });
+}
+
+}  // namespace cudal1
