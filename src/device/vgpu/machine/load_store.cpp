@@ -10,7 +10,8 @@ namespace {
 template <int bytes>
 CUDAL1_INLINE void fetch_behind(const Reach& reach) {
   constexpr int line = 64;
-  for (int offset = bytes; offset < 2 * bytes; offset += line) __builtin_prefetch(reach.first + offset);
+  constexpr int ahead = bytes >= 512 ? 2 * bytes : bytes;
+  for (int offset = ahead; offset < ahead + bytes; offset += line) __builtin_prefetch(reach.first + offset);
 }
 
 template <bool wide, class T, class Register, int vector>
@@ -24,8 +25,7 @@ template <bool wide, class T, class Register, int vector>
 CUDAL1_INLINE void load(Warp& warp, const Step& step, Mask mask) {
   const Reach reach = warp.reach(step, mask, vector * sizeof(T), AccessKind::read);
   const Columns<Register, vector> columns(warp.registers(), step);
-  if (reach.first && mask == full_mask)
-    return load_all_and_fetch<wide, T, Register, vector>(columns, step, reach);
+  if (reach.first && mask == full_mask) return load_all_and_fetch<wide, T, Register, vector>(columns, step, reach);
   for (; mask != 0; mask &= mask - 1)
     load_lane<T, Register, vector>(columns, reach.at(std::countr_zero(mask)), std::countr_zero(mask));
 }

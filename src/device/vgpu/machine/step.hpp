@@ -53,7 +53,6 @@ enum class Quick : std::uint8_t {
   gather,   //!< where the member mask names all lanes
 };
 
-
 enum class AddressSpace : std::uint8_t { generic, global, shared, local, constant };
 
 //! What a thread does at a barrier of the block.
