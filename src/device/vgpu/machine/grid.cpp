@@ -34,7 +34,8 @@ struct Places {
 };
 
 //! What the threads of the host share: which blocks are next, and the first that failed. Blocks are taken several at a
-//! time: short ones would be done in less time than a core waits for what another has just written.
+//! time: short ones would be done in less time than a core waits for what another has just written. Towards the end
+//! they are fewer, so that all threads end together.
 class Queue {
  public:
   explicit Queue(const Launch& launch)
@@ -45,16 +46,11 @@ class Queue {
 
   std::uint64_t count() const { return count_; }
   //! Before any of them takes places.
-  void share_among(std::uint64_t threads) {
-    taken_at_once_ = threads == 1 ? 1 : std::clamp<std::uint64_t>(count_ / (32 * threads), 1, 256);
-  }
+  void share_among(std::uint64_t threads) { threads_ = threads; }
 
   //! The next of these places, or of those that it takes then; none when there is nothing left to do.
   std::optional<std::uint64_t> next(Places& places) {
-    if (places.next == places.end) {
-      places.next = next_.fetch_add(taken_at_once_);
-      places.end = places.next + taken_at_once_;
-    }
+    if (places.next == places.end) places = take();
     if (places.next >= stop_) return std::nullopt;
     return places.next++;
   }
@@ -90,9 +86,18 @@ class Queue {
  private:
   static constexpr std::size_t cache_line = 64;
 
+  Places take() {
+    std::uint64_t begin = next_, end = 0;
+    do {
+      const std::uint64_t left = count_ - std::min(begin, count_);
+      end = begin + (threads_ == 1 ? 1 : std::clamp<std::uint64_t>(left / (16 * threads_), 1, 256));
+    } while (!next_.compare_exchange_weak(begin, end));
+    return {begin, end};
+  }
+
   const Launch& launch_;
   std::vector<std::uint64_t> sample_;
-  std::uint64_t count_, taken_at_once_ = 1;
+  std::uint64_t count_, threads_ = 1;
   // Each in a line of its own: all threads look at `stop_` all the time, and it hardly ever changes.
   alignas(cache_line) std::atomic<std::uint64_t> next_ = 0;
   alignas(cache_line) std::atomic<std::uint64_t> instructions_ = 0;

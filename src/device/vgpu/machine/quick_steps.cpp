@@ -39,7 +39,9 @@ std::map<Handler, Comparison> quick_comparisons() {
       {"lt.s32", {true, false, false, true}},  {"le.s32", {true, true, false, true}},
       {"gt.s32", {false, false, true, true}},  {"ge.s32", {false, true, true, true}},
       {"lt.u32", {true, false, false, false}}, {"le.u32", {true, true, false, false}},
-      {"gt.u32", {false, false, true, false}}, {"ge.u32", {false, true, true, false}}};
+      {"gt.u32", {false, false, true, false}}, {"ge.u32", {false, true, true, false}},
+      {"lo.u32", {true, false, false, false}}, {"ls.u32", {true, true, false, false}},
+      {"hi.u32", {false, false, true, false}}, {"hs.u32", {false, true, true, false}}};
   std::map<Handler, Comparison> found;
   for (const auto& [name, comparison] : names)
     if (const ArithmeticOpcode* known = find_arithmetic(fmt::format("setp.{}", name))) found[known->run] = comparison;
