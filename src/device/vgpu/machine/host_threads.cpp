@@ -43,8 +43,8 @@ class Helper {
     }
   }
 
-  //! Threads end at nearly the same time, and one launch follows another: mostly there is little to wait, less than it
-  //! takes to fall asleep and be woken (100 us on a virtual machine).
+  //! Threads end at nearly the same time, so there is little to wait for the last: less than it takes to fall asleep
+  //! and be woken, some 50 us on a virtual machine. The same for a launch that follows at once.
   template <class Condition>
   void wait_until(Condition holds) {
     const auto patience = Clock::now() + std::chrono::microseconds(200);
