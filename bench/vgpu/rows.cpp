@@ -1,10 +1,6 @@
 #include "rows.hpp"
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <csignal>
 
 namespace cudal1::bench {
 namespace {
@@ -22,41 +18,6 @@ nlohmann::json speed_row(Workload& workload, const std::string& what, const std:
     slowest = std::max(slowest, ns);
   }
   return row(what, slowest, "ns", "at most 10 ns", slowest <= bar_ns, details);
-}
-
-//! The same workload again and again in another process, as long as this lives.
-class Neighbour {
- public:
-  Neighbour(Workload& workload, const Case& one) : process_(fork()) {
-    if (process_ == 0)
-      for (;;) workload.run(one);
-  }
-  ~Neighbour() {
-    if (process_ <= 0) return;
-    kill(process_, SIGKILL);
-    waitpid(process_, nullptr, 0);
-  }
-  Neighbour(const Neighbour&) = delete;
-
- private:
-  pid_t process_;
-};
-
-struct Scaling {
-  double threads = 0;    //!< how much faster two are than one
-  double processes = 0;  //!< how much more two processes do that share nothing: what this machine allows
-};
-
-//! One and two threads in turns, since the machine's speed may change in between.
-Scaling scaling_of(Workload& workload, const Case& one) {
-  RunTime alone, both, beside_another;
-  for (int i = 0; i < repetitions; ++i) {
-    alone = best(alone, workload.run(one));
-    both = best(both, workload.run(one, {.threads = 2}));
-  }
-  const Neighbour neighbour(workload, one);
-  beside_another = workload.best_of(repetitions / 2, one);
-  return {alone.seconds / both.seconds, 2 * alone.seconds / beside_another.seconds};
 }
 
 //! Each check alone, and all together, against none.
@@ -77,19 +38,6 @@ void speed_rows(Workload& workload, nlohmann::json& rows) {
   rows.push_back(
       speed_row(workload, "a warp instruction, counters on, one core: slowest tiled GEMM", tiled_products()));
   rows.push_back(speed_row(workload, "a warp instruction, counters on, one core: slowest reduction", reductions()));
-}
-
-void two_cores_row(Workload& workload, nlohmann::json& rows) {
-  constexpr double bar = 1.8;
-  nlohmann::json details;
-  double least = 1e9;
-  for (const Case& one : all_cases()) {
-    const Scaling scaling = scaling_of(workload, one);
-    details[one.kernel] = {{"threads", scaling.threads}, {"two_processes", scaling.processes}};
-    least = std::min(least, scaling.threads);
-  }
-  rows.push_back(row("two threads against one, least of all kernels", least, "times", "at least 1.8 times",
-                     least >= bar, details));
 }
 
 void product_rows(Workload& workload, nlohmann::json& rows) {

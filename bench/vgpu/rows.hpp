@@ -7,6 +7,7 @@
 namespace cudal1::bench {
 
 void speed_rows(Workload& workload, nlohmann::json& rows);
+//! Two threads against one, and beside it what the machine allows: two processes that share nothing.
 void two_cores_row(Workload& workload, nlohmann::json& rows);
 void product_rows(Workload& workload, nlohmann::json& rows);
 void checks_row(Workload& workload, nlohmann::json& rows);

@@ -42,10 +42,13 @@ struct alignas(64) AccessPattern {
   std::uint8_t sector_phase = 0;
   std::uint8_t sector_runs = 0;
 
-  //! Of shared memory: the bytes of each lane where all lanes took part, all is aligned if the first address is, and
-  //! the passes are counted for such; else 0.
+  //! The bytes of each lane where all lanes took part, all is aligned if the first address is, and what the access
+  //! costs is counted for such: in global memory for those with this sector_phase, and one run of sectors. Else 0.
   std::uint32_t ready_bytes = 0;
-  std::uint64_t last_lowest = 0;  //!< where the lowest address may lie at most to be in bounds; set with ready_bytes
+  std::uint64_t last_lowest = 0;  //!< of shared memory: where the lowest address may lie at most; set with ready_bytes
+  // Of global memory, set with ready_bytes: all is in bounds for first addresses from here on, and so many behind.
+  std::uint64_t least_first = 0, room = 0;
+  std::byte* least_host = nullptr;
 
   const Segment* segment = nullptr;  //!< of global memory, where the last access went
   std::size_t segment_index = 0;

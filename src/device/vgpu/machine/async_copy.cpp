@@ -98,11 +98,6 @@ void AsyncCopies::wait_for_all(Mask mask) {
   finish_lanes(open_, mask);
 }
 
-void AsyncCopies::forget() {
-  open_.clear();
-  groups_.clear();
-}
-
 Effect find_async_copy(std::uint32_t bytes) {
   switch (bytes) {
     case 4:

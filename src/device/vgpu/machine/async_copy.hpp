@@ -24,7 +24,10 @@ class AsyncCopies {
   void wait(Mask mask, std::uint32_t left);
   //! Those in no group, too.
   void wait_for_all(Mask mask);
-  void forget();
+  void forget() {
+    open_.clear();
+    groups_.clear();
+  }
 
  private:
   struct Group {

@@ -42,6 +42,7 @@ class Barriers {
   //! These lanes have ended: barriers for all threads no longer need them.
   void leave(std::uint32_t warp, Mask lanes);
 
+  bool is_complete(std::uint32_t barrier) const { return is_complete(all_[barrier]); }
   //! One that all have come to, if there is one. Who finds it opens it.
   std::optional<std::uint32_t> complete() const {
     for (std::uint32_t rest = used_; rest != 0; rest &= rest - 1)

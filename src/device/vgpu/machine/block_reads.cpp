@@ -1,5 +1,8 @@
 #include "device/vgpu/machine/block_reads.hpp"
 
+#include <algorithm>
+#include <bit>
+
 namespace cudal1::vgpu {
 namespace {
 
@@ -24,21 +27,27 @@ void BlockReads::end_block() {
   recent_.fill(0);
 }
 
-void BlockReads::read_one(std::size_t segment, std::uint64_t sector) {
-  const std::uint64_t key = key_of(segment, sector);
-  std::uint64_t& recent = recent_[place_of(key)];
-  std::uint64_t& word = seen_[segment].word(sector);
-  const std::uint64_t bit = std::uint64_t{1} << sector % 64;
-  ++asked_;
-  if (recent == key) ++repeated_soon_;
-  if ((word & bit) == 0) ++distinct_;
-  if (word == 0) touched_.push_back({segment, sector});
-  recent = key;
-  word |= bit;
+void BlockReads::read(std::size_t segment, std::uint64_t first_sector, std::uint64_t count) {
+  asked_ += count;
+  for (std::uint64_t i = 0; i < count; ++i) note_recent(key_of(segment, first_sector + i));
+  for (std::uint64_t here = 0; count > 0; first_sector += here, count -= here) {
+    here = std::min(count, 64 - first_sector % 64);
+    note_seen(segment, first_sector, (~std::uint64_t{0} >> (64 - here)) << first_sector % 64);
+  }
 }
 
-void BlockReads::read(std::size_t segment, std::uint64_t first_sector, std::uint64_t count) {
-  for (std::uint64_t i = 0; i < count; ++i) read_one(segment, first_sector + i);
+void BlockReads::note_recent(std::uint64_t key) {
+  std::uint64_t& recent = recent_[place_of(key)];
+  repeated_soon_ += recent == key ? 1 : 0;
+  recent = key;
+}
+
+//! `sectors`: bits of the word that this one lies in.
+void BlockReads::note_seen(std::size_t segment, std::uint64_t sector, std::uint64_t sectors) {
+  std::uint64_t& word = seen_[segment].word(sector);
+  if (word == 0) touched_.push_back({segment, sector});
+  distinct_ += static_cast<std::uint64_t>(std::popcount(sectors & ~word));
+  word |= sectors;
 }
 
 void BlockReads::add(const BlockReads& other) {

@@ -32,7 +32,8 @@ class BlockReads {
     std::uint64_t sector;  // the first of them
   };
 
-  void read_one(std::size_t segment, std::uint64_t sector);
+  void note_recent(std::uint64_t key);
+  void note_seen(std::size_t segment, std::uint64_t sector, std::uint64_t sectors);
 
   std::vector<std::uint64_t> sectors_;
   bool watching_ = false;

@@ -11,12 +11,18 @@ namespace cudal1::vgpu {
 
 class CallStack {
  public:
-  std::vector<std::byte>& of(int lane) { return bytes_[static_cast<std::size_t>(lane)]; }
+  std::vector<std::byte>& of(int lane) {
+    used_ = true;
+    return bytes_[static_cast<std::size_t>(lane)];
+  }
   void forget() {
+    if (!used_) return;
     for (auto& bytes : bytes_) bytes.clear();
+    used_ = false;
   }
 
  private:
+  bool used_ = false;
   std::array<std::vector<std::byte>, warp_size> bytes_;
 };
 

@@ -1,117 +1,28 @@
 #include "device/vgpu/machine/grid.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <atomic>
 #include <deque>
-#include <mutex>
-#include <random>
-#include <set>
 #include <thread>
 #include <utility>
 
 #include "device/vgpu/machine/block.hpp"
+#include "device/vgpu/machine/block_queue.hpp"
 #include "device/vgpu/machine/host_threads.hpp"
 
 namespace cudal1::vgpu {
 namespace {
 
-//! The first, the last, and others by the seed; in order. Empty: all.
-std::vector<std::uint64_t> sampled_blocks(const Launch& launch) {
-  const std::uint64_t blocks = count_of<std::uint64_t>(launch.grid);
-  if (launch.sample == 0 || launch.sample >= blocks) return {};
-  std::set<std::uint64_t> chosen{0};
-  if (launch.sample > 1) chosen.insert(blocks - 1);
-  std::mt19937_64 random(launch.sample_seed);
-  while (chosen.size() < launch.sample) chosen.insert(random() % blocks);
-  return {chosen.begin(), chosen.end()};
-}
-
-//! Places in the queue that one thread has taken.
-struct Places {
-  std::uint64_t next = 0, end = 0;
-};
-
-//! What the threads of the host share: which blocks are next, and the first that failed. Blocks are taken several at a
-//! time: short ones would be done in less time than a core waits for what another has just written.
-class Queue {
- public:
-  explicit Queue(const Launch& launch)
-      : launch_(launch),
-        sample_(sampled_blocks(launch)),
-        count_(sample_.empty() ? count_of<std::uint64_t>(launch.grid) : sample_.size()),
-        stop_(count_) {}
-
-  std::uint64_t count() const { return count_; }
-  //! Before any of them takes places.
-  void share_among(std::uint64_t threads) {
-    taken_at_once_ = threads == 1 ? 1 : std::clamp<std::uint64_t>(count_ / (32 * threads), 1, 256);
-  }
-
-  //! The next of these places, or of those that it takes then; none when there is nothing left to do.
-  std::optional<std::uint64_t> next(Places& places) {
-    if (places.next == places.end) {
-      places.next = next_.fetch_add(taken_at_once_);
-      places.end = places.next + taken_at_once_;
-    }
-    if (places.next >= stop_) return std::nullopt;
-    return places.next++;
-  }
-
-  //! Some two dozen blocks all over the grid, whichever thread runs them.
-  bool is_watched(std::uint64_t place) const { return place % (count_ / 24 + 1) == 0; }
-
-  Index3 block_at(std::uint64_t place) const {
-    return index_in(sample_.empty() ? place : sample_[place], launch_.grid);
-  }
-
-  //! Blocks before it still run: one of them may fail too, and the first is reported.
-  void fail(std::uint64_t place, std::exception_ptr failure) {
-    const std::lock_guard lock(mutex_);
-    if (place >= stop_) return;
-    stop_ = place;
-    failure_ = std::move(failure);
-  }
-
-  //! So many instructions more, up to this place.
-  void finish(std::uint64_t place, std::uint64_t instructions) {
-    if (instructions_.fetch_add(instructions) + instructions <= launch_.most_instructions) return;
-    fail(place, std::make_exception_ptr(KernelFault(
-                    FaultKind::too_many_instructions,
-                    fmt::format("the launch takes more than {} warp instructions", launch_.most_instructions),
-                    launch_.kernel->steps.back().at, block_at(place), {0, 0, 0})));
-  }
-
-  void rethrow() const {
-    if (failure_) std::rethrow_exception(failure_);
-  }
-
- private:
-  static constexpr std::size_t cache_line = 64;
-
-  const Launch& launch_;
-  std::vector<std::uint64_t> sample_;
-  std::uint64_t count_, taken_at_once_ = 1;
-  // Each in a line of its own: all threads look at `stop_` all the time, and it hardly ever changes.
-  alignas(cache_line) std::atomic<std::uint64_t> next_ = 0;
-  alignas(cache_line) std::atomic<std::uint64_t> instructions_ = 0;
-  alignas(cache_line) std::atomic<std::uint64_t> stop_;
-  std::mutex mutex_;
-  std::exception_ptr failure_;
-};
-
 //! What one thread of the host needs to run blocks.
 class Worker {
  public:
-  Worker(const Launch& launch, const GlobalMemory& memory, Queue& queue)
-      : launch_(launch), memory_(memory), queue_(queue) {}
+  Worker(const Launch& launch, const GlobalMemory& memory, BlockQueue& queue, std::size_t number)
+      : launch_(launch), memory_(memory), queue_(queue), number_(number) {}
 
-  //! Blocks that nobody waits for, one after the other.
+  //! Blocks that nobody waits for, one after the other. Behind one that failed it has none left that must run.
   void run_apart() {
     prepare();
     Place& place = add_place();
-    while (begin_next(place))
+    while (!queue_failed_ && begin_next(place))
       while (!place.block->ended() && advance(place)) {
       }
   }
@@ -153,7 +64,7 @@ class Worker {
   }
 
   bool begin_next(Place& place) {
-    const auto next = queue_.next(taken_);
+    const auto next = queue_.next(number_, taken_);
     if (!next) return false;
     place.number = *next;
     if (tally_) tally_->begin_block(queue_.is_watched(*next));
@@ -181,8 +92,9 @@ class Worker {
 
   const Launch& launch_;
   const GlobalMemory& memory_;
-  Queue& queue_;
-  Places taken_;
+  BlockQueue& queue_;
+  std::size_t number_;  // among the threads
+  BlockQueue::Places taken_;
   std::uint64_t instructions_ = 0;
   std::vector<AccessPattern> patterns_;
   std::optional<Tally> tally_;
@@ -228,11 +140,11 @@ KernelCounters run_grid(const Launch& launch, const GlobalMemory& memory) {
   // The kernel only reads them.
   auto* parameters = const_cast<std::byte*>(launch.parameters.data());
   with_parameters.add({parameter_window, launch.parameters.size(), parameters, "the kernel's parameters", false});
-  Queue queue(launch);
+  BlockQueue queue(launch);
   const std::uint64_t count = host_threads(launch, queue.count());
   queue.share_among(count);
   std::deque<Worker> workers;
-  for (std::uint64_t i = 0; i < count; ++i) workers.emplace_back(launch, with_parameters, queue);
+  for (std::uint64_t i = 0; i < count; ++i) workers.emplace_back(launch, with_parameters, queue, i);
   if (launch.kernel->blocks_may_meet) {
     workers.front().run_in_turns(resident_blocks(launch));
   } else {

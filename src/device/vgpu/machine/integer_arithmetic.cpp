@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "device/vgpu/machine/arithmetic_lanes.hpp"
+#include "device/vgpu/machine/integer_lanes.hpp"
 
 namespace cudal1::vgpu {
 namespace {
@@ -20,13 +20,6 @@ struct MultiplyUpper {
   template <class T>
   T operator()(T a, T b) const {
     return upper_half(a, b);
-  }
-};
-template <class R>
-struct MultiplyWide {
-  template <class T>
-  R operator()(T a, T b) const {
-    return static_cast<R>(R(a) * R(b));
   }
 };
 struct MultiplyAdd {

@@ -10,18 +10,22 @@ namespace {
 template <int bytes>
 CUDAL1_INLINE void fetch_behind(const Reach& reach) {
   constexpr int line = 64;
-  for (int offset = bytes; offset < 2 * bytes; offset += line) __builtin_prefetch(reach.first + offset);
+  constexpr int ahead = bytes >= 512 ? 2 * bytes : bytes;
+  for (int offset = ahead; offset < ahead + bytes; offset += line) __builtin_prefetch(reach.first + offset);
+}
+
+template <bool wide, class T, class Register, int vector>
+CUDAL1_INLINE void load_all_and_fetch(const Columns<Register, vector>& columns, const Step& step, const Reach& reach) {
+  if (step.space != AddressSpace::shared && reach.pattern->shape == Shape::consecutive)
+    fetch_behind<vector* static_cast<int>(sizeof(T)) * warp_size>(reach);
+  load_all<wide, T, Register, vector>(columns, reach);
 }
 
 template <bool wide, class T, class Register, int vector>
 CUDAL1_INLINE void load(Warp& warp, const Step& step, Mask mask) {
   const Reach reach = warp.reach(step, mask, vector * sizeof(T), AccessKind::read);
   const Columns<Register, vector> columns(warp.registers(), step);
-  if (reach.first && mask == full_mask) {
-    if (step.space != AddressSpace::shared && reach.pattern->shape == Shape::consecutive)
-      fetch_behind<vector* static_cast<int>(sizeof(T)) * warp_size>(reach);
-    return load_all<wide, T, Register, vector>(columns, reach);
-  }
+  if (reach.first && mask == full_mask) return load_all_and_fetch<wide, T, Register, vector>(columns, step, reach);
   for (; mask != 0; mask &= mask - 1)
     load_lane<T, Register, vector>(columns, reach.at(std::countr_zero(mask)), std::countr_zero(mask));
 }
@@ -48,24 +52,25 @@ CUDAL1_INLINE void store_consecutive(const Columns<Register, vector>& columns, s
   }
 }
 
-//! Where lanes write to one place, the last of them wins.
+//! All lanes. Where they write to one place, the last of them wins.
 template <class T, class Register, int vector>
-CUDAL1_INLINE void store(Warp& warp, const Step& step, Mask mask) {
-  const Reach reach = warp.reach(step, mask, vector * sizeof(T), AccessKind::write);
-  const Columns<Register, vector> columns(warp.registers(), step);
-  const Shape shape = reach.first ? reach.pattern->shape : Shape::scattered;
-  if (shape == Shape::consecutive) return store_consecutive<T, Register, vector, warp_size>(columns, reach.first, 0);
-  if (shape == Shape::consecutive_by_eights) {
+CUDAL1_INLINE void store_all(const Columns<Register, vector>& columns, const Reach& reach) {
+  if (reach.pattern->shape == Shape::consecutive)
+    return store_consecutive<T, Register, vector, warp_size>(columns, reach.first, 0);
+  if (reach.pattern->shape == Shape::consecutive_by_eights) {
     for (int lane = 0; lane < warp_size; lane += 8)
       store_consecutive<T, Register, vector, 8>(columns, reach.at(lane), lane);
     return;
   }
-  if (reach.first && mask == full_mask) {
-    for (int lane = 0; lane < warp_size; ++lane)
-      store_lane<T, Register, vector>(columns, reach.first + reach.pattern->deltas[static_cast<std::size_t>(lane)],
-                                      lane);
-    return;
-  }
+  for (int lane = 0; lane < warp_size; ++lane)
+    store_lane<T, Register, vector>(columns, reach.first + reach.pattern->deltas[static_cast<std::size_t>(lane)], lane);
+}
+
+template <class T, class Register, int vector>
+CUDAL1_INLINE void store(Warp& warp, const Step& step, Mask mask) {
+  const Reach reach = warp.reach(step, mask, vector * sizeof(T), AccessKind::write);
+  const Columns<Register, vector> columns(warp.registers(), step);
+  if (reach.first && mask == full_mask) return store_all<T, Register, vector>(columns, reach);
   for (; mask != 0; mask &= mask - 1) {
     const int lane = std::countr_zero(mask);
     store_lane<T, Register, vector>(columns, reach.at(lane), lane);
@@ -85,13 +90,16 @@ struct AccessHandler {
   static void plain(Warp& warp, const Step& step, Mask mask) {
     access_memory<storing, false, T, Register, vector>(warp, step, mask);
   }
-  //! Inner loops mostly load from shared memory as they did before. Apart, that needs no stack and half the time.
+  //! Inner loops mostly go on through memory as they did before. Apart, that needs no stack and half the time.
   CUDAL1_WIDE_VECTORS static void wide(Warp& warp, const Step& step, Mask mask) {
-    if constexpr (!storing)
-      if (mask == full_mask && step.space == AddressSpace::shared && warp.counts_unwatched())
-        if (const Reach reach = warp.reach_shared_again(step, vector * sizeof(T)); reach.first)
-          return load_all<true, T, Register, vector>(Columns<Register, vector>(warp.registers(), step), reach);
-    return wide_anywhere(warp, step, mask);
+    if (mask != full_mask || !warp.counts_unwatched()) return wide_anywhere(warp, step, mask);
+    const Reach reach = warp.reach_again(step, vector * sizeof(T), storing ? AccessKind::write : AccessKind::read);
+    if (!reach.first) return wide_anywhere(warp, step, mask);
+    const Columns<Register, vector> columns(warp.registers(), step);
+    if constexpr (storing)
+      store_all<T, Register, vector>(columns, reach);
+    else
+      load_all_and_fetch<true, T, Register, vector>(columns, step, reach);
   }
   CUDAL1_WIDE_VECTORS __attribute__((noinline)) static void wide_anywhere(Warp& warp, const Step& step, Mask mask) {
     access_memory<storing, true, T, Register, vector>(warp, step, mask);

@@ -18,6 +18,15 @@ inline bool holds(const Segment& segment, std::uint64_t address, std::uint64_t b
   return offset < segment.bytes && bytes <= segment.bytes - offset;
 }
 
+//! For reach_global_again().
+inline void make_ready(AccessPattern& pattern) {
+  const bool ready = pattern.mask == full_mask && pattern.aligned && pattern.sector_runs == 1;
+  pattern.ready_bytes = ready ? pattern.bytes : 0;
+  pattern.least_first = pattern.segment->begin - static_cast<std::uint64_t>(pattern.lowest);
+  pattern.room = pattern.segment->bytes - bytes_spanned(pattern);
+  pattern.least_host = pattern.segment->host - pattern.lowest;
+}
+
 //! Null where not all of it lies in one buffer.
 __attribute__((always_inline)) inline std::byte* Warp::global_range(AccessPattern& pattern, std::uint64_t first,
                                                                     AccessKind kind, const Step& step) {
@@ -29,6 +38,7 @@ __attribute__((always_inline)) inline std::byte* Warp::global_range(AccessPatter
     if (block_.tally) block_.tally->constant(pattern);
   } else {
     if (block_.tally) block_.tally->global(pattern, first, kind);
+    if (block_.tally && kind != AccessKind::atomic) make_ready(pattern);
     if (block_.observer) show(pattern, first, kind, step, &AccessObserver::global);
   }
   return pattern.segment->host + (first - pattern.segment->begin);
@@ -79,6 +89,25 @@ __attribute__((always_inline)) inline Reach Warp::reach_shared_again(const Step&
   if (!step.address_repeated && !matches(pattern, addresses, addresses[0], full_mask)) return {};
   block_.tally->shared_again(pattern);
   return {block_.shared.data() + first, &pattern, nullptr};
+}
+
+__attribute__((always_inline)) inline Reach Warp::reach_global_again(const Step& step, std::uint32_t bytes,
+                                                                     AccessKind kind) {
+  const auto* addresses = registers_.words<std::uint64_t>(step.operation.operands[0]);
+  const AccessPattern& pattern = block_.patterns[step.pattern * pattern_ways + whole_warp_way];
+  const std::uint64_t first = addresses[0] + static_cast<std::uint64_t>(step.offset);
+  const std::uint64_t behind = first - pattern.least_first;
+  if (pattern.ready_bytes != bytes || first % sector_bytes != pattern.sector_phase || behind > pattern.room ||
+      block_.tally->is_watching())
+    return {};
+  if (!step.address_repeated && !matches(pattern, addresses, addresses[0], full_mask)) return {};
+  block_.tally->global_again(pattern, first, kind);
+  return {pattern.least_host + behind, &pattern, nullptr};
+}
+
+__attribute__((always_inline)) inline Reach Warp::reach_again(const Step& step, std::uint32_t bytes, AccessKind kind) {
+  if (step.space == AddressSpace::shared) return reach_shared_again(step, bytes);
+  return step.space == AddressSpace::global ? reach_global_again(step, bytes, kind) : Reach{};
 }
 
 }  // namespace cudal1::vgpu

@@ -60,6 +60,13 @@ Slot RegisterMap::constant(std::uint64_t bits, Kind kind) {
   return slot;
 }
 
+bool RegisterMap::is_constant(Slot slot, std::uint32_t bits) const {
+  return std::ranges::any_of(constants_, [&](const auto& entry) {
+    const auto& [constant, place] = entry;
+    return place == slot && bits_of(constant.kind) == 32 && static_cast<std::uint32_t>(constant.bits) == bits;
+  });
+}
+
 Slot RegisterMap::carry() {
   if (carry_ == 0) carry_ = reserve(Kind::predicate);
   return carry_;

@@ -46,6 +46,8 @@ class RegisterMap {
   Slot reserve(Kind kind);
   //! The slot of a constant: the same one for the same bits.
   Slot constant(std::uint64_t bits, Kind kind);
+  //! Whether this is the slot of a constant, of 32 bits, with these.
+  bool is_constant(Slot slot, std::uint32_t bits) const;
 
   //! Where add.cc leaves its carry for addc: a predicate.
   Slot carry();

@@ -44,8 +44,13 @@ enum class Quick : std::uint8_t {
   multiply_real,
   add32,
   add64,
+  multiply_wide_unsigned,  //!< two registers of 32 bits to one of 64
+  multiply_wide_signed,
+  compare32,  //!< integers of 32 bits, to one predicate
   copy32,
   copy64,
+  barrier,  //!< of the block, for all threads
+  gather,   //!< where the member mask names all lanes
 };
 
 enum class AddressSpace : std::uint8_t { generic, global, shared, local, constant };
@@ -61,7 +66,9 @@ struct alignas(64) Step {
   bool loads : 1 = false;  //!< of a memory access: writes its data registers and no others
   bool address_repeated : 1 =
       false;  //!< of a memory access: the one before it with this pattern had the same addresses
-  AddressSpace space = AddressSpace::global;  //!< of a memory access
+  bool less : 1 = false, equal : 1 = false, greater : 1 = false;  //!< of Quick::compare32: where it holds
+  bool has_sign : 1 = false;                                      //!< of Quick::compare32
+  AddressSpace space = AddressSpace::global;                      //!< of a memory access
   Quick quick = Quick::leave;
   Slot guard = 0;             //!< a predicate, or 0: always
   Operation operation;        //!< of compute; effects use its slots as they like

@@ -188,8 +188,9 @@ void Tally::take(Tally& other) {
   block_reads_.add(other.block_reads_);
   atomic_places_.add(other.atomic_places_);
   for (std::size_t i = 0; i < changes_.size(); ++i) {
-    changes_[i].visits += other.changes_[i].visits;
-    changes_[i].lanes += other.changes_[i].lanes;
+    changes_[i].whole_visits += other.changes_[i].whole_visits;
+    changes_[i].other_visits += other.changes_[i].other_visits;
+    changes_[i].other_lanes += other.changes_[i].other_lanes;
   }
   lanes_left_out_ += other.lanes_left_out_;
   for (std::size_t segment = 0; segment < read_.size(); ++segment) {
@@ -216,8 +217,8 @@ KernelCounters Tally::counters() const {
   std::vector<std::uint64_t> times_at(kernel_->steps.size());
   for (std::size_t i = 0; i < kernel_->steps.size(); ++i) {
     const Step& step = kernel_->steps[i];
-    visits += changes_[i].visits;
-    lanes += changes_[i].lanes;
+    visits += changes_[i].visits();
+    lanes += changes_[i].lanes();
     const auto times = static_cast<std::uint64_t>(visits);
     sum.instructions[static_cast<std::size_t>(step.pipe)] += times;
     times_at[i] = times;

@@ -20,13 +20,14 @@ class Tally {
   Tally(const Kernel& kernel, const GlobalMemory& memory);
 
   // Steps are counted by stretches: what runs from here on, and no further than there.
-  void enter(std::uint32_t step, int lanes) { change(step, 1, lanes); }
-  void leave(std::uint32_t step, int lanes) { change(step, -1, -lanes); }
+  void enter(std::uint32_t step, Mask lanes) { change(step, lanes, 1); }
+  void leave(std::uint32_t step, Mask lanes) { change(step, lanes, -1); }
   //! Lanes that a guard left out of a step.
   void leave_out(Mask lanes) { lanes_left_out_ += static_cast<std::uint64_t>(lanes_in(lanes)); }
   void diverge() { ++counters_.divergent_branches; }
   //! `watched`: what it reads twice is counted, which takes longer.
   void begin_block(bool watched) { block_reads_.begin_block(watched); }
+  bool is_watching() const { return block_reads_.watching(); }
   void end_block() {
     ++counters_.blocks;
     block_reads_.end_block();
@@ -38,6 +39,10 @@ class Tally {
                          pattern.shared_passes != 0 && pattern.word_phase == first % 4;
     if (!counted || pattern.sector_runs != 1 || kind == AccessKind::atomic || block_reads_.watching())
       return global_in_runs(pattern, first, kind);
+    global_again(pattern, first, kind);
+  }
+  //! Its sectors, which are one run, and its passes have been counted before. Not for atomics, nor while watching.
+  void global_again(const AccessPattern& pattern, std::uint64_t first, AccessKind kind) {
     const auto begin = static_cast<std::uint64_t>(std::int64_t{pattern.runs[0].begin});
     const std::uint64_t sector = first / sector_bytes + begin, last = sector + pattern.runs[0].count - 1;
     Traffic& traffic = kind == AccessKind::read ? counters_.global_loads : counters_.global_stores;
@@ -79,9 +84,14 @@ class Tally {
  private:
   static constexpr std::uint64_t sectors_in_line = 128 / sector_bytes;
 
-  void change(std::uint32_t step, std::int64_t visits, std::int64_t lanes) {
-    changes_[step].visits += visits;
-    changes_[step].lanes += lanes;
+  void change(std::uint32_t step, Mask lanes, int sign) {
+    Change& change = changes_[step];
+    if (lanes == full_mask) {
+      change.whole_visits += sign;
+    } else {
+      change.other_visits += sign;
+      change.other_lanes += sign * lanes_in(lanes);
+    }
   }
   void global_in_runs(AccessPattern& pattern, std::uint64_t first, AccessKind kind);
   Traffic& traffic_of(AccessKind kind);
@@ -94,7 +104,11 @@ class Tally {
   const GlobalMemory* memory_;
   KernelCounters counters_;
   struct Change {
-    std::int64_t visits = 0, lanes = 0;
+    std::int64_t whole_visits = 0;  // with all lanes
+    std::int64_t other_visits = 0, other_lanes = 0;
+
+    std::int64_t visits() const { return whole_visits + other_visits; }
+    std::int64_t lanes() const { return whole_visits * warp_size + other_lanes; }
   };
   std::vector<Change> changes_;  // at each step against the one before it
   std::uint64_t lanes_left_out_ = 0;

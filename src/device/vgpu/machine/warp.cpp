@@ -4,20 +4,20 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 
 #include "device/vgpu/machine/arithmetic_lanes.hpp"
 
 namespace cudal1::vgpu {
 namespace {
 
-constexpr std::uint32_t nowhere = std::numeric_limits<std::uint32_t>::max();
 constexpr std::byte poison{0xff};
 
 // How often lanes go round a loop before they let others go on. A loop that may wait for others, as a lock does, goes
 // round a few times; for any other it pays to wait at its end until all lanes have come.
 constexpr int full_fuel = 1 << 14;
 constexpr int fuel_of_spinning = full_fuel / 16;
+
+const bool has_wide_vectors = host_has_wide_vectors();
 
 }  // namespace
 
@@ -121,6 +121,12 @@ bool Warp::any_group_can_run() const {
 
 WarpState Warp::run() {
   for (Group& group : groups()) group.fuel = full_fuel;
+  if (is_whole() && groups_[0].wait == Wait::nothing && has_wide_vectors) {
+    begin_stretch(groups_[0].pc, full_mask);
+    const std::uint32_t pc = run_whole(groups_[0], groups_[0].pc);
+    if (pc == nowhere) return WarpState::waiting;
+    go_on(groups_[0], pc, nowhere, true);
+  }
   while (Group* group = next_group()) run_group(*group);
   if (ended()) return WarpState::ended;
   return can_run() ? WarpState::spinning : WarpState::waiting;
@@ -128,12 +134,14 @@ WarpState Warp::run() {
 
 //! The group with the smallest program counter among those that neither wait nor have run out of fuel.
 Warp::Group* Warp::next_group() {
-  if (group_count_ == 1 && groups_[0].wait == Wait::barrier) return nullptr;
-  if (group_count_ != 1 || groups_[0].mask == 0 || groups_[0].wait != Wait::nothing) {
-    remove_empty_groups();
-    end_waits_for_lanes();
-    if (group_count_ > 1) unite_groups();
+  if (group_count_ == 1 && groups_[0].mask != 0) {
+    Group& only = groups_[0];
+    if (only.wait == Wait::barrier) return nullptr;
+    if (only.wait == Wait::nothing) return only.fuel > 0 ? &only : nullptr;
   }
+  remove_empty_groups();
+  end_waits_for_lanes();
+  if (group_count_ > 1) unite_groups();
   Group* best = nullptr;
   for (Group& group : groups())
     if (group.wait == Wait::nothing && group.fuel > 0 && (!best || group.pc < best->pc)) best = &group;
@@ -143,7 +151,7 @@ Warp::Group* Warp::next_group() {
 void Warp::remove_empty_groups() {
   const auto end = std::remove_if(groups_.begin(), groups_.begin() + static_cast<std::ptrdiff_t>(group_count_),
                                   [](const Group& group) { return group.mask == 0; });
-  group_count_ = static_cast<std::size_t>(end - groups_.begin());
+  group_count_ = static_cast<std::uint32_t>(end - groups_.begin());
 }
 
 //! All lanes that wait for the same lanes: at the same step, or at any barrier of the warp.
@@ -194,15 +202,19 @@ std::uint32_t Warp::next_meeting(const Group& running) const {
 
 //! Until it meets another group, waits, parts, ends, or is to let others go on.
 void Warp::run_group(Group& group) {
-  const Step* const steps = block_.kernel->steps.data();
   const std::uint32_t limit = next_meeting(group);
-  const Mask lanes = group.mask;  // which control() leaves as they are while it says true
+  const bool whole = has_wide_vectors && group.mask == full_mask && limit == nowhere;
+  begin_stretch(group.pc, group.mask);
   std::uint32_t pc = group.pc;
-  begin_stretch(pc, lanes);
-  static const bool wide = host_has_wide_vectors();
-  const bool whole = wide && lanes == full_mask && limit == nowhere;
+  if (whole && (pc = run_whole(group, pc)) == nowhere) return;
+  go_on(group, pc, limit, whole);
+}
+
+//! The same from this step on, which run_whole() could not do if the warp is whole.
+void Warp::go_on(Group& group, std::uint32_t pc, std::uint32_t limit, bool whole) {
+  const Step* const steps = block_.kernel->steps.data();
+  const Mask lanes = group.mask;  // which control() leaves as they are while it says true
   while (pc < limit) {
-    if (whole) pc = run_whole(group, pc);
     const Step& step = steps[pc];
     Mask mask = lanes;
     if (step.guard != 0) {
@@ -218,11 +230,12 @@ void Warp::run_group(Group& group) {
           step.effect(*this, step, mask);
       }
       ++pc;
-      continue;
+    } else {
+      group.pc = pc;
+      if (!control(group, step, mask)) return;
+      pc = group.pc;
     }
-    group.pc = pc;
-    if (!control(group, step, mask)) return;
-    pc = group.pc;
+    if (whole && (pc = run_whole(group, pc)) == nowhere) return;
   }
   group.pc = pc;
   end_stretch(pc, lanes);
@@ -347,18 +360,17 @@ bool Warp::exit(Group& group, Mask mask) {
 
 // --- barriers of the block
 
-//! Lanes may name different barriers. Those that the guard leaves out go on.
 bool Warp::come_to_barrier(Group& group, const Step& step, Mask mask) {
+  if (step.barrier_is_fixed && mask == group.mask)
+    come_together(group, step, mask);
+  else
+    come_to_barriers(group, step, mask);
+  return false;
+}
+
+//! Lanes may name different barriers. Those that the guard leaves out go on.
+void Warp::come_to_barriers(Group& group, const Step& step, Mask mask) {
   end_stretch(++group.pc, group.mask);
-  if (step.barrier_is_fixed && mask == group.mask) {
-    group.wait = Wait::barrier;
-    group.barrier = registers_.words<std::uint32_t>(step.operation.operands[0])[0];
-    if (block_.barriers.arrive_whole(index(), group.barrier, mask))
-      open_barriers();
-    else
-      arrive(step, group.barrier, 0, mask);
-    return false;
-  }
   const Slot count = step.operation.operands[1];
   while (mask != 0) {
     const int lane = std::countr_zero(mask);
@@ -370,7 +382,6 @@ bool Warp::come_to_barrier(Group& group, const Step& step, Mask mask) {
     if (step.barrier != BarrierUse::arrive) wait(group, lanes, {group.pc, 0, Wait::barrier, barrier, 0, group.fuel});
     arrive(step, barrier, threads, lanes);
   }
-  return false;
 }
 
 void Warp::arrive(const Step& step, std::uint32_t barrier, std::uint32_t threads, Mask mask) {
@@ -382,21 +393,21 @@ void Warp::arrive(const Step& step, std::uint32_t barrier, std::uint32_t threads
   open_barriers();
 }
 
-void Warp::open_barriers() {
-  while (const auto barrier = block_.barriers.complete()) {
-    if (block_.observer) block_.observer->block_barrier(block_.barriers.came_to(*barrier));
-    for (Warp& warp : block_.warps) warp.release(*barrier);
-    block_.barriers.open(*barrier);
-  }
-}
-
-void Warp::release(std::uint32_t barrier) {
+inline void Warp::release(std::uint32_t barrier) {
   for (Group& group : groups()) {
     if (group.wait != Wait::barrier || group.barrier != barrier) continue;
     group.wait = Wait::nothing;
     group.fuel = full_fuel;
     const Step& step = block_.kernel->steps[group.pc - 1];
     if (step.operation.result != 0) write_barrier_result(step, barrier, group.mask);
+  }
+}
+
+void Warp::open_barriers() {
+  while (const auto barrier = block_.barriers.complete()) {
+    if (block_.observer) block_.observer->block_barrier(block_.barriers.came_to(*barrier));
+    for (Warp& warp : block_.warps) warp.release(*barrier);
+    block_.barriers.open(*barrier);
   }
 }
 

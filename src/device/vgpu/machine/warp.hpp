@@ -51,7 +51,7 @@ struct Reach {
 
 enum class WarpState : std::uint8_t { ended, waiting, spinning };
 
-class Warp {
+class alignas(64) Warp {
  public:
   Warp(BlockState& block, std::uint32_t first_thread);
 
@@ -83,9 +83,11 @@ class Warp {
   //! The same for a whole access, whose address is the step's first operand plus its offset: checked, counted and
   //! shown to the observer. Good until the next call. Throws KernelFault. Defined in reach.hpp.
   Reach reach(const Step& step, Mask mask, std::uint32_t bytes, AccessKind kind);
-  //! The same for all lanes and shared memory, where the addresses are as before and nobody watches; else nowhere.
+  //! The same for all lanes, where the addresses are as before but for the first and nobody watches; else nowhere.
+  Reach reach_again(const Step& step, std::uint32_t bytes, AccessKind kind);
   Reach reach_shared_again(const Step& step, std::uint32_t bytes);
-  //! Whether reach_shared_again() is worth a try.
+  Reach reach_global_again(const Step& step, std::uint32_t bytes, AccessKind kind);
+  //! Whether these are worth a try.
   bool counts_unwatched() const { return block_.tally && !block_.observer; }
 
   // Counts an access and shows it to the observer, for instructions that find their places themselves.
@@ -121,6 +123,7 @@ class Warp {
 
   // Which lanes go on
   bool any_group_can_run() const;
+  bool is_whole() const { return group_count_ == 1 && groups_[0].mask == full_mask; }
   Group* next_group();
   void remove_empty_groups();
   void end_waits_for_lanes();
@@ -130,7 +133,10 @@ class Warp {
 
   // What they do
   void run_group(Group& group);
+  void go_on(Group& group, std::uint32_t pc, std::uint32_t limit, bool whole);
+  static constexpr std::uint32_t nowhere = ~std::uint32_t{0};  // in place of a step
   std::uint32_t run_whole(Group& group, std::uint32_t pc);
+  bool meet_at_barrier(Group& group, const Step& step);
   template <int vector>
   void load_shared(const Step& step, std::uint32_t ready_bytes);
   const Step* branch_together(Group& group, const Step& step);
@@ -142,6 +148,17 @@ class Warp {
   void wait_for_lanes(Group& group, const Step& step, Mask mask, std::uint32_t pc, Wait wait);
   bool exit(Group& group, Mask mask);
   bool come_to_barrier(Group& group, const Step& step, Mask mask);
+  void come_to_barriers(Group& group, const Step& step, Mask mask);
+  //! The whole group, to a barrier that barrier_is_fixed.
+  void come_together(Group& group, const Step& step, Mask mask) {
+    end_stretch(++group.pc, mask);
+    group.wait = Wait::barrier;
+    group.barrier = registers_.words<std::uint32_t>(step.operation.operands[0])[0];
+    if (!block_.barriers.arrive_whole(index(), group.barrier, mask))
+      arrive(step, group.barrier, 0, mask);
+    else if (block_.barriers.is_complete(group.barrier))
+      open_barriers();
+  }
   void wait(Group& group, Mask mask, Group waiting);
   void arrive(const Step& step, std::uint32_t barrier, std::uint32_t threads, Mask mask);
   void open_barriers();
@@ -152,11 +169,11 @@ class Warp {
   // What is counted
   void begin_stretch(std::uint32_t pc, Mask lanes) {
     stretch_begin_ = pc;
-    if (block_.tally) block_.tally->enter(pc, lanes_in(lanes));
+    if (block_.tally) block_.tally->enter(pc, lanes);
   }
   //! `end` is behind the last step.
   void end_stretch(std::uint32_t end, Mask lanes) {
-    if (block_.tally) block_.tally->leave(end, lanes_in(lanes));
+    if (block_.tally) block_.tally->leave(end, lanes);
     const std::uint64_t steps = end - stretch_begin_;
     if (steps > block_.instructions_left) fail_endless(end, lanes);
     block_.instructions_left -= steps;
@@ -175,16 +192,17 @@ class Warp {
   WarpAccess described(AccessKind kind, std::uint32_t bytes, Mask mask,
                        const std::array<std::uint64_t, warp_size>& addresses, const Step& step);
 
+  // What is looked at whenever warps take turns comes first, in a line of the cache or two.
   BlockState& block_;
   std::uint32_t first_thread_;
   Mask live_ = 0;
   Registers registers_;
+  std::uint32_t stretch_begin_ = 0;
+  std::uint32_t group_count_ = 0;
+  std::array<Group, 2 * warp_size> groups_;  // more than there can be
   AsyncCopies async_copies_;
   CallStack call_stack_;
   std::vector<std::byte> local_;
-  std::array<Group, 2 * warp_size> groups_;  // more than there can be
-  std::size_t group_count_ = 0;
-  std::uint32_t stretch_begin_ = 0;
   std::array<std::byte*, warp_size> places_{};
 };
 

@@ -1,4 +1,5 @@
 // The innermost loop: a warp whose lanes all go together, up to a step where they may part or wait.
+#include "device/vgpu/machine/integer_lanes.hpp"
 #include "device/vgpu/machine/load_lanes.hpp"
 #include "device/vgpu/machine/reach.hpp"
 #include "device/vgpu/machine/real_lanes.hpp"
@@ -62,7 +63,16 @@ CUDAL1_INLINE const Step* Warp::branch_together(Group& group, const Step& step) 
   return steps + step.target;
 }
 
-//! From this step on; returns the first that it has not done. For hosts with wide vectors.
+//! True where it is the last to come and goes on.
+CUDAL1_INLINE bool Warp::meet_at_barrier(Group& group, const Step& step) {
+  group.pc = static_cast<std::uint32_t>(&step - block_.kernel->steps.data());
+  come_together(group, step, full_mask);
+  if (group.wait != Wait::nothing) return false;
+  begin_stretch(group.pc, full_mask);
+  return true;
+}
+
+//! From this step on; returns the first that it has not done, or `nowhere` if it waits. For hosts with wide vectors.
 CUDAL1_WIDE_VECTORS std::uint32_t Warp::run_whole(Group& group, std::uint32_t pc) {
   const Step* const steps = block_.kernel->steps.data();
   std::byte* const registers = registers_.words<std::byte>(0);
@@ -106,11 +116,26 @@ CUDAL1_WIDE_VECTORS std::uint32_t Warp::run_whole(Group& group, std::uint32_t pc
       case Quick::add64:
         compute<Add, u64, u64, u64>(registers, operation, std::make_index_sequence<2>());
         break;
+      case Quick::multiply_wide_unsigned:
+        compute<MultiplyWide<u64>, u64, u32, u32>(registers, operation, std::make_index_sequence<2>());
+        break;
+      case Quick::multiply_wide_signed:
+        compute<MultiplyWide<i64>, i64, i32, i32>(registers, operation, std::make_index_sequence<2>());
+        break;
+      case Quick::compare32:
+        registers_.predicate(operation.result) = where_it_holds(registers, *step);
+        break;
       case Quick::copy32:
         compute<Copy, u32, u32>(registers, operation, std::make_index_sequence<1>());
         break;
       case Quick::copy64:
         compute<Copy, u64, u64>(registers, operation, std::make_index_sequence<1>());
+        break;
+      case Quick::gather:
+        step->effect(*this, *step, full_mask);
+        break;
+      case Quick::barrier:
+        if (!meet_at_barrier(group, *step)) return nowhere;
         break;
       default:
         __builtin_unreachable();
