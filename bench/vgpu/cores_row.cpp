@@ -10,8 +10,8 @@
 namespace cudal1::bench {
 namespace {
 
-constexpr int rounds = 15;
-constexpr double least_seconds = 0.04;  // of one measurement, on one thread
+constexpr int rounds = 60;
+constexpr double least_seconds = 0.01;  // of one measurement, on one thread
 
 //! The same workload again and again in another process, but only while it is let.
 class Neighbour {
@@ -48,17 +48,13 @@ double seconds_of(Workload& workload, const Case& one, int launches, std::uint32
   return sum;
 }
 
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
-}
-
 struct Scaling {
   double threads = 0;    //!< how much faster two are than one
   double processes = 0;  //!< how much more two processes do that share nothing
 };
 
-//! The three measurements of a round follow each other, since the machine's speed changes; their ratios count.
+//! The best of many rounds counts, for one thread and for two: what else the machine does only ever adds time. The
+//! three measurements of a round follow each other, so that each finds the same quiet moments.
 Scaling scaling_of(Workload& workload, const Case& one) {
   const double once = workload.best_of(3, one).seconds;
   const int launches = static_cast<int>(std::ceil(least_seconds / once));
@@ -66,15 +62,15 @@ Scaling scaling_of(Workload& workload, const Case& one) {
   neighbour.work();  // until both have pages of their own
   seconds_of(workload, one, launches, 1);
   neighbour.rest();
-  std::vector<double> threads, processes;
+  double alone = 1e9, together = 1e9, beside = 1e9;
   for (int i = 0; i < rounds; ++i) {
-    const double alone = seconds_of(workload, one, launches, 1);
-    threads.push_back(alone / seconds_of(workload, one, launches, 2));
+    alone = std::min(alone, seconds_of(workload, one, launches, 1));
+    together = std::min(together, seconds_of(workload, one, launches, 2));
     neighbour.work();
-    processes.push_back(2 * alone / seconds_of(workload, one, launches, 1));
+    beside = std::min(beside, seconds_of(workload, one, launches, 1));
     neighbour.rest();
   }
-  return {median(threads), median(processes)};
+  return {alone / together, 2 * alone / beside};
 }
 
 }  // namespace

@@ -12,8 +12,8 @@
 namespace cudal1::vgpu {
 namespace {
 
-//! What one thread of the host needs to run blocks.
-class Worker {
+//! What one thread of the host needs to run blocks. In lines of its own: what one writes, the other would wait for.
+class alignas(128) Worker {
  public:
   Worker(const Launch& launch, const GlobalMemory& memory, BlockQueue& queue, std::size_t number)
       : launch_(launch), memory_(memory), queue_(queue), number_(number) {}
