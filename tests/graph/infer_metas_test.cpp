@@ -180,7 +180,7 @@ TEST(InferMetas, ShapesThatDoNotFitNameTheNode) {
 
 TEST(InferMetas, RandomOperatorsAreRefused) {
   EXPECT_EQ(refusal(one_input("f32", "[2, 3]"), R"({"name": "n", "op": "aten::bernoulli", "args": ["x"]})"),
-            "node n (aten::bernoulli): random operators are not supported yet");
+            "node n (aten::bernoulli): its random numbers cannot be drawn again");
 }
 
 }  // namespace
