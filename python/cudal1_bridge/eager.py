@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_leaves, tree_map
 
-from .errors import BridgeError, first_line
+from .errors import BridgeError, first_line, with_place
 from .module_file import ModuleFile, in_order, load_module_file, place_of
 from .random_nodes import seeded_draws
 from .safetensors_file import load_tensors, save_tensors
@@ -34,7 +34,7 @@ def main(arguments: list[str] | None = None) -> int:
         run.load_weights(options.task / "weights.safetensors")
         save_tensors(run(load_tensors(options.inputs)), options.output)
     except BridgeError as problem:
-        print(f"cudal1: {problem}", file=sys.stderr)
+        print(f"cudal1: {with_place(problem, options.module.resolve())}", file=sys.stderr)
         return 1
     return 0
 

@@ -45,16 +45,16 @@ said out '^my suite +1 +1 +1_Linear Block$'
 expect 'a list as JSON' 0 "$cudal1" tasks 'my suite' --name syntax,autocast --json
 [[ $(grep -c '"name"' "$work/out") == 2 ]] || fail 'two tasks'
 
-expect 'what can be exported is exported' 0 "$cudal1" tasks 'my suite' --export out --jobs 2
-said out '^3 of 9 tasks exported to out$'
+expect 'what can be exported is exported' 0 "$cudal1" tasks 'my suite' --export exported --jobs 2
+said out '^3 of 9 tasks exported to exported$'
 lines err 6
 said err '^cudal1: .*4_syntax.py:1: invalid syntax$'
 said err "^cudal1: .*5_package.py:1: needs the package 'no_such_package'"
 said err '^cudal1: .*6_no_model.py: defines no Model'
 said err '^cudal1: .*7_raises.py:10: get_inputs raises ValueError'
 said err '^cudal1: .*8_sizes.py:9: .* whose size depends on values'
-said err '^cudal1: .*9_type.py: forward returns a str'
-[[ -e "out/level1/1_Linear Block/weights.safetensors" && ! -e out/level1/4_syntax ]] || fail 'folders of what was exported'
+said err '^cudal1: .*9_type.py: forward returns a str among'
+[[ -e "exported/level1/1_Linear Block/weights.safetensors" && ! -e exported/level1/4_syntax ]] || fail 'folders of what was exported'
 
 expect 'modules and tasks agree' 0 "$cudal1" check 'my suite' --id 1-4 --device cpu
 said out '^ok .* level1/1_Linear Block  (equal bits|[0-9.e-]+ of the budget)$'
@@ -62,12 +62,12 @@ said out '^ok .* level1/2_autocast  '
 said out '^ok .* level1/3_degenerate  equal bits, degenerate$'
 said out '^FAIL .* level1/4_syntax  .*invalid syntax$'
 said out '^3 of 4 tasks agree with eager PyTorch on cpu'
-expect 'an exported folder is compared with its source' 0 "$cudal1" check out --id 3 --device cpu --json
+expect 'an exported folder is compared with its source' 0 "$cudal1" check exported --id 3 --device cpu --json
 said out '"budget_share": 0.0'
 
 # A task that was tampered with does not agree.
-sed -i 's/"aten::sub.Tensor"/"aten::add.Tensor"/' out/level1/3_degenerate/graph.json
-expect 'a difference is found' 1 "$cudal1" check out --id 3 --device cpu
+sed -i 's/"aten::sub.Tensor"/"aten::add.Tensor"/' exported/level1/3_degenerate/graph.json
+expect 'a difference is found' 1 "$cudal1" check exported --id 3 --device cpu
 said out '^FAIL .* level1/3_degenerate  .*error budget'
 
 expect 'nothing could be done' 1 "$cudal1" tasks 'my suite' --id 4-9 --export none
