@@ -23,6 +23,8 @@ aten = torch.ops.aten
 
 # Checks of the exporter, not computations.
 _dropped = {aten._assert_tensor_metadata.default, aten._assert_scalar.default, aten._assert_async.msg}
+# Shapes that ATen can only tell by running an operator, the executor has it run; not on more than this.
+_largest_trial = 2**30
 # operator -> (arguments that it writes, the argument that says so); its schema is silent about it
 _silent_writers = {
     aten.batch_norm.default: ((3, 4), 5),
@@ -153,6 +155,8 @@ class _Lowering:
         name = self._names.of_node(target)
         made = Node(name, operator_name(target), self._named(node.args), dict(self._named(node.kwargs)))
         made.writes_state = self._silently_written(node)
+        if target is node.target and _bytes_read(node) > _largest_trial:
+            made.outputs = _tensors_of(node)
         self._result.nodes.append(made)
         self._tensor[node] = node
         self._memory[node] = self._shared_memory(node)
@@ -245,9 +249,17 @@ class _Lowering:
         return node
 
 
+def _tensors_of(node: FxNode) -> list[torch.Tensor]:
+    return [value for value in tree_leaves(node.meta.get("val")) if isinstance(value, torch.Tensor)]
+
+
+def _bytes_read(node: FxNode) -> int:
+    tensors = [tensor for read in node.all_input_nodes for tensor in _tensors_of(read)]
+    return sum(tensor.numel() * tensor.element_size() for tensor in tensors)
+
+
 def _refuse_unknown_sizes(node: FxNode) -> None:
-    tensors = [value for value in tree_leaves(node.meta.get("val")) if isinstance(value, torch.Tensor)]
-    if any(isinstance(size, torch.SymInt) for tensor in tensors for size in tensor.shape):
+    if any(isinstance(size, torch.SymInt) for tensor in _tensors_of(node) for size in tensor.shape):
         raise BridgeError(f"{_place(node)}{node.target} gives a tensor whose size depends on values, which a task cannot have")
 
 

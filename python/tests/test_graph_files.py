@@ -172,3 +172,16 @@ def test_a_dropout_gives_its_value_and_its_mask(module_file: Any, tmp_path: Path
 def test_seeds_of_nodes_are_those_of_the_executor() -> None:  # tests/graph/random_nodes_test.cpp has the same numbers
     assert seed_of_node("native_dropout_1") == 1846825963892192421
     assert seed_of_node("") == 0xCBF29CE484222325 >> 1
+
+
+def test_what_is_too_large_to_be_tried_is_declared(module_file: Any, tmp_path: Path) -> None:
+    body = """
+        class Model(nn.Module):
+            def forward(self, x, y): return F.relu(x), torch.max(x, dim=0), F.relu(y)
+        def get_inputs(): return [torch.rand(20000, 20000).t(), torch.rand(2)]
+        """
+    nodes = _graph(module_file(body), tmp_path / "task")["nodes"]
+    large = {"shape": [20000, 20000], "strides": [1, 20000], "dtype": "f32"}
+    assert nodes[0]["outputs"] == [large]
+    assert [output["dtype"] for output in nodes[1]["outputs"]] == ["f32", "i64"]
+    assert "outputs" not in nodes[2]

@@ -86,7 +86,7 @@ not json at all
   EXPECT_EQ(suite.tasks[2].suite, "paper");
   EXPECT_EQ(suite.tasks[2].code, "x");
   const std::string at = file.string() + ":";
-  EXPECT_EQ(suite.problems, (Labels{at + "2: broken JSON at column 32", at + "3: broken JSON at column 2",
+  EXPECT_EQ(suite.problems, (Labels{at + "2: broken JSON at column 31", at + "3: broken JSON at column 2",
                                     at + "5: no JSON object", at + "6: has no \"code\"",
                                     at + "7: has neither \"name\" nor \"id\"", at + "8: \"level\" is no whole number",
                                     at + "9: the task level2/4_Conv is there already, at " + at + "1"}));
