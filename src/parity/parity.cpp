@@ -113,7 +113,7 @@ class Comparison {
 
 ParityReport compare_with_eager(const ParityRequest& request) {
   const Task task = load_task_with_metas(request.folder);
-  const at::Device device(request.device);
+  const at::Device device = request.device == "cuda" ? at::Device(at::kCUDA, 0) : at::Device(at::kCPU);
   Random random(request.seed);
   ParityReport report;
   report.nodes = static_cast<int>(task.graph.nodes.size());
