@@ -7,7 +7,7 @@ import re
 import sys
 from pathlib import Path
 
-from .errors import BridgeError
+from .errors import BridgeError, with_place
 from .exporting import export_task
 from .module_file import load_module_file
 from .task_folder import write_task
@@ -24,7 +24,7 @@ def main(arguments: list[str] | None = None) -> int:
         task = export_task(file, _task_name(file.name), options.seed)
         write_task(task, options.output, file.imported_neighbours())
     except BridgeError as problem:
-        print(f"cudal1: {problem}", file=sys.stderr)
+        print(f"cudal1: {with_place(problem, options.module.resolve())}", file=sys.stderr)
         return 1
     return 0
 

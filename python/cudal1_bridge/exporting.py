@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import inspect
 import io
 import logging
 import warnings
@@ -14,11 +13,12 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_leaves
 
+from .dependence import depends_on_inputs
 from .errors import BridgeError, first_line
 from .graph import Leaf, Node
 from .input_recipe import InputRecipe, Recorder
 from .lowering import LoweredGraph, lower
-from .module_file import ModuleFile, place_of
+from .module_file import ModuleFile, in_order, place_of
 
 
 @dataclass
@@ -39,12 +39,17 @@ class ExportedTask:
         if self.tensors:
             made["weights_file"] = "weights.safetensors"
             made["fresh_weights_file"] = "fresh_weights.safetensors"
+        if not depends_on_inputs(self.inputs, self.nodes, self.outputs):
+            made["degenerate"] = True
         if self.input_graph:
             made["input_graph"] = self.input_graph
         for key in ("inputs", "weights", "state", "nodes"):
             if getattr(self, key):
                 made[key] = [part.to_json() for part in getattr(self, key)]
         return made | {"outputs": self.outputs}
+
+
+Exported = tuple[torch.export.ExportedProgram, Recorder, list[torch.Tensor]]  #: and the inputs it was made with
 
 
 def export_task(file: ModuleFile, name: str, seed: int) -> ExportedTask:
@@ -68,20 +73,36 @@ def export_task(file: ModuleFile, name: str, seed: int) -> ExportedTask:
     )
 
 
-def _export(file: ModuleFile, seed: int) -> tuple[torch.export.ExportedProgram, Recorder, list[torch.Tensor]]:
+def _export(file: ModuleFile, seed: int) -> Exported:
     """Without memory and computation where that is possible: some modules look at their numbers."""
     try:
         exported = _export_on(file, seed, "meta")
     except BridgeError:
         return _export_on(file, seed, "cpu")
+    autocast = _autocast_device(exported[0])
+    if autocast is not None:
+        return _export_under_autocast(file, seed, autocast)
     has_constants = any(spec.kind.name == "CONSTANT_TENSOR" for spec in exported[0].graph_signature.input_specs)
     return _export_on(file, seed, "cpu") if has_constants else exported
 
 
-def _export_on(
-    file: ModuleFile, seed: int, device: str
-) -> tuple[torch.export.ExportedProgram, Recorder, list[torch.Tensor]]:
+def _autocast_device(program: torch.export.ExportedProgram) -> str | None:
+    """The kind of device for which a part of the module runs under autocast."""
+    wrap = torch.ops.higher_order.wrap_with_autocast
+    return next((str(node.args[0]) for node in program.graph.nodes if node.target is wrap), None)
+
+
+def _export_under_autocast(file: ModuleFile, seed: int, device: str) -> Exported:
+    """What is cast depends on the kind of device: autocast leaves tensors of other kinds alone."""
+    if device == "cuda" and not torch.cuda.is_available():
+        raise BridgeError(f"{file.path}: runs under autocast for cuda, which can be exported only where there is a GPU")
+    return _export_on(file, seed, device)
+
+
+def _export_on(file: ModuleFile, seed: int, device: str) -> Exported:
     model = file.make_model(seed, device)
+    if device == "meta" and _holds_plain_tensors(model):
+        raise BridgeError("holds constants, whose numbers are wanted")  # and tracing a long LSTM twice takes minutes
     with Recorder() as recorder:
         positional, named = file.make_inputs(seed, device)
     try:
@@ -91,8 +112,13 @@ def _export_on(
         raise BridgeError(
             f"{place_of(problem, file.path)}: cannot be exported: {type(problem).__name__}: {first_line(problem)}"
         ) from problem
-    given = [leaf for leaf in tree_leaves((positional, _in_order(model, named))) if isinstance(leaf, torch.Tensor)]
+    given = [leaf for leaf in tree_leaves((positional, in_order(model, named))) if isinstance(leaf, torch.Tensor)]
     return program, recorder, given
+
+
+def _holds_plain_tensors(model: torch.nn.Module) -> bool:
+    """Tensors that are neither parameters nor buffers become constants of the graph."""
+    return any(isinstance(value, torch.Tensor) for module in model.modules() for value in vars(module).values())
 
 
 @contextlib.contextmanager
@@ -107,12 +133,6 @@ def _quiet() -> Iterator[None]:
                 yield
     finally:
         logging.disable(level)
-
-
-def _in_order(model: torch.nn.Module, named: dict[str, Any]) -> dict[str, Any]:
-    """Keyword arguments as `forward` lists them, which is how the exporter does."""
-    order = list(inspect.signature(model.forward).parameters)
-    return dict(sorted(named.items(), key=lambda item: order.index(item[0]) if item[0] in order else len(order)))
 
 
 def _inputs(

@@ -70,14 +70,21 @@ class Node:
     args: list[Any]
     kwargs: dict[str, Any] = field(default_factory=dict)
     writes_state: list[str] = field(default_factory=list)
+    outputs: list[torch.Tensor] = field(default_factory=list)  #: declared, for what is too large to be tried
 
     def to_json(self) -> dict[str, Any]:
         made: dict[str, Any] = {"name": self.name, "op": self.op, "args": [argument_to_json(a) for a in self.args]}
         if self.kwargs:
             made["kwargs"] = {key: argument_to_json(value) for key, value in self.kwargs.items()}
+        if self.outputs:
+            made["outputs"] = [_declaration(tensor) for tensor in self.outputs]
         if self.writes_state:
             made["writes_state"] = self.writes_state
         return made
+
+
+def _declaration(tensor: torch.Tensor) -> dict[str, Any]:
+    return {"dtype": dtype_name(tensor.dtype), "shape": list(tensor.shape), "strides": list(tensor.stride())}
 
 
 def _contiguous_strides(shape: list[int]) -> list[int]:

@@ -12,15 +12,19 @@ import torch
 from torch.export.graph_signature import ConstantArgument, InputKind, OutputKind, TensorArgument
 from torch.fx import Node as FxNode
 from torch.fx.node import map_aggregate
+from torch.utils._pytree import tree_leaves
 
 from .errors import BridgeError
 from .graph import Node, ValueName
 from .naming import Names, identifier, identities, operator_name, plain_form
+from .random_nodes import draws_random_numbers, repeatable_form
 
 aten = torch.ops.aten
 
 # Checks of the exporter, not computations.
 _dropped = {aten._assert_tensor_metadata.default, aten._assert_scalar.default, aten._assert_async.msg}
+# Shapes that ATen can only tell by running an operator, the executor has it run; not on more than this.
+_largest_trial = 2**30
 # operator -> (arguments that it writes, the argument that says so); its schema is silent about it
 _silent_writers = {
     aten.batch_norm.default: ((3, 4), 5),
@@ -29,7 +33,8 @@ _silent_writers = {
 
 
 class NeedsFunctionalization(Exception):
-    """A value is written while other names for its memory are still in use."""
+    """A value is written while other names for its memory are still in use, or a part of the graph is a graph of its
+    own, such as what runs under autocast."""
 
 
 @dataclass
@@ -48,7 +53,11 @@ def lower(program: torch.export.ExportedProgram) -> LoweredGraph:
     try:
         return _Lowering(program).run()
     except NeedsFunctionalization:
-        return _Lowering(program.run_decompositions({})).run()
+        plain = program.run_decompositions({})
+    try:
+        return _Lowering(plain).run()
+    except NeedsFunctionalization as problem:
+        raise BridgeError("a part of forward is a graph of its own (control flow), which a task cannot have") from problem
 
 
 class _Lowering:
@@ -66,9 +75,10 @@ class _Lowering:
         self._place_leaves()
         for node in self._program.graph.nodes:
             if node.op == "call_function":
+                _refuse_unknown_sizes(node)
                 self._lower_call(node)
             elif node.op == "get_attr":
-                raise BridgeError("a part of forward is a graph of its own (autocast, control flow), not supported yet")
+                raise NeedsFunctionalization
         self._place_outputs()
         return self._result
 
@@ -124,6 +134,8 @@ class _Lowering:
             self._tensor[node] = self._tensor[node.args[0]]
         elif node.target._schema.name.endswith("_") and node.target._schema.is_mutable:
             self._lower_in_place(node)
+        elif node.target is aten.feature_dropout.default and draws_random_numbers(node):
+            self._lower_feature_dropout(node)
         else:
             self._lower_plain(node, node.target)
 
@@ -136,13 +148,35 @@ class _Lowering:
     def _lower_plain(self, node: FxNode, target: torch._ops.OpOverload) -> str:
         if target.namespace != "aten":
             raise BridgeError(f"{_place(node)}{operator_name(target)} is no operator of ATen")
+        if draws_random_numbers(node):
+            target = repeatable_form(target)
+            if target is None:
+                raise BridgeError(f"{_place(node)}{operator_name(node.target)} draws random numbers, which a task cannot repeat")
         name = self._names.of_node(target)
         made = Node(name, operator_name(target), self._named(node.args), dict(self._named(node.kwargs)))
         made.writes_state = self._silently_written(node)
+        if target is node.target and _bytes_read(node) > _largest_trial:
+            made.outputs = _tensors_of(node)
         self._result.nodes.append(made)
         self._tensor[node] = node
         self._memory[node] = self._shared_memory(node)
         self._values[node] = _output_names(name, node)
+        return name
+
+    def _lower_feature_dropout(self, node: FxNode) -> None:
+        """Whole channels at once: x * bernoulli(1 - p) / (1 - p), one draw for each channel."""
+        x, p = node.args[:2]
+        value = node.meta["val"]
+        shape = [*value.shape[:2], *[1] * (value.dim() - 2)]
+        ones = self._add(aten.ones.default, [shape], {"dtype": value.dtype})
+        kept = self._add(aten.bernoulli.p, [ValueName(ones), 1 - p])
+        noise = self._add(aten.div.Scalar, [ValueName(kept), 1 - p])
+        self._values[node] = self._add(aten.mul.Tensor, [self._named(x), ValueName(noise)])
+        self._tensor[node] = self._memory[node] = node
+
+    def _add(self, target: torch._ops.OpOverload, args: list[Any], kwargs: dict[str, Any] | None = None) -> str:
+        name = self._names.of_node(target)
+        self._result.nodes.append(Node(name, operator_name(target), args, kwargs or {}))
         return name
 
     def _lower_in_place(self, node: FxNode) -> None:
@@ -213,6 +247,20 @@ class _Lowering:
             if argument.alias_info and aliases & set(argument.alias_info.before_set) and isinstance(given, FxNode):
                 return self._memory_of(given)
         return node
+
+
+def _tensors_of(node: FxNode) -> list[torch.Tensor]:
+    return [value for value in tree_leaves(node.meta.get("val")) if isinstance(value, torch.Tensor)]
+
+
+def _bytes_read(node: FxNode) -> int:
+    tensors = [tensor for read in node.all_input_nodes for tensor in _tensors_of(read)]
+    return sum(tensor.numel() * tensor.element_size() for tensor in tensors)
+
+
+def _refuse_unknown_sizes(node: FxNode) -> None:
+    if any(isinstance(size, torch.SymInt) for tensor in _tensors_of(node) for size in tensor.shape):
+        raise BridgeError(f"{_place(node)}{node.target} gives a tensor whose size depends on values, which a task cannot have")
 
 
 def _output_names(name: str, node: FxNode) -> Any:

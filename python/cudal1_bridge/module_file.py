@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.machinery
 import importlib.util
+import inspect
 import itertools
 import sys
 import traceback
@@ -87,6 +88,12 @@ def place_of(problem: BaseException, path: Path) -> str:
     """The innermost line of the user's own file that took part."""
     lines = [frame.lineno for frame in traceback.extract_tb(problem.__traceback__) if frame.filename == str(path)]
     return f"{path}:{lines[-1]}" if lines else str(path)
+
+
+def in_order(model: torch.nn.Module, named: dict[str, Any]) -> dict[str, Any]:
+    """Keyword arguments as `forward` lists them, which is how the exporter does."""
+    order = list(inspect.signature(model.forward).parameters)
+    return dict(sorted(named.items(), key=lambda item: order.index(item[0]) if item[0] in order else len(order)))
 
 
 def load_module_file(path: Path) -> ModuleFile:

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 from cudal1_bridge.graph import dtype_names
+from cudal1_bridge.random_nodes import seed_of_node
 from safetensors.torch import load_file
 
 _dtypes = {name: dtype for dtype, name in dtype_names.items()}
@@ -34,6 +35,8 @@ class GraphRunner:
         operator = getattr(getattr(torch.ops.aten, packet), overload or "default")
         arguments = [_argument(a, values) for a in node["args"]]
         named = {key: _argument(a, values) for key, a in node.get("kwargs", {}).items()}
+        if torch.Tag.nondeterministic_seeded in operator.tags:
+            torch.manual_seed(seed_of_node(node["name"]))
         result = operator(*arguments, **named)
         results = result if isinstance(result, (list, tuple)) else [result]
         for i, tensor in enumerate(results):

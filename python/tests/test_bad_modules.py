@@ -48,12 +48,24 @@ def get_inputs(): return [torch.rand(2)]""", "forward returns a int among its ou
 class Model(nn.Module):
     def forward(self, x): return x.add_(1)
 def get_inputs(): return [torch.rand(2)]""", "module.py:7: forward writes its input x"),
-    "autocast": ("""
+    "autocast of a GPU where there is none": ("""
 class Model(nn.Module):
     def forward(self, x):
-        with torch.autocast("cpu", dtype=torch.bfloat16):
+        with torch.autocast("cuda", dtype=torch.float16):
             return x @ x
-def get_inputs(): return [torch.rand(2, 2)]""", "autocast"),
+def get_inputs(): return [torch.rand(2, 2)]""", "autocast for cuda, which can be exported only where there is a GPU"),
+    "draws that nobody can repeat": ("""
+class Model(nn.Module):
+    def forward(self, x): return torch.multinomial(x, 1)
+def get_inputs(): return [torch.rand(2, 2)]""", "module.py:7: aten::multinomial draws random numbers"),
+    "sizes of outputs depend on values": ("""
+class Model(nn.Module):
+    def forward(self, x): return x[x > 0.5]
+def get_inputs(): return [torch.rand(2, 2)]""", "module.py:7: aten.index.Tensor gives a tensor whose size depends on values"),
+    "unknown output type": ("""
+class Model(nn.Module):
+    def forward(self, x): return x, "text"
+def get_inputs(): return [torch.rand(2)]""", "forward returns a str among its outputs"),
     "numbers from elsewhere": ("""
 import random
 class Model(nn.Module):

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 from cudal1_bridge.__main__ import main
+from cudal1_bridge.random_nodes import seed_of_node
 from safetensors.torch import load_file
 
 
@@ -133,3 +134,54 @@ def test_fresh_weights_are_those_of_another_construction(module_file: Any, tmp_p
     first, fresh = (load_file(tmp_path / "task" / name) for name in ("weights.safetensors", "fresh_weights.safetensors"))
     assert not torch.equal(first["fc.weight"], fresh["fc.weight"])
     assert torch.equal(first["mask"], fresh["mask"])
+
+
+def test_tasks_whose_outputs_plainly_ignore_the_inputs_are_marked(module_file: Any, tmp_path: Path) -> None:
+    forwards = {
+        "ignores": ("torch.zeros_like(x) + self.w", True),
+        "uses": ("x * 0 + self.w", False),  # whether that is the same for all inputs, the judge finds out
+        "through_state": ("self.count.add_(x.sum()) + self.w", False),
+    }
+    for name, (forward, marked) in forwards.items():
+        body = f"""
+            class Model(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.w = nn.Parameter(torch.ones(2))
+                    self.register_buffer("count", torch.zeros(()))
+                def forward(self, x): return {forward}
+            def get_inputs(): return [torch.rand(2)]
+            """
+        graph = _graph(module_file(body, f"{name}.py"), tmp_path / name)
+        assert graph.get("degenerate", False) is marked, name
+
+
+def test_a_dropout_gives_its_value_and_its_mask(module_file: Any, tmp_path: Path) -> None:
+    graph = _graph(
+        module_file("""
+            class Model(nn.Module):
+                def forward(self, x): return F.dropout(F.dropout(x, 0.25), 0.5, training=False)
+            def get_inputs(): return [torch.rand(2)]
+            """),
+        tmp_path / "task",
+    )
+    assert graph["nodes"][0] == {"name": "native_dropout_1", "op": "aten::native_dropout", "args": ["x", 0.25, True]}
+    assert graph["nodes"][1]["op"] == "aten::dropout"
+
+
+def test_seeds_of_nodes_are_those_of_the_executor() -> None:  # tests/graph/random_nodes_test.cpp has the same numbers
+    assert seed_of_node("native_dropout_1") == 1846825963892192421
+    assert seed_of_node("") == 0xCBF29CE484222325 >> 1
+
+
+def test_what_is_too_large_to_be_tried_is_declared(module_file: Any, tmp_path: Path) -> None:
+    body = """
+        class Model(nn.Module):
+            def forward(self, x, y): return F.relu(x), torch.max(x, dim=0), F.relu(y)
+        def get_inputs(): return [torch.rand(20000, 20000).t(), torch.rand(2)]
+        """
+    nodes = _graph(module_file(body), tmp_path / "task")["nodes"]
+    large = {"shape": [20000, 20000], "strides": [1, 20000], "dtype": "f32"}
+    assert nodes[0]["outputs"] == [large]
+    assert [output["dtype"] for output in nodes[1]["outputs"]] == ["f32", "i64"]
+    assert "outputs" not in nodes[2]

@@ -9,6 +9,7 @@ import pytest
 import torch
 from cudal1_bridge.__main__ import main
 from cudal1_bridge.module_file import load_module_file
+from cudal1_bridge.random_nodes import seeded_draws
 from graph_runner import GraphRunner
 from torch.utils._pytree import tree_leaves
 
@@ -119,6 +120,69 @@ modules = {
             def forward(self, x): return self.fc(x).float().softmax(-1)
         def get_inputs(): return [torch.randn(2, 4, dtype=torch.float16)]
         """,
+    "autocast": """
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.fc = nn.Linear(4, 6)
+                self.bn = nn.BatchNorm1d(6)
+            def forward(self, x):
+                with torch.autocast("cpu", dtype=torch.bfloat16):
+                    y = F.gelu(self.fc(x))
+                with torch.no_grad():
+                    y = y.float() * 2
+                return self.bn(y), y
+        def get_inputs(): return [torch.randn(8, 4)]
+        """,
+    "bfloat16": """
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.conv = nn.Conv1d(3, 4, 3).bfloat16()
+            def forward(self, x): return self.conv(x).sum(dim=-1, dtype=torch.float32)
+        def get_inputs(): return [torch.randn(2, 3, 9).to(torch.bfloat16)]
+        """,
+    "random_nodes": """
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.rows = nn.Dropout(0.4)
+                self.channels = nn.Dropout2d(0.5)
+                self.never = nn.Dropout(0.0)
+            def forward(self, x):
+                x = self.never(self.channels(self.rows(x)))
+                x = F.dropout(x * 1, 0.1, inplace=True)
+                return x + 0.1 * torch.randn_like(x) + torch.rand_like(x)
+        def get_inputs(): return [torch.randn(3, 8, 5, 5)]
+        """,
+    "integers_and_booleans": """
+        class Model(nn.Module):
+            def forward(self, counts, mask, bytes):
+                return torch.where(mask, counts.cumsum(0), -counts), bytes.to(torch.int32) + 1, mask.any(dim=1)
+        def get_inputs():
+            return [torch.randint(-5, 9, (4, 4)), torch.rand(4, 4) > 0.5,
+                    torch.randint(0, 200, (3,), dtype=torch.uint8)]
+        """,
+    "channels_last": """
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.conv = nn.Conv2d(3, 4, 3).to(memory_format=torch.channels_last)
+            def forward(self, x): return self.conv(x)
+        def get_inputs(): return [torch.randn(2, 3, 6, 6).to(memory_format=torch.channels_last)]
+        """,
+    "a_buffer_that_counts": """
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.register_buffer("calls", torch.zeros((), dtype=torch.int64))
+                self.register_buffer("mean", torch.zeros(4))
+            def forward(self, x):
+                self.calls += 1
+                self.mean = 0.9 * self.mean + 0.1 * x.mean(0)
+                return x - self.mean * self.calls
+        def get_inputs(): return [torch.randn(3, 4)]
+        """,
     "looks_at_a_number": """
         class Model(nn.Module):
             def __init__(self):
@@ -147,7 +211,7 @@ def test_a_task_computes_what_its_module_computes(name: str, module_file: Any, t
     by_name = {leaf["name"]: leaf for leaf in GraphRunner(tmp_path / "task").graph["inputs"]}
     given = [*positional, *(named[key] for key in by_name if key in named)]
     outputs, state = GraphRunner(tmp_path / "task").run([_copied(tensor) for tensor in given])
-    with torch.no_grad():
+    with torch.no_grad(), seeded_draws(GraphRunner(tmp_path / "task").graph):
         expected = tree_leaves(model(*positional, **named))
     assert len(outputs) == len(expected)
     for output, wanted in zip(outputs, expected, strict=True):

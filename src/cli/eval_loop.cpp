@@ -1,6 +1,6 @@
 #include "cli/eval_loop.hpp"
 
-#include <unistd.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -10,19 +10,12 @@
 #include "cli/eval_table.hpp"
 #include "cli/printable.hpp"
 #include "cli/profile_report.hpp"
+#include "cli/progress.hpp"
 
 namespace cudal1 {
 namespace {
 
 using nlohmann::json;
-
-void clear_progress() {
-  if (::isatty(STDERR_FILENO) != 0) std::fprintf(stderr, "\r\033[K");
-}
-
-void show_progress(std::size_t done, std::size_t total, const std::string& name) {
-  if (::isatty(STDERR_FILENO) != 0) std::fprintf(stderr, "\r\033[K%zu/%zu %s", done, total, printable(name).c_str());
-}
 
 //! Does what the archive is asked for, as far as the archive can.
 class ArchiveAttempts {
@@ -40,8 +33,7 @@ class ArchiveAttempts {
 
  private:
   static void report(const std::string& error) {
-    clear_progress();
-    std::fprintf(stderr, "cudal1: %s (judging goes on; not every result is in the archive)\n", one_line(error).c_str());
+    report_problem(fmt::format("{} (judging goes on; not every result is in the archive)", one_line(error)));
   }
   bool failed_ = false;
 };

@@ -19,6 +19,8 @@ int main(int argc, char** argv) {
   cudal1::CommandAction action;
   cudal1::add_eval_command(app, action);
   cudal1::add_expand_command(app, action);
+  cudal1::add_tasks_command(app, action);
+  cudal1::add_check_command(app, action);
   cudal1::add_doctor_command(app, action);
   try {
     app.parse(argc, argv);

@@ -1,6 +1,7 @@
 #include "graph/aten_call.hpp"
 
 #include <ATen/Context.h>
+#include <ATen/core/Generator.h>
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/enum_tag.h>
@@ -11,10 +12,12 @@
 
 #include <algorithm>
 #include <array>
+#include <mutex>
 #include <set>
 
 #include "base/result.hpp"
 #include "graph/aten_arguments.hpp"
+#include "graph/random_nodes.hpp"
 #include "graph/torch_errors.hpp"
 
 namespace cudal1 {
@@ -68,6 +71,9 @@ struct AtenCall::Impl {
   std::string label;  //!< "node softmax_1 (aten::softmax.int)"
   c10::OperatorHandle op;
   CallTemplate prepared;
+  at::Device device;
+  std::uint64_t seed;
+  bool draws = false;
 
   const c10::FunctionSchema& schema() const { return op.schema(); }
 
@@ -99,6 +105,15 @@ struct AtenCall::Impl {
   bool draws_random_numbers() const {
     if (!op.hasTag(at::Tag::nondeterministic_seeded)) return false;
     return !(is_false("train") || is_false("training") || is_zero("p") || is_zero("dropout_p") || is_zero("dropout"));
+  }
+
+  //! The operator draws from the device's own generator.
+  void seed_generator() const {
+    if (!draws || device.is_meta()) return;
+    if (!device.is_cpu()) at::globalContext().lazyInitDevice(device.type());
+    at::Generator generator = at::globalContext().defaultGenerator(device);
+    const std::lock_guard lock(generator.mutex());
+    generator.set_current_seed(seed);
   }
 
   //! Normalisations update their running statistics without saying so in the schema.
@@ -176,8 +191,10 @@ AtenCall::AtenCall(const Node& node, at::Device device, bool widen) {
   try {
     refuse_what_is_no_function(node.op);
     const c10::OperatorHandle op = find_operator(node.op);
-    impl_ = std::make_unique<Impl>(Impl{label, op, make_call_template(op.schema(), node, device, widen)});
-    if (impl_->draws_random_numbers()) throw Error("random operators are not supported yet");
+    impl_ = std::make_unique<Impl>(
+        Impl{label, op, make_call_template(op.schema(), node, device, widen), device, seed_of_node(node.name)});
+    impl_->draws = impl_->draws_random_numbers();
+    if (impl_->draws && !draws_repeatably(node.op)) throw Error("its random numbers cannot be drawn again");
     impl_->check_writes(node);
   } catch (const Error& problem) {
     throw Error(fmt::format("{}: {}", label, problem.what()));
@@ -194,7 +211,10 @@ std::vector<at::Tensor> AtenCall::operator()(const std::function<const at::Tenso
   torch::jit::Stack stack = impl_->prepared.stack;
   impl_->fill(stack, lookup);
   impl_->set_backend_flags(stack);
-  with_torch_errors(impl_->label, [&] { impl_->op.callBoxed(stack); });
+  with_torch_errors(impl_->label, [&] {
+    impl_->seed_generator();
+    impl_->op.callBoxed(stack);
+  });
   return impl_->collect(stack);
 }
 
@@ -203,6 +223,8 @@ bool AtenCall::returns_view() const {
     return returned.alias_info() && !returned.alias_info()->isWrite();
   });
 }
+
+bool AtenCall::draws_random_numbers() const { return impl_->draws; }
 
 bool AtenCall::sizes_depend_on_values() const {
   return impl_->op.hasTag(at::Tag::dynamic_output_shape) || impl_->op.hasTag(at::Tag::data_dependent_output);
@@ -219,6 +241,11 @@ std::vector<std::int64_t> AtenCall::integers_of(std::string_view argument) const
   if (value->isInt()) return {value->toInt()};
   if (value->isBool()) return {value->toBool() ? 1 : 0};
   return value->isIntList() ? value->toIntVector() : std::vector<std::int64_t>{};
+}
+
+double AtenCall::number_of(std::string_view argument) const {
+  const c10::IValue* value = impl_->constant(argument);
+  return value && (value->isDouble() || value->isInt()) ? value->toScalar().toDouble() : 0.0;
 }
 
 }  // namespace cudal1

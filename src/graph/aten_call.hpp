@@ -18,8 +18,8 @@ DType from_scalar_type(at::ScalarType type);  //!< throws Error for types a task
 class AtenCall {
  public:
   //! `device` replaces device arguments and defaults; `widen` turns `compute` dtypes into fp64.
-  //! Throws Error naming the node: unknown operator or argument, operators that draw random numbers, operators
-  //! that write an argument which is not among the node's writes_state.
+  //! Throws Error naming the node: unknown operator or argument, operators whose random numbers nobody can draw again,
+  //! operators that write an argument which is not among the node's writes_state.
   AtenCall(const Node& node, at::Device device, bool widen);
   ~AtenCall();
   AtenCall(AtenCall&&) noexcept;
@@ -30,10 +30,14 @@ class AtenCall {
   bool returns_view() const;
   //! May the sizes of its outputs depend on the values of its inputs (nonzero, boolean indexing)?
   bool sizes_depend_on_values() const;
+  //! Does it draw random numbers? They are the same at every call.
+  bool draws_random_numbers() const;
   //! The values that this argument of the schema reads; empty if there is no such argument.
   std::vector<ValueId> values_of(std::string_view argument) const;
   //! An argument of integers, given or by default; empty if there is none.
   std::vector<std::int64_t> integers_of(std::string_view argument) const;
+  //! An argument that is a number, given or by default; 0 if there is none.
+  double number_of(std::string_view argument) const;
 
  private:
   struct Impl;

@@ -59,7 +59,7 @@ struct Executor::Resolved {
       : graph(task_graph), options(executor_options) {
     const bool emulate_tf32 = options.device.is_cpu() && !options.fp64;
     for (const Node& node : graph.nodes) {
-      AtenCall call(node, options.device, options.fp64);
+      AtenCall call = resolve(node);
       std::vector<ValueId> rounded;
       if (emulate_tf32) rounded = tf32_operands(node, call, options.precision);
       steps.push_back({std::move(call), node.outputs, std::move(rounded), {}});
@@ -67,6 +67,12 @@ struct Executor::Resolved {
     const std::vector<int> last = last_readers(graph);
     for (std::size_t id = 0; id < last.size(); ++id)
       if (last[id] >= 0) steps[last[id]].last_uses.push_back(static_cast<ValueId>(id));
+  }
+
+  //! The oracle takes what the reference draws, in the reference's dtype: in fp64 it would be other numbers.
+  AtenCall resolve(const Node& node) const {
+    AtenCall call(node, options.device, options.fp64);
+    return call.draws_random_numbers() ? AtenCall(node, options.device, false) : std::move(call);
   }
 
   at::ScalarType working_dtype(at::ScalarType dtype) const {
@@ -94,6 +100,18 @@ struct Executor::Resolved {
     return table;
   }
 
+  //! Draws as the reference does, and computes with the draws in fp64.
+  std::vector<at::Tensor> draw_for_oracle(const Node& node, const Step& step, const TensorTable& table) const {
+    std::unordered_map<ValueId, at::Tensor> narrow;
+    for (const ValueId id : graph.reads(node))
+      narrow.try_emplace(id, copied(table[id], options.device, to_scalar_type(graph.values[id].meta.dtype)));
+    std::vector<at::Tensor> outputs = step.call([&](ValueId id) -> const at::Tensor& { return narrow.at(id); });
+    if (node.op != "aten::native_dropout") return outputs;
+    const double kept = 1.0 - step.call.number_of("p");
+    outputs[0] = table[step.call.values_of("input").at(0)].mul(outputs[1]).mul(kept == 0.0 ? 0.0 : 1.0 / kept);
+    return outputs;
+  }
+
   std::vector<at::Tensor> call(const Step& step, const TensorTable& table) const {
     std::unordered_map<ValueId, at::Tensor> rounded;
     for (const ValueId id : step.rounded) rounded.try_emplace(id, rounded_to_tf32(table[id]));
@@ -105,7 +123,8 @@ struct Executor::Resolved {
 
   void run_step(std::size_t index, TensorTable& table, const ResultHook& hook) const {
     const Step& step = steps[index];
-    std::vector<at::Tensor> outputs = call(step, table);
+    const bool draws = options.fp64 && step.call.draws_random_numbers();
+    std::vector<at::Tensor> outputs = draws ? draw_for_oracle(graph.nodes[index], step, table) : call(step, table);
     if (outputs.size() < step.outputs.size())
       throw Error(fmt::format("node {}: {} outputs are used, but the operator returned {}", graph.nodes[index].name,
                               step.outputs.size(), outputs.size()));

@@ -87,12 +87,23 @@ class MetaInference {
     std::unordered_map<ValueId, at::Tensor> zeros;
     std::int64_t bytes = 0;
     for (const ValueId id : graph_.reads(node)) bytes += graph_.values[id].meta.span_bytes();
-    if (bytes > max_trial_bytes) throw too_large_to_try(node, bytes, meta_problem);
+    if (bytes > max_trial_bytes) return declared_outputs(node, too_large_to_try(node, bytes, meta_problem));
     for (const ValueId id : graph_.reads(node)) zeros.try_emplace(id, zeros_like_value(id));
     const AtenCall call(node, at::kCPU, /*widen=*/false);
     std::vector<at::Tensor> outputs;
     for (const at::Tensor& output : call([&](ValueId id) -> const at::Tensor& { return zeros.at(id); }))
       outputs.push_back(empty_meta(meta_of(output)));
+    return outputs;
+  }
+
+  //! What nobody can check has to be believed.
+  std::vector<at::Tensor> declared_outputs(const Node& node, const Error& otherwise) const {
+    std::vector<at::Tensor> outputs;
+    for (const ValueId id : node.outputs) {
+      const Value& value = graph_.values[id];
+      if (!value.declared || value.meta.strides.size() != value.meta.sizes.size()) throw Error(otherwise);
+      outputs.push_back(empty_meta(value.meta));
+    }
     return outputs;
   }
 

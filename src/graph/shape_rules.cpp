@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <numeric>
 
 #include "base/result.hpp"
 
@@ -97,6 +99,34 @@ std::vector<at::Tensor> batch_norm_outputs(const Node& node, const AtenCall& cal
   return {normalized, saved(), saved()};
 }
 
+//! What weight and bias of a normalisation have as many elements as.
+std::int64_t normalized_elements(const Node& node, const AtenCall& call, const at::Tensor& input) {
+  if (base_name(node) != "layer_norm") {
+    if (input.dim() < 2) fail(node, "the input needs at least two dimensions");
+    const std::int64_t groups = element(call.integers_of("num_groups"), 0, 1);
+    if (groups <= 0 || input.size(1) % groups != 0)
+      fail(node, fmt::format("{} channels cannot be divided into {} groups", input.size(1), groups));
+    return input.size(1);
+  }
+  const std::vector<std::int64_t> shape = call.integers_of("normalized_shape");
+  const auto sizes = input.sizes();
+  if (shape.empty() || shape.size() > sizes.size() || !std::equal(shape.rbegin(), shape.rend(), sizes.rbegin()))
+    fail(node, fmt::format("normalizes the last {} dimensions, which have other sizes", shape.size()));
+  return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
+}
+
+//! Those that normalise each example for itself. Their results are contiguous, unless one on a CPU keeps channels last.
+std::optional<std::vector<at::Tensor>> norm_outputs(const Node& node, const AtenCall& call, const Lookup& lookup) {
+  const at::Tensor& input = lookup(call.values_of("input").at(0));
+  if (!input.is_contiguous()) return std::nullopt;
+  const std::int64_t elements = normalized_elements(node, call, input);
+  for (const char* name : {"weight", "bias"})
+    for (const ValueId id : call.values_of(name))
+      if (lookup(id).numel() != elements)
+        fail(node, fmt::format("{} has {} elements, not {}", name, lookup(id).numel(), elements));
+  return std::vector{empty_meta(input.sizes().vec(), input.scalar_type(), at::MemoryFormat::Contiguous)};
+}
+
 bool has_integer_padding(const AtenCall& call) { return !call.integers_of("padding").empty(); }
 
 }  // namespace
@@ -105,10 +135,12 @@ std::optional<std::vector<at::Tensor>> outputs_by_rule(const Node& node, const A
   constexpr std::array<std::string_view, 7> convolutions{
       "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "convolution"};
   constexpr std::array<std::string_view, 3> batch_norms{"batch_norm", "native_batch_norm", "_native_batch_norm_legit"};
+  constexpr std::array<std::string_view, 3> other_norms{"layer_norm", "group_norm", "instance_norm"};
   const std::string name = base_name(node);
   if (std::ranges::find(convolutions, name) != convolutions.end() && has_integer_padding(call))
     return convolution_outputs(node, call, lookup);
   if (std::ranges::find(batch_norms, name) != batch_norms.end()) return batch_norm_outputs(node, call, lookup);
+  if (std::ranges::find(other_norms, name) != other_norms.end()) return norm_outputs(node, call, lookup);
   return std::nullopt;
 }
 

@@ -11,7 +11,7 @@
 
 namespace cudal1 {
 
-//! Meta tensors like the outputs of a convolution or a batch normalisation; nothing for other operators.
+//! Meta tensors like the outputs of a convolution or a normalisation; nothing for other operators.
 //! Throws Error naming the node when its arguments do not fit together.
 std::optional<std::vector<at::Tensor>> outputs_by_rule(const Node& node, const AtenCall& call,
                                                        const std::function<const at::Tensor&(ValueId)>& lookup);

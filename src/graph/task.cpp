@@ -110,11 +110,12 @@ Task parse_task_file(std::string_view text, const std::filesystem::path& folder,
   const JsonPlace root(document, file);
   check_format(root);
   root.allow_keys({"format", "version", "name", "description", "weights_file", "fresh_weights_file", "input_graph",
-                   "inputs", "weights", "state", "nodes", "outputs"});
+                   "inputs", "weights", "state", "nodes", "outputs", "degenerate"});
   Task task;
   task.name = root.at("name").text();
   check_name(root.at("name"), task.name, true);
   if (const auto description = root.find("description")) task.description = description->text();
+  if (const auto mark = root.find("degenerate")) task.degenerate = mark->boolean();
   task.folder = folder;
   task.source_text = text;
   read_graph(root, task.graph, task.leaves);

@@ -44,6 +44,7 @@ struct Task {
   std::optional<InputRecipe> input_recipe;
   std::filesystem::path weights_file;        //!< empty: none
   std::filesystem::path fresh_weights_file;  //!< other values of the same tensors; empty: none
+  bool degenerate = false;                   //!< marked: its outputs do not depend on its inputs
   std::string hash;                          //!< of the canonical graph and the weights file: the task's identity
 };
 

@@ -1,12 +1,12 @@
 #include "judge/task_context.hpp"
 
-#include <ATen/Functions.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>
 
 #include "base/value_or_throw.hpp"
+#include "judge/degenerate.hpp"
 
 namespace cudal1 {
 namespace {
@@ -14,18 +14,11 @@ namespace {
 constexpr std::chrono::milliseconds reference_limit{60000};
 constexpr int reference_calls = 10, fewest_calls = 3;
 constexpr std::chrono::milliseconds longest_look{500};
-constexpr int degeneracy_draws = 3;
 
 Plan plan_of_empty_program(const Task& task) {
   auto plan = make_plan(task.graph, "");
   if (!plan) throw Error(fmt::format("{}: no plan for the reference: {}", task.name, plan.failure().message));
   return std::move(plan).value();
-}
-
-//! Integers count as such.
-bool has_normal_numbers(const at::Tensor& tensor) {
-  constexpr double smallest = std::numeric_limits<float>::min();
-  return !tensor.is_floating_point() || tensor.abs().ge(smallest).any().item<bool>();
 }
 
 std::string reference_of(const Task& task) { return task.name + ": the reference does not run"; }
@@ -45,7 +38,8 @@ TaskContext::TaskContext(Backend& backend, Task task, PrecisionPolicy precision,
   Random random(seed);
   // A runner loads LibTorch first, which takes as long as the oracle's first results.
   if (works_ahead()) value_or_throw(reference_.begin_load(empty_plan_, {}, flags()), reference_of(task_));
-  degenerate_ = output_never_changes(random);
+  degenerate_ = task_.degenerate ||
+                output_never_changes(rule_, task_, draw_constants(random.next(), false), tensor_device_, random);
   if (works_ahead()) value_or_throw(reference_.finish_load(), reference_of(task_));
   time_reference(random);
 }
@@ -73,18 +67,6 @@ void TaskContext::set_reference_constants(const TensorTable& constants, int proc
   if (!reference_.has_runner()) value_or_throw(reference_.load(empty_plan_, {}, flags()), reference_of(task_));
   reference_.use_process(process);
   value_or_throw(reference_.set_constants(constants, reference_limit), reference_of(task_));
-}
-
-bool TaskContext::output_never_changes(Random& random) const {
-  const TensorTable constants = draw_constants(random.next(), false);
-  const auto draw = [&] { return rule_.oracle(with_inputs(constants, Distribution::native, random.next())); };
-  const std::vector<at::Tensor> first = draw();
-  for (int other = 1; other < degeneracy_draws; ++other) {
-    const std::vector<at::Tensor> result = draw();
-    for (std::size_t output = 0; output < task_.graph.outputs.size(); ++output)
-      if (!result[output].equal(first[output]) && has_normal_numbers(result[output])) return false;
-  }
-  return true;
 }
 
 //! Roughly, for limits; what is compared is measured beside each candidate.

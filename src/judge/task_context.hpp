@@ -40,7 +40,6 @@ class TaskContext {
   void set_reference_constants(const TensorTable& constants, int process = 0);
 
  private:
-  bool output_never_changes(Random& random) const;
   void time_reference(Random& random);
 
   Backend& backend_;

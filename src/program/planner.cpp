@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "graph/random_nodes.hpp"
 #include "program/directives.hpp"
 #include "program/kernel_signature.hpp"
 #include "program/plan.hpp"
@@ -39,6 +40,7 @@ class PlanBuilder {
     fill_values();
     add_prepare_steps();
     add_call_steps();
+    check_graph();
     list_kernels();
     return std::move(plan_);
   }
@@ -258,6 +260,15 @@ class PlanBuilder {
     if (tensor == nullptr) return std::get<ScalarArgument>(argument.content);
     if (tensor->buffer >= 0) return TensorRef{first_declared_ + tensor->buffer, 0, tensor->meta};
     return plan_.values[tensor->value];
+  }
+
+  //! A generator cannot be seeded while a graph is captured, and the graph would draw other numbers at every launch.
+  void check_graph() const {
+    if (!plan_.cuda_graph) return;
+    for (const Step& step : plan_.call)
+      if (const auto* op = std::get_if<OpStep>(&step); op && draws_repeatably(op->node.op))
+        reject(Status::plan_error, {},
+               fmt::format("'graph' cannot hold {}, which draws random numbers", quoted(op->node.name)));
   }
 
   void list_kernels() {

@@ -315,11 +315,11 @@ TEST(ExecutorErrors, OperatorsAndArgumentsAreNamed) {
             "node n (aten::pow.Tensor_Scalar): argument \"exponent\": expected a number");
 }
 
-TEST(ExecutorErrors, RandomOperatorsAreRefusedUnlessTheyDrawNothing) {
+TEST(ExecutorErrors, DrawsThatNobodyCanRepeatAreRefusedUnlessTheyDrawNothing) {
   EXPECT_EQ(refusal(R"({"name": "n", "op": "aten::dropout", "args": ["x", 0.5, true]})"),
-            "node n (aten::dropout): random operators are not supported yet");
-  EXPECT_EQ(refusal(R"({"name": "n", "op": "aten::rand_like", "args": ["x"]})"),
-            "node n (aten::rand_like): random operators are not supported yet");
+            "node n (aten::dropout): its random numbers cannot be drawn again");
+  EXPECT_EQ(refusal(R"({"name": "n", "op": "aten::multinomial", "args": ["x", 1]})"),
+            "node n (aten::multinomial): its random numbers cannot be drawn again");
   EXPECT_EQ(refusal(R"({"name": "n", "op": "aten::dropout", "args": ["x", 0.0, true]})"), "");
   EXPECT_EQ(refusal(R"({"name": "n", "op": "aten::dropout", "args": ["x", 0.5, false]})"), "");
 }

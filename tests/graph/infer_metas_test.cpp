@@ -48,6 +48,9 @@ TEST(InferMetas, SaysWhatIsTooLargeToBeTried) {
   EXPECT_EQ(refusal(one_input("f32", "[2000000000]"), R"({"name": "n", "op": "aten::relu", "args": ["x"]})"),
             "node n (aten::relu): its output shape cannot be derived without running it, and its 8000 MB of arguments "
             "are too large for that");
+  EXPECT_EQ(refusal(one_input("f32", "[2000000000]"), R"({"name": "n", "op": "aten::relu", "args": ["x"],
+      "outputs": [{"dtype": "f32", "shape": [2000000000], "strides": [1]}]})"),
+            "");
   const std::string wrong =
       refusal(one_input("f32", "[2, 1000000000]"), R"({"name": "n", "op": "aten::mm", "args": ["x", "x"]})");
   EXPECT_NE(wrong.find("cannot be multiplied"), std::string::npos) << wrong;
@@ -122,6 +125,24 @@ TEST(InferMetas, KnowsConvolutionsAndBatchNorm) {
   expect_metas_of_a_run(task);
 }
 
+TEST(InferMetas, KnowsNormalisations) {
+  const std::string leaves =
+      R"("inputs": [{"name": "x", "dtype": "f32", "shape": [2, 6, 5, 4], "draw": {"kind": "normal"}},
+      {"name": "w", "dtype": "f32", "shape": [6], "draw": {"kind": "normal"}}])";
+  const Task task = inferred(leaves, R"(
+      {"name": "layer", "op": "aten::layer_norm", "args": ["x", [5, 4]]},
+      {"name": "group", "op": "aten::group_norm", "args": ["x", 3, "w", "w"]},
+      {"name": "instance", "op": "aten::instance_norm", "args": ["x", "w", null, null, null, true, 0.1, 1e-5, true]})",
+                             R"("layer", "group", "instance")");
+  expect_metas_of_a_run(task);
+  EXPECT_EQ(refusal(leaves, R"({"name": "n", "op": "aten::layer_norm", "args": ["x", [4, 4]]})"),
+            "node n (aten::layer_norm): normalizes the last 2 dimensions, which have other sizes");
+  EXPECT_EQ(refusal(leaves, R"({"name": "n", "op": "aten::group_norm", "args": ["x", 4]})"),
+            "node n (aten::group_norm): 6 channels cannot be divided into 4 groups");
+  EXPECT_EQ(refusal(leaves, R"({"name": "n", "op": "aten::layer_norm", "args": ["x", [5, 4], "w"]})"),
+            "node n (aten::layer_norm): weight has 6 elements, not 20");
+}
+
 TEST(InferMetas, OperatorsWithoutMetaKernelRunOnZeros) {
   const Task task =
       inferred(R"("inputs": [{"name": "x", "dtype": "f32", "shape": [2, 4, 9], "draw": {"kind": "normal"}},
@@ -180,7 +201,7 @@ TEST(InferMetas, ShapesThatDoNotFitNameTheNode) {
 
 TEST(InferMetas, RandomOperatorsAreRefused) {
   EXPECT_EQ(refusal(one_input("f32", "[2, 3]"), R"({"name": "n", "op": "aten::bernoulli", "args": ["x"]})"),
-            "node n (aten::bernoulli): random operators are not supported yet");
+            "node n (aten::bernoulli): its random numbers cannot be drawn again");
 }
 
 }  // namespace

@@ -489,6 +489,17 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"SurrogateUtf8", chain, "// \xED\xA0\x80", parse, {1, 4}, "binary"}),
     [](const auto& example) { return example.param.name; });
 
+TEST(WrongText, AGraphOfDrawsIsRefused) {
+  sample::GraphBuilder builder;
+  const ValueId x = builder.leaf(ValueKind::input, "x", {8});
+  builder.output(builder.node("rand_like_1", "aten::rand_like", {x}, {8}));
+  EXPECT_TRUE(make_plan(builder.graph, "").ok());
+  const Result<Plan> result = make_plan(builder.graph, "//! graph");
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.failure().status, plan);
+  EXPECT_EQ(result.failure().message, "'graph' cannot hold 'rand_like_1', which draws random numbers");
+}
+
 TEST(WrongText, BeyondTheSizeLimitIsRefusedAtOnce) {
   const Result<Plan> result = make_plan(chain(), std::string(std::size_t{100} << 20, ' '));
   ASSERT_FALSE(result.ok());

@@ -1,0 +1,82 @@
+#include "bridge/bridge_process.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <string_view>
+
+#include "base/child_process.hpp"
+#include "base/files.hpp"
+#include "base/result.hpp"
+
+namespace cudal1 {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t max_message_bytes = std::size_t{64} << 20;
+constexpr std::chrono::minutes longest_run{30};
+
+std::string variable_or(const char* name, const std::string& otherwise) {
+  const char* given = std::getenv(name);
+  return given && *given ? given : otherwise;
+}
+
+ChildOptions bridge_call(const std::string& python_module, const std::vector<std::string>& arguments, int messages) {
+  ChildOptions child;
+  child.arguments = {variable_or("CUDAL1_PYTHON", "/usr/bin/python3"), "-m", python_module};
+  child.arguments.insert(child.arguments.end(), arguments.begin(), arguments.end());
+  child.environment = minimal_environment();
+  const std::string bridge = bridge_directory().string(), given = variable_or("PYTHONPATH", "");
+  child.environment.emplace_back("PYTHONPATH", fmt::format("{}{}{}", bridge, given.empty() ? "" : ":", given));
+  child.environment.emplace_back("PYTHONDONTWRITEBYTECODE", "1");
+  child.descriptors = {{messages, 1}, {messages, 2}};
+  return child;
+}
+
+//! The line that is for the user: ours, else the last one, which is where Python names an exception.
+std::string reason_in(const std::string& messages) {
+  std::string_view last;
+  for (std::size_t begin = 0; begin < messages.size();) {
+    const std::size_t end = std::min(messages.find('\n', begin), messages.size());
+    const std::string_view line = std::string_view(messages).substr(begin, end - begin);
+    constexpr std::string_view ours = "cudal1: ";
+    if (line.starts_with(ours)) return std::string(line.substr(ours.size()));
+    if (!line.empty()) last = line;
+    begin = end + 1;
+  }
+  return last.empty() ? "the Python bridge failed without a word" : std::string(last);
+}
+
+}  // namespace
+
+fs::path bridge_directory() {
+  const fs::path folder = variable_or("CUDAL1_BRIDGE_DIR", CUDAL1_BRIDGE_DIR_AT_BUILD);
+  std::error_code problem;
+  if (!fs::is_directory(folder / "cudal1_bridge", problem))
+    throw Error(
+        fmt::format("the Python bridge is not in {}; set CUDAL1_BRIDGE_DIR to the folder that has "
+                    "cudal1_bridge in it",
+                    folder.string()));
+  return folder;
+}
+
+void run_bridge(const std::string& python_module, const std::vector<std::string>& arguments,
+                const std::string& subject) {
+  const TemporaryFolder scratch;
+  const fs::path log = scratch.path() / "messages";
+  const UniqueFd messages(open(log.c_str(), O_CREAT | O_RDWR | O_APPEND | O_CLOEXEC, 0600));
+  ChildProcess child = ChildProcess::start(bridge_call(python_module, arguments, messages.get()));
+  const auto ended = child.wait_for(std::chrono::duration_cast<std::chrono::milliseconds>(longest_run));
+  if (!ended) {
+    child.kill();
+    throw Error(fmt::format("{}: Python took more than {} minutes", subject, longest_run.count()));
+  }
+  if (!ended->exited) throw Error(fmt::format("{}: Python was ended by signal {}", subject, ended->code));
+  if (ended->code != 0) throw Error(reason_in(read_file(log, max_message_bytes)));
+}
+
+}  // namespace cudal1

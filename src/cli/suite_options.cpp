@@ -1,0 +1,37 @@
+#include "cli/suite_options.hpp"
+
+#include <algorithm>
+#include <thread>
+
+#include "cli/progress.hpp"
+
+namespace cudal1 {
+
+void add_suite_options(CLI::App& command, SuiteOptions& options) {
+  command
+      .add_option("suite", options.path,
+                  "A KernelBench checkout, a .jsonl file, a folder of modules or task folders, or one task")
+      ->required();
+  TaskSelection& selection = options.selection;
+  command.add_option("--suite", selection.suites, "Of a file with several suites, these")->delimiter(',');
+  command.add_option("--level", options.levels, "Levels, such as 1 or 1-3");
+  command.add_option("--id", options.ids, "Numbers, such as 2,4-10");
+  command.add_option("--name", selection.names, "Names, with or without their number")->delimiter(',');
+  command.add_option("--glob", selection.globs, "Patterns of names: '*_Conv*', 'level2/*ReLU*'")->take_all();
+  command.add_option("--split", options.share,
+                     "One share of several: 2/4 is the second of four, by the hash of the name");
+}
+
+ChosenTasks choose_tasks(const SuiteOptions& options) {
+  TaskSelection selection = options.selection;
+  if (!options.levels.empty()) selection.levels = NumberList(options.levels);
+  if (!options.ids.empty()) selection.ids = NumberList(options.ids);
+  if (!options.share.empty()) selection.share = SuiteShare::parse(options.share);
+  const Suite suite = read_suite(options.path);
+  for (const std::string& problem : suite.problems) report_problem(problem);
+  return {select_tasks(suite, selection, options.path), suite.problems};
+}
+
+int default_jobs() { return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 8u)); }
+
+}  // namespace cudal1

@@ -1,0 +1,86 @@
+#include <fmt/format.h>
+
+#include <initializer_list>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "base/files.hpp"
+#include "base/result.hpp"
+#include "suite/suite_readers.hpp"
+
+namespace cudal1 {
+namespace {
+
+using nlohmann::json;
+
+//! The first of these that is there: files of the field call the same thing by several names.
+const json* find_any(const json& line, std::initializer_list<const char*> names) {
+  for (const char* name : names)
+    if (const auto found = line.find(name); found != line.end() && !found->is_null()) return &*found;
+  return nullptr;
+}
+
+std::string text_of(const json* field, const char* name) {
+  if (!field) return {};
+  if (!field->is_string()) throw Error(fmt::format("\"{}\" is no text", name));
+  return field->get<std::string>();
+}
+
+std::optional<int> number_of(const json* field, const char* name) {
+  if (!field) return std::nullopt;
+  if (!field->is_number_integer()) throw Error(fmt::format("\"{}\" is no whole number", name));
+  const auto number = field->get<std::int64_t>();
+  if (number < 0 || number > 1'000'000'000) throw Error(fmt::format("\"{}\" is {}", name, number));
+  return static_cast<int>(number);
+}
+
+json parse_line(std::string_view text) {
+  try {
+    json line = json::parse(text);
+    if (!line.is_object()) throw Error("no JSON object");
+    return line;
+  } catch (const json::parse_error& problem) {
+    throw Error(fmt::format("broken JSON at column {}", problem.byte));
+  }
+}
+
+SuiteTask task_of_line(std::string_view text, const std::filesystem::path& file) {
+  const json line = parse_line(text);
+  SuiteTask task;
+  task.suite = text_of(find_any(line, {"suite"}), "suite");
+  task.level = number_of(find_any(line, {"level", "level_id"}), "level");
+  task.id = number_of(find_any(line, {"id", "problem_id", "task_id"}), "id");
+  task.name = text_of(find_any(line, {"name"}), "name");
+  task.code = text_of(find_any(line, {"code", "ref_code"}), "code");
+  task.path = file;
+  if (task.code.empty()) throw Error("has no \"code\"");
+  if (task.name.empty() && !task.id) throw Error("has neither \"name\" nor \"id\"");
+  if (task.name.empty()) task.name = fmt::format("task_{}", *task.id);
+  if (!task.id) task.id = leading_number(task.name);
+  if (task.suite.empty()) task.suite = file.stem().string();
+  return task;
+}
+
+}  // namespace
+
+void read_jsonl_suite(const std::filesystem::path& file, Suite& suite) {
+  const std::string text = read_file(file);
+  int number = 0;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string_view line = std::string_view(text).substr(begin, end - begin);
+    begin = end + 1;
+    ++number;
+    if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+    const std::string place = fmt::format("{}:{}", file.string(), number);
+    try {
+      SuiteTask task = task_of_line(line, file);
+      task.place = place;
+      suite.tasks.push_back(std::move(task));
+    } catch (const Error& problem) {
+      suite.problems.push_back(fmt::format("{}: {}", place, problem.what()));
+    }
+  }
+}
+
+}  // namespace cudal1
