@@ -167,12 +167,15 @@ std::optional<std::string> forbidden_content(std::string_view cubin, std::string
   }
 }
 
-std::vector<std::string> device_globals(std::string_view cubin) {
+std::vector<std::string> module_variables(std::string_view cubin) {
   std::vector<std::string> found;
   try {
     const Elf elf(cubin);
-    for (const Symbol& symbol : elf.symbols())
-      if (elf.is_variable(symbol) && holds_globals(elf.section_name(symbol))) found.emplace_back(symbol.name);
+    for (const Symbol& symbol : elf.symbols()) {
+      if (!elf.is_variable(symbol)) continue;
+      const std::string_view section = elf.section_name(symbol);
+      if (holds_globals(section) || holds_constants(section)) found.emplace_back(symbol.name);
+    }
   } catch (const Malformed&) {
     throw Error("the compiled program is not a well-formed cubin");
   }

@@ -13,7 +13,8 @@ namespace cudal1 {
 //! writable. The bytes may be anything: a file that is not a well-formed cubin is refused as well.
 std::optional<std::string> forbidden_content(std::string_view cubin, std::string_view ptx = {});
 
-//! The names of the variables that a cubin keeps in device memory. Throws Error where it is not a well-formed cubin.
-std::vector<std::string> device_globals(std::string_view cubin);
+//! The names of the variables that a cubin keeps in device or constant memory. Throws Error where it is not a
+//! well-formed cubin.
+std::vector<std::string> module_variables(std::string_view cubin);
 
 }  // namespace cudal1

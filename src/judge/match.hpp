@@ -20,6 +20,7 @@ struct OutputBudget {
   double scale = 0.0, movement = 0.0;               //!< S and D
   std::int64_t distinct = 0;                        //!< different values among the output's elements, or a sample's
   double floor = 0.0;                               //!< F
+  double relative = 0.0;                            //!< of a part's largest number: what its budget is at least
   std::vector<SliceBudget> slices;                  //!< of parts that are small beside the whole
   bool varies = false;                              //!< native inputs: elements differ by far more than PyTorch is off
 };

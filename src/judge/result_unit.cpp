@@ -10,6 +10,8 @@ ResultUnit result_unit(std::string_view op) {
          "log_sigmoid_forward", "softplus"))
     return ResultUnit::one;
   if (is("gelu", "silu", "mish")) return ResultUnit::argument;
+  if (is("glu")) return ResultUnit::gate;
+  if (is("cumsum")) return ResultUnit::scan;
   if (is("var", "var_mean")) return ResultUnit::square;
   if (is("std", "std_mean")) return ResultUnit::root;
   return ResultUnit::result;

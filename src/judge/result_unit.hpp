@@ -11,6 +11,8 @@ enum class ResultUnit {
   argument,  //!< x times a number around one that may nearly cancel: x (1 + tanh(u)) / 2 for GELU
   square,    //!< squares of the argument about zero, or about one of its elements: variances in one pass
   root,      //!< the same under a square root
+  gate,      //!< the half of the argument that is multiplied by a number around one: GLU
+  scan,      //!< the largest of the sums: a total less the sums from the other end
 };
 
 //! By the operator's name, "aten::" and overload included or not.

@@ -37,12 +37,15 @@ std::vector<at::Tensor> errors_of_all(const std::vector<at::Tensor>& results, co
   return errors;
 }
 
+bool has_parts(const at::Tensor& tensor, std::int64_t dimension) {
+  return tensor.size(dimension) > 1 && tensor.numel() / tensor.size(dimension) >= fewest_elements;
+}
+
 //! Dimensions along which some part is small beside the whole.
 std::vector<std::int64_t> uneven_dimensions(const at::Tensor& sizes) {
   std::vector<std::int64_t> found;
-  if (sizes.numel() == 0) return found;
   for (std::int64_t d = 0; d < sizes.dim(); ++d) {
-    if (sizes.size(d) < 2 || sizes.numel() / sizes.size(d) < fewest_elements) continue;
+    if (!has_parts(sizes, d)) continue;
     const at::Tensor largest = largest_by_slice(sizes, d);
     if ((largest.min() * slack).lt(largest.max()).item<bool>()) found.push_back(d);
   }
@@ -82,10 +85,15 @@ SliceError worst_slice(const std::vector<SliceBudget>& budgets, const at::Tensor
   return worst;
 }
 
-bool all_slices_within(const std::vector<SliceBudget>& budgets, const at::Tensor& errors) {
-  return std::all_of(budgets.begin(), budgets.end(), [&](const SliceBudget& slices) {
-    return largest_by_slice(errors, slices.dimension).le(slices.largest.to(errors.device())).all().item<bool>();
-  });
+bool slices_surely_close(const at::Tensor& candidate, const at::Tensor& reference, double relative) {
+  const at::Tensor wide = reference.to(at::kDouble);
+  const at::Tensor errors = counted_errors(candidate, wide, reference.scalar_type()),
+                   sizes = counted_sizes(wide, reference.scalar_type());
+  for (std::int64_t d = 0; d < sizes.dim(); ++d)
+    if (has_parts(sizes, d) &&
+        !largest_by_slice(errors, d).le(largest_by_slice(sizes, d) * (slack * relative)).all().item<bool>())
+      return false;
+  return true;
 }
 
 }  // namespace cudal1

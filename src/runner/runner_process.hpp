@@ -23,7 +23,7 @@ struct RunnerOptions {
   std::vector<std::string> arguments;           //!< of this kind of runner
   std::optional<CompiledModule> runtime_kernels;
   bool use_bubblewrap = true;  //!< where bwrap works; the runner restricts itself in any case
-  std::chrono::milliseconds start_limit{30000};
+  std::chrono::milliseconds start_limit{120000};
 };
 
 //! One runner process. Every function returns a failure instead of waiting longer than its limit; after a failure that
@@ -63,7 +63,7 @@ class RunnerProcess {
   Failure overdue(std::chrono::milliseconds limit);
   ChildProcess process_;
   Channel channel_;
-  std::chrono::milliseconds set_up_limit_{30000};
+  std::chrono::milliseconds set_up_limit_{120000};
 };
 
 //! Does bubblewrap work here (installed, and the kernel lets us make namespaces)? Tried once.

@@ -100,18 +100,19 @@ TEST_F(CubinTest, WithoutPtxEveryGlobalCountsAsWritable) {
   EXPECT_TRUE(forbidden_content(module.value().binary));
 }
 
-TEST_F(CubinTest, NamesWhatLiesInDeviceMemory) {
+TEST_F(CubinTest, NamesWhatOutlivesACall) {
   const auto table = compile(
       "__device__ const float t[4] = {1, 2, 3, 4}; __constant__ float c[4] = {1, 2, 3, 4};"
       "extern \"C\" __global__ void k(float* x, int i) { x[0] = t[i] + c[i]; }");
   ASSERT_TRUE(table.ok()) << reason(table);
-  const std::vector<std::string> names = device_globals(table.value().binary);
-  ASSERT_EQ(names.size(), 1u);  // constant memory is not among them
-  EXPECT_NE(names[0].find('t'), std::string::npos) << names[0];
+  const std::vector<std::string> names = module_variables(table.value().binary);
+  ASSERT_EQ(names.size(), 2u);
+  EXPECT_NE((names[0] + names[1]).find('t'), std::string::npos) << names[0];
+  EXPECT_NE((names[0] + names[1]).find('c'), std::string::npos) << names[0];
   const auto plain = compile("extern \"C\" __global__ void k(float* x) { x[0] = 2 * x[1]; }");
   ASSERT_TRUE(plain.ok()) << reason(plain);
-  EXPECT_TRUE(device_globals(plain.value().binary).empty());
-  EXPECT_THROW(device_globals("garbage"), Error);
+  EXPECT_TRUE(module_variables(plain.value().binary).empty());
+  EXPECT_THROW(module_variables("garbage"), Error);
 }
 
 TEST_F(CubinTest, MutatedBytesNeverCrashTheInspection) {

@@ -76,6 +76,8 @@ TEST_F(ModuleGlobalsOnGpu, LetsTablesBeRead) {
   run("__device__ const int table[3] = {1, 2, 3}; extern \"C\" __global__ void k(int* out, int i) { out[0] = table[i]; "
       "}");
   EXPECT_NO_THROW(module_->globals().check_unchanged());
+  run("__constant__ int table[3] = {1, 2, 3}; extern \"C\" __global__ void k(int* out, int i) { out[0] = table[i]; }");
+  EXPECT_NO_THROW(module_->globals().check_unchanged());
   run("extern \"C\" __global__ void k(float* out, int i) { out[0] = sinf(i * 1e20f); }");
   EXPECT_NO_THROW(module_->globals().check_unchanged());
 }

@@ -149,6 +149,33 @@ TEST_F(ScaledColumns, MayBeOffByAFewOfTheirOwnUlps) {
   EXPECT_TRUE(surely_close(candidate, expected.reference.at(0), expected.budgets.at(0)));
 }
 
+TEST_F(ScaledColumns, AreCheckedOnOtherInputsByTheirSizesThere) {
+  TensorTable other_leaves;
+  draw_inputs(task, Distribution::native, 5, at::kCPU, other_leaves);
+  const at::Tensor reference = rule.reference(other_leaves).at(0);
+  EXPECT_TRUE(surely_close(reference, reference, expected.budgets.at(0)));
+  for (std::int64_t column = 0; column < 40; ++column) {
+    at::Tensor candidate = reference.clone();
+    candidate.select(1, column).zero_();
+    EXPECT_FALSE(surely_close(candidate, reference, expected.budgets.at(0))) << column;
+  }
+}
+
+TEST(ErrorBudget, CountsTheRoundingOfWhatNodesHandOn) {
+  Task task = parse_task(R"({"format": "cudal1.graph", "version": 1, "name": "t", "inputs": [
+      {"name": "x", "dtype": "f32", "shape": [64, 900], "draw": {"kind": "normal"}}], "nodes": [
+      {"name": "s", "op": "aten::add.Tensor", "args": ["x", 3]},
+      {"name": "y", "op": "aten::layer_norm", "args": ["s", [900]]}], "outputs": ["y"]})",
+                         {});
+  infer_metas(task);
+  TensorTable leaves;
+  draw_inputs(task, Distribution::denormal, 2, at::kCPU, leaves);
+  const OutputBudget budget =
+      MatchRule(task, at::kCPU, PrecisionPolicy::standard).expect(leaves, Distribution::denormal, 3).budgets.at(0);
+  // A mean of 900 equal numbers may be off by hundreds of their ulps, divided by the root of epsilon.
+  EXPECT_GT(budget.movement, 100 * 3 * ulp / std::sqrt(1e-5) / 2);
+}
+
 TEST(SliceBudgets, AreNoneWhereAllPartsAreAlike) {
   const Task task = large_offset();
   TensorTable leaves;

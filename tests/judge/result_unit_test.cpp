@@ -11,6 +11,8 @@ TEST(ResultUnit, IsThatOfTheNumbersThatUsualFormulasPassThrough) {
   EXPECT_EQ(result_unit("aten::gelu"), ResultUnit::argument);
   EXPECT_EQ(result_unit("aten::var.correction"), ResultUnit::square);
   EXPECT_EQ(result_unit("aten::std.correction"), ResultUnit::root);
+  EXPECT_EQ(result_unit("aten::glu"), ResultUnit::gate);
+  EXPECT_EQ(result_unit("aten::cumsum"), ResultUnit::scan);
   EXPECT_EQ(result_unit("aten::relu"), ResultUnit::result);
   EXPECT_EQ(result_unit("aten::add.Tensor"), ResultUnit::result);
 }

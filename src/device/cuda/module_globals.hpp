@@ -1,5 +1,5 @@
-// The variables a program keeps in device memory. The compiler lets pass only those that no code seems to write; this
-// looks whether that is so.
+// The variables a program keeps in device and constant memory. The compiler lets pass only those that no code seems to
+// write; this looks whether that is so.
 #pragma once
 
 #include <cuda.h>
