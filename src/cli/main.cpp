@@ -13,8 +13,14 @@ int main(int argc, char** argv) {
   app.name("cudal1");
   app.set_version_flag("--version", cudal1::version_text);
   app.require_subcommand(1);
-  app.failure_message([](const CLI::App*, const CLI::Error& error) {
-    return fmt::format("cudal1: {} (see --help)\n", cudal1::one_line(error.what()));
+  const std::string first_word = argc > 1 ? argv[1] : "";
+  app.failure_message([&](const CLI::App* command, const CLI::Error& error) {
+    // Of a word that is no command the parser says only that there must be one.
+    const bool unknown = command->get_subcommands().empty() && !first_word.empty() && first_word[0] != '-';
+    const std::string message = unknown && error.get_name() == "RequiredError"
+                                    ? fmt::format("there is no command '{}'", first_word)
+                                    : std::string(error.what());
+    return fmt::format("cudal1: {} (see --help)\n", cudal1::one_line(message));
   });
   cudal1::CommandAction action;
   cudal1::add_eval_command(app, action);

@@ -29,6 +29,7 @@ head -c 100 /dev/urandom >"$work/garbage.cu"
 check 'version' 0 '^cudal1 [0-9]' "$cudal1" --version
 check 'help names an example' 0 'Example: cudal1 eval' "$cudal1" eval --help
 check 'no command' 2 'subcommand' "$cudal1"
+check 'unknown command' 2 "no command 'frob'" "$cudal1" frob
 check 'unknown option' 2 'nonsense' "$cudal1" eval --nonsense "$softmax" "$softmax/ok-fast.cu"
 check 'unknown word' 2 'not one of its values' "$cudal1" eval --mode sloppy "$softmax" "$softmax/ok-fast.cu"
 for option in '--time-limit nan' '--time-limit 0' '--window nan' '--window -3' '--seed -1' '--seed 1.5'; do
