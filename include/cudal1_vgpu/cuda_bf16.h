@@ -155,12 +155,12 @@ CUDAL1_DEVICE __nv_bfloat16 __int2bfloat16_rn(int a) { return __nv_bfloat16(a); 
 CUDAL1_DEVICE int __bfloat162int_rn(__nv_bfloat16 a) { return __float2int_rn(a); }
 CUDAL1_DEVICE int __bfloat162int_rz(__nv_bfloat16 a) { return __float2int_rz(a); }
 
-// --- atomics: compare and swap, the instruction needs sm_90
+// --- atomics: compare and swap, the instruction needs sm_90; begun with a guess, since a plain read would be a race
 // --------------------------------------------------------------
 
 CUDAL1_DEVICE __nv_bfloat162 atomicAdd(__nv_bfloat162* address, __nv_bfloat162 value) {
   unsigned* word = reinterpret_cast<unsigned*>(address);
-  unsigned seen = *word, expected;
+  unsigned seen = 0, expected;
   do {
     expected = seen;
     const __nv_bfloat162 sum = __builtin_bit_cast(__nv_bfloat162, expected) + value;
@@ -170,7 +170,7 @@ CUDAL1_DEVICE __nv_bfloat162 atomicAdd(__nv_bfloat162* address, __nv_bfloat162 v
 }
 CUDAL1_DEVICE __nv_bfloat16 atomicAdd(__nv_bfloat16* address, __nv_bfloat16 value) {
   unsigned short* word = reinterpret_cast<unsigned short*>(address);
-  unsigned short seen = *word, expected;
+  unsigned short seen = 0, expected;
   do {
     expected = seen;
     const __nv_bfloat16 sum = __nv_bfloat16(__nv_bfloat16_raw{expected}) + value;
