@@ -108,7 +108,7 @@ Step MemoryDecoder::load_parameter(Access access) {
   step.loads = true;
   set_data(step, access, reader_.operand(0));
   step.operation.operands[0] = reader_.kernel().registers->constant(parameter_window, Kind::bits64);
-  step.offset = static_cast<std::int64_t>(parameter->second) + address.offset;
+  step.offset = static_cast<std::int64_t>(parameter->second + static_cast<std::uint64_t>(address.offset));
   if (is_whole_register(access, step.offset)) return copy_parameter_from_register(access, step);
   return finished(step, access.space, find_load(access));
 }
@@ -168,6 +168,7 @@ Step MemoryDecoder::atomic() {
   Step step;
   const bool without_result = reader_.instruction().opcode == "red";
   const std::size_t first = without_result ? 0 : 1;
+  reader_.expect_operands(first + (operation == "cas" ? 3 : 2));
   if (!without_result) step.operation.result = reader_.register_of(reader_.operand(0)).slot;
   reader_.set_address(step, reader_.operand(first));
   for (std::size_t i = first + 1; i < reader_.instruction().operands.size(); ++i)

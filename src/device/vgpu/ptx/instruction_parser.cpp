@@ -65,8 +65,8 @@ class InstructionParser {
     if (!plus && !minus) return 0;
     tokens_.take();
     const bool inner_minus = tokens_.accept('-');  // clang writes [%rd1+-4]
-    const auto magnitude = static_cast<std::int64_t>(tokens_.expect_integer());
-    return minus != inner_minus ? -magnitude : magnitude;
+    const std::uint64_t magnitude = tokens_.expect_integer();
+    return static_cast<std::int64_t>(minus != inner_minus ? 0 - magnitude : magnitude);
   }
 
   Operand address() {

@@ -6,6 +6,7 @@ namespace cudal1::ptx {
 namespace {
 
 constexpr std::uint64_t most_elements = std::uint64_t{1} << 32;
+constexpr std::uint64_t most_initial_bytes = std::uint64_t{1} << 28;
 
 const std::map<std::string, Space, std::less<>> memory_spaces{
     {"global", Space::global}, {"const", Space::constant}, {"shared", Space::shared},
@@ -46,6 +47,7 @@ Variable read_head(TokenReader& tokens) {
 }
 
 void read_initial_values(TokenReader& tokens, Variable& variable) {
+  if (variable.bytes() > most_initial_bytes) tokens.fail("an array with initial values is too large");
   const std::uint64_t size = bytes_of_type(variable.type);
   const auto put = [&] {
     const bool negative = tokens.accept('-');
@@ -78,7 +80,7 @@ Variable read_tail(TokenReader& tokens, const Variable& common) {
   variable.name = tokens.expect_word("a name");
   while (tokens.accept('[')) {
     const std::uint64_t count = tokens.now().is(']') ? 0 : tokens.expect_integer();
-    if (count > most_elements || variable.elements > most_elements) tokens.fail("an array is too large");
+    if (count > most_elements / std::max<std::uint64_t>(variable.elements, 1)) tokens.fail("an array is too large");
     variable.elements *= count;
     tokens.expect(']');
   }
