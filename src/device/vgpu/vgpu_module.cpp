@@ -44,7 +44,8 @@ void VgpuModule::place_tables() {
     const std::uint64_t alignment = std::max<std::uint64_t>(variable.alignment, 16);
     next = (next + alignment - 1) / alignment * alignment;
     Table& table = tables_.emplace_back(Table{variable.name, next, std::vector<std::byte>(variable.bytes())});
-    std::memcpy(table.bytes.data(), variable.initial.data(), std::min(variable.initial.size(), table.bytes.size()));
+    if (!variable.initial.empty())
+      std::memcpy(table.bytes.data(), variable.initial.data(), std::min(variable.initial.size(), table.bytes.size()));
     addresses_[variable.name] = next;
     next += variable.bytes() + gap_between_tables;
   }

@@ -543,6 +543,10 @@ TEST_F(Collectives, WhatIsNotKnownIsRefusedByName) {
             "PTX line 18: 4 registers are expected, not 2");
   EXPECT_EQ(problem("cp.async.bulk.commit_group;\n"),
             "PTX line 18: the instruction 'cp.async.bulk.commit_group' is not known");
+  EXPECT_EQ(problem("atom.global.add.u32 %r1, [%rd3];\n"),
+            "PTX line 18: 'atom.global.add.u32' takes 3 operands, not 2");
+  EXPECT_EQ(problem("red.global.add.u32 [%rd3], %r1, %r1, %r1, %r1, %r1;\n"),
+            "PTX line 18: 'red.global.add.u32' takes 2 operands, not 6");
   EXPECT_EQ(problem("mov.b32 {}, %r1;\n"), "PTX line 18: 'mov.b32' does not have 0 parts");
 }
 

@@ -91,6 +91,12 @@ TEST(PtxParser, ReadsOpcodesGuardsAndOperands) {
   EXPECT_TRUE(only_instruction("selp.b32 %r1, 1, 0, !%p1;").operands.at(3).negated);
 }
 
+TEST(PtxParser, OffsetsReachFromTheSmallestToTheLargestNumber) {
+  EXPECT_EQ(only_instruction("st.b32 [%rd1+-9223372036854775808], %r1;").operands[0].offset, INT64_MIN);
+  EXPECT_EQ(only_instruction("st.b32 [%rd1-9223372036854775808], %r1;").operands[0].offset, INT64_MIN);
+  EXPECT_EQ(only_instruction("st.b32 [%rd1+9223372036854775807], %r1;").operands[0].offset, INT64_MAX);
+}
+
 TEST(PtxParser, ReadsNumbersAsTheBitsTheyAre) {
   const auto immediate = [](const std::string& text) {
     return only_instruction("mov.b64 %rd1, " + text + ";").operands.at(1);
@@ -156,6 +162,9 @@ TEST(PtxParser, SaysWhatItDoesNotKnowAndWhere) {
   EXPECT_EQ(problem_with(head + ".global .b8 x[4] = {1, 2, 3, 4, 5};"),
             "PTX line 4: more initial values than elements");
   EXPECT_NE(problem_with(head + ".global .b8 x[99999999999];"), "");
+  EXPECT_EQ(problem_with(head + ".global .b8 x[4294967296][4294967296];"), "PTX line 4: an array is too large");
+  EXPECT_EQ(problem_with(head + ".global .b64 x[4294967296] = {1};"),
+            "PTX line 4: an array with initial values is too large");
   EXPECT_NE(problem_with(head + ".entry k() { mov.b32 %r1, 0f123; }"), "");
   EXPECT_NE(problem_with(head + ".entry k() " + std::string(100000, '{')), "");
   EXPECT_NE(problem_with(head + ".entry k() { x " + std::string(100000, '(') + "; }"), "");

@@ -26,6 +26,13 @@ class Shortcuts : public SmallKernel {
   }
 };
 
+TEST_F(Shortcuts, AParameterFarOutsideIsNotTakenFromARegister) {
+  load("ld.param.u32 %r6, [y+9223372036854775807];\nst.global.u32 [%rd2], %r6;\n");
+  EXPECT_NE(fault_of(1, 32), "no fault");
+  load("ld.param.u32 %r6, [y-9223372036854775808];\nst.global.u32 [%rd2], %r6;\n");
+  EXPECT_NE(fault_of(1, 32), "no fault");
+}
+
 TEST_F(Shortcuts, AccessesThroughOneRegisterAreComparedOnce) {
   const auto found = results_of(
       "ld.global.u32 %r6, [%rd1];\nld.global.u32 %r7, [%rd1+4];\nadd.u32 %r6, %r6, %r7;\n"

@@ -9,13 +9,15 @@ namespace cudal1::vgpu {
 namespace {
 
 // copy(from, to): 32 threads, each a word. shift does the same, but reads what its neighbour wrote to `to`.
-// tell prints the first word of `from`. hoard has more local memory than a GPU gives a thread.
+// clear copies a table without initial values. tell prints the first word of `from`. hoard has more local memory than a
+// GPU gives a thread.
 constexpr const char* module_text = R"(
 .version 7.0
 .target sm_80
 .address_size 64
 .extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);
 .global .align 1 .b8 format[4] = {37, 100, 10, 0};
+.const .align 4 .b8 zeros[128];
 .entry copy(.param .u64 from, .param .u64 to)
 {
   .reg .b32 %r<4>;
@@ -80,6 +82,20 @@ constexpr const char* module_text = R"(
 GOOD:
   ret;
 }
+.entry clear(.param .u64 from, .param .u64 to)
+{
+  .reg .b32 %r<3>;
+  .reg .b64 %rd<4>;
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd1, %r1, 4;
+  mov.u64 %rd2, zeros;
+  add.s64 %rd2, %rd2, %rd1;
+  ld.const.u32 %r2, [%rd2];
+  ld.param.u64 %rd3, [to];
+  add.s64 %rd3, %rd3, %rd1;
+  st.global.u32 [%rd3], %r2;
+  ret;
+}
 .entry hoard(.param .u64 from, .param .u64 to)
 {
   .local .align 8 .b8 depot[2000000000];
@@ -98,7 +114,7 @@ class VgpuPlanTest : public ::testing::Test {
                                      {"scratch", BufferRole::scratch},
                                      {"y", BufferRole::output}})
       plan_.buffers.push_back({name, role, meta, false, false});
-    plan_.kernels = {"copy", "shift", "tell", "hoard"};
+    plan_.kernels = {"copy", "shift", "tell", "clear", "hoard"};
     for (std::size_t i = 0; i < plan_.buffers.size(); ++i) offsets_.push_back(1024 * i);
   }
 
@@ -160,6 +176,14 @@ TEST_F(VgpuPlanTest, NothingIsFoundWhereNothingIs) {
   plan.prepare(offsets_);
   EXPECT_TRUE(plan.call(offsets_, {}).findings.empty());
   EXPECT_EQ(buffer(y)[5], 55);
+}
+
+TEST_F(VgpuPlanTest, ATableWithoutInitialValuesIsZero) {
+  plan_.call = {launch("clear", x, y)};
+  VgpuPlan plan = load();
+  buffer(y)[31] = 55;
+  EXPECT_TRUE(plan.call(offsets_, {}).findings.empty());
+  EXPECT_EQ(buffer(y)[31], 0);
 }
 
 TEST_F(VgpuPlanTest, TheFirstCallShowsWhatWasPrinted) {

@@ -1,4 +1,4 @@
-// mma, ldmatrix, movmatrix, cp.async, match, redux, activemask.
+// shfl, vote, match, redux, activemask, mma, ldmatrix, movmatrix, cp.async.
 #include <fmt/format.h>
 
 #include <charconv>
@@ -6,6 +6,7 @@
 
 #include "device/vgpu/machine/async_copy.hpp"
 #include "device/vgpu/machine/collectives.hpp"
+#include "device/vgpu/machine/effects.hpp"
 #include "device/vgpu/machine/matrix.hpp"
 #include "device/vgpu/machine/operand_reader.hpp"
 
@@ -158,7 +159,38 @@ Step copy(OperandReader& reader) {
   reader.unknown();
 }
 
-// --- match, redux
+// --- shfl, vote, match, redux
+Step shuffle(OperandReader& reader) {
+  if (reader.instruction().modifiers.size() != 3 || reader.instruction().modifiers[0] != "sync" ||
+      reader.instruction().modifiers[2] != "b32")
+    reader.unknown();
+  Step step = OperandReader::of_effect(find_shuffle(reader.instruction().modifiers[1]));
+  if (!step.effect) reader.unknown();
+  const bool two_results = reader.instruction().operands.size() == 6;
+  if (reader.instruction().operands.size() != 5 && !two_results) reader.fail("a shuffle has five operands");
+  step.operation.result = reader.register_of(reader.operand(0)).slot;
+  if (two_results) step.operation.second_result = reader.register_of(reader.operand(1)).slot;
+  for (std::size_t i = 0; i < 4; ++i)
+    step.operation.operands[i] = reader.source32(reader.operand(i + (two_results ? 2 : 1)));
+  const Operand &count = reader.operand(two_results ? 3 : 2), &control = reader.operand(two_results ? 4 : 3);
+  if (count.kind == Operand::Kind::integer && control.kind == Operand::Kind::integer) {
+    reader.kernel().shuffles.push_back(fixed_shuffle(reader.instruction().modifiers[1],
+                                                     static_cast<std::int32_t>(count.bits),
+                                                     static_cast<std::int32_t>(control.bits)));
+    step.target = static_cast<std::uint32_t>(reader.kernel().shuffles.size());
+  }
+  return OperandReader::together(step, step.operation.operands[3]);
+}
+
+Step vote(OperandReader& reader) {
+  if (reader.instruction().modifiers.size() != 3 || reader.instruction().modifiers[0] != "sync") reader.unknown();
+  Step step = OperandReader::of_effect(find_vote(reader.instruction().modifiers[1]));
+  if (!step.effect) reader.unknown();
+  step.operation.result = reader.register_of(reader.operand(0)).slot;
+  reader.set_vote(step, step.operation.operands[0], reader.operand(1));
+  return OperandReader::together(step, reader.source32(reader.operand(2)));
+}
+
 //! match.any.sync.b32 d, a, members; match.all.sync.b32 d|p, a, members
 Step match(OperandReader& reader) {
   const auto& words = reader.instruction().modifiers;
@@ -202,6 +234,8 @@ Step active_mask(OperandReader& reader) {
 
 std::optional<Step> decode_collective(OperandReader& reader) {
   const std::string& op = reader.instruction().opcode;
+  if (op == "shfl") return shuffle(reader);
+  if (op == "vote") return vote(reader);
   if (op == "mma") return matrix_product(reader);
   if (op == "ldmatrix") return load_matrix(reader);
   if (op == "movmatrix") return move_matrix(reader);

@@ -1,8 +1,9 @@
-// mov that is more than a copy: parts of a register, and registers that hold what the machine knows.
+// mov that is more than a copy: parts of a register, addresses, and registers that hold what the machine knows.
 #include <fmt/format.h>
 
 #include "device/vgpu/machine/arithmetic_lanes.hpp"
 #include "device/vgpu/machine/collectives.hpp"
+#include "device/vgpu/machine/decode_arithmetic.hpp"
 #include "device/vgpu/machine/operand_reader.hpp"
 
 namespace cudal1::vgpu {
@@ -153,6 +154,22 @@ std::optional<Step> from_special(OperandReader& reader, const std::string& name)
   return std::nullopt;
 }
 
+//! One that the machine sets in a register of its own.
+Step from_special_slot(OperandReader& reader, Slot special) {
+  return OperandReader::computing("mov.b32", reader.register_of(reader.operand(0)).slot, {special});
+}
+
+//! A variable's address is a number.
+Step of_address(OperandReader& reader, std::uint64_t address) {
+  ptx::Instruction plain = reader.instruction();
+  plain.operands[1] = {};
+  plain.operands[1].kind = Operand::Kind::integer;
+  plain.operands[1].bits = address;
+  Step step;
+  step.operation = decode_arithmetic(plain, *reader.kernel().registers);
+  return step;
+}
+
 }  // namespace
 
 std::optional<Step> decode_special_move(OperandReader& reader) {
@@ -160,7 +177,12 @@ std::optional<Step> decode_special_move(OperandReader& reader) {
   const Operand &to = reader.operand(0), &from = reader.operand(1);
   if (from.kind == Operand::Kind::list) return join(reader, from.elements);
   if (to.kind == Operand::Kind::list) return take_apart(reader, to.elements);
-  return from.kind == Operand::Kind::name ? from_special(reader, from.name) : std::nullopt;
+  if (from.kind != Operand::Kind::name) return std::nullopt;
+  if (const auto special = from_special(reader, from.name)) return special;
+  if (const auto special = reader.special_slot(from.name)) return from_special_slot(reader, *special);
+  if (const auto address = reader.address_of(from.name))
+    return of_address(reader, *address + static_cast<std::uint64_t>(from.offset));
+  return std::nullopt;
 }
 
 }  // namespace cudal1::vgpu

@@ -24,33 +24,31 @@ std::vector<Liveness::Stretch> stretches_of(const std::vector<Step>& steps) {
 
 Liveness::Liveness(const Kernel& kernel)
     : kernel_(kernel), registers_(kernel.registers->registers_in("")), stretches_(stretches_of(kernel.steps)) {
+  number_registers();
+  find_wanted();
+}
+
+void Liveness::number_registers() {
   std::ranges::sort(registers_, {}, &RegisterMap::Register::slot);
   if (!registers_.empty()) numbers_.assign(registers_.back().slot / sizeof(Mask) + 1, nobody);
   for (std::size_t i = 0; i < registers_.size(); ++i)
     numbers_[registers_[i].slot / sizeof(Mask)] = static_cast<std::uint32_t>(i);
-  for (Stretch& stretch : stretches_) stretch.wanted = RegisterSet(registers_.size());
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (std::size_t i = stretches_.size(); i-- > 0;) changed |= update(i);
-  }
 }
 
-RegisterSet Liveness::wanted_behind(std::size_t number) const {
-  const Step& last = kernel_.steps[stretches_[number].end - 1];
+void Liveness::find_wanted() {
+  std::vector<RegisterSet> before = registers_wanted(
+      stretches_.size(), registers_.size(), [&](std::size_t stretch, auto visit) { for_each_next(stretch, visit); },
+      [&](std::size_t stretch, RegisterSet& wanted) {
+        for (std::size_t i = stretches_[stretch].end; i-- > stretches_[stretch].begin;)
+          step_back(kernel_.steps[i], wanted);
+      });
+  for (std::size_t i = 0; i < stretches_.size(); ++i) stretches_[i].wanted = std::move(before[i]);
+}
+
+RegisterSet Liveness::wanted_behind(std::size_t stretch) const {
   RegisterSet wanted(registers_.size());
-  const bool leaves = last.guard == 0 && (last.flow == Flow::branch || last.flow == Flow::exit);
-  if (!leaves && number + 1 < stretches_.size()) wanted.insert(stretches_[number + 1].wanted);
-  if (last.flow == Flow::branch) wanted.insert(at_step(last.target).wanted);
+  for_each_next(stretch, [&](std::size_t next) { wanted.insert(stretches_[next].wanted); });
   return wanted;
-}
-
-bool Liveness::update(std::size_t number) {
-  Stretch& stretch = stretches_[number];
-  RegisterSet wanted = wanted_behind(number);
-  for (std::size_t i = stretch.end; i-- > stretch.begin;) step_back(kernel_.steps[i], wanted);
-  if (wanted == stretch.wanted) return false;
-  stretch.wanted = std::move(wanted);
-  return true;
 }
 
 //! What is wanted behind a step is no longer wanted before it where it writes that, and what it reads is.
@@ -60,8 +58,9 @@ void Liveness::step_back(const Step& step, RegisterSet& wanted) const {
   for_each_read(step, [&](std::size_t number) { wanted.insert(number); });
 }
 
-const Liveness::Stretch& Liveness::at_step(std::size_t step) const {
-  return *std::ranges::lower_bound(stretches_, step, {}, &Stretch::begin);
+std::size_t Liveness::stretch_at(std::size_t first_step) const {
+  const auto found = std::ranges::lower_bound(stretches_, first_step, {}, &Stretch::begin);
+  return static_cast<std::size_t>(found - stretches_.begin());
 }
 
 }  // namespace cudal1::vgpu

@@ -1,37 +1,14 @@
 // Which registers are still wanted at which step of a kernel.
 #pragma once
 
-#include <bit>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "device/vgpu/machine/step.hpp"
+#include "device/vgpu/ptx/wanted_registers.hpp"
 
 namespace cudal1::vgpu {
-
-//! One bit a register, by its number among Liveness::registers().
-class RegisterSet {
- public:
-  RegisterSet() = default;
-  explicit RegisterSet(std::size_t size) : words_((size + 63) / 64) {}
-  bool contains(std::size_t index) const { return (words_[index / 64] >> index % 64 & 1) != 0; }
-  void insert(std::size_t index) { words_[index / 64] |= std::uint64_t{1} << index % 64; }
-  void erase(std::size_t index) { words_[index / 64] &= ~(std::uint64_t{1} << index % 64); }
-  void insert(const RegisterSet& others) {
-    for (std::size_t i = 0; i < words_.size(); ++i) words_[i] |= others.words_[i];
-  }
-  template <class Visit>
-  void for_each(Visit visit) const {
-    for (std::size_t i = 0; i < words_.size(); ++i)
-      for (std::uint64_t rest = words_[i]; rest != 0; rest &= rest - 1)
-        visit(i * 64 + static_cast<std::size_t>(std::countr_zero(rest)));
-  }
-  bool operator==(const RegisterSet&) const = default;
-
- private:
-  std::vector<std::uint64_t> words_;
-};
 
 //! Of the kernel's own registers. Constants, special registers and the machine's own are never unwritten and have no
 //! number here. A thread goes its own way, whatever other lanes of its warp do, so threads are looked at one by one.
@@ -81,9 +58,18 @@ class Liveness {
   std::uint32_t number_of(Slot slot) const {
     return slot / sizeof(Mask) < numbers_.size() ? numbers_[slot / sizeof(Mask)] : nobody;
   }
-  bool update(std::size_t number);
+  //! visit(stretch) for those that a thread may come to next.
+  template <class Visit>
+  void for_each_next(std::size_t stretch, Visit visit) const {
+    const Step& last = kernel_.steps[stretches_[stretch].end - 1];
+    const bool leaves = last.guard == 0 && (last.flow == Flow::branch || last.flow == Flow::exit);
+    if (!leaves && stretch + 1 < stretches_.size()) visit(stretch + 1);
+    if (last.flow == Flow::branch) visit(stretch_at(last.target));
+  }
+  void number_registers();
+  void find_wanted();
   void step_back(const Step& step, RegisterSet& wanted) const;
-  const Stretch& at_step(std::size_t step) const;
+  std::size_t stretch_at(std::size_t first_step) const;
 
   const Kernel& kernel_;
   std::vector<RegisterMap::Register> registers_;

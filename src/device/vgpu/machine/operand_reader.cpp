@@ -96,6 +96,11 @@ void OperandReader::set_address(Step& step, const Operand& address) {
   step.offset = address.offset;
 }
 
+void OperandReader::set_vote(Step& step, Slot& slot, const Operand& vote) const {
+  slot = register_with(vote, 1);
+  step.vote_negated = vote.negated;
+}
+
 void OperandReader::push(Step step) {
   if (now_->guard) {
     const auto guard = kernel_.registers->find(now_->guard->predicate);

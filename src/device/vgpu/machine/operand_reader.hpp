@@ -35,6 +35,9 @@ class OperandReader {
   //! Its slot alone.
   Slot address_slot(const ptx::Operand& address);
 
+  //! A predicate, maybe negated: !%p1.
+  void set_vote(Step& step, Slot& slot, const ptx::Operand& vote) const;
+
   //! One more step, which the instruction's guard guards.
   void push(Step step);
   //! Without its guard.
@@ -47,6 +50,7 @@ class OperandReader {
   static Step together(Step step, Slot members);
 
   Kernel& kernel() { return kernel_; }
+  const Kernel& kernel() const { return kernel_; }
 
  protected:
   Kernel kernel_;
@@ -59,8 +63,14 @@ class OperandReader {
 //! What lanes do together, and asynchronous copies; nothing for all other instructions. Throws PtxError.
 std::optional<Step> decode_collective(OperandReader& reader);
 
-//! mov between a register and {several}, and from registers that hold what the machine knows; nothing for other moves.
-//! Where one step does not do it, all but the last are pushed.
+//! bar and barrier; nothing for all other instructions. Throws PtxError.
+std::optional<Step> decode_barrier(OperandReader& reader);
+
+//! cvta and isspacep; nothing for all other instructions. All steps but the last are pushed. Throws PtxError.
+std::optional<Step> decode_address(OperandReader& reader);
+
+//! mov between a register and {several}, of addresses, and from registers that hold what the machine knows; nothing for
+//! other moves. Where one step does not do it, all but the last are pushed.
 std::optional<Step> decode_special_move(OperandReader& reader);
 
 //! cvt from or to registers that are wider than its types; nothing for others. All steps but the last are pushed.

@@ -1,7 +1,8 @@
 #include "device/vgpu/ptx/live_registers.hpp"
 
 #include <algorithm>
-#include <bit>
+
+#include "device/vgpu/ptx/wanted_registers.hpp"
 
 namespace cudal1::vgpu {
 namespace {
@@ -34,62 +35,36 @@ std::vector<std::uint32_t> words_taken(const ptx::Function& function, const Func
   return words;
 }
 
-//! A bit for each register.
-class Live {
- public:
-  explicit Live(std::size_t registers) : bits_((registers + 63) / 64) {}
-  void set(std::uint32_t r) { bits_[r / 64] |= std::uint64_t{1} << (r % 64); }
-  void clear(std::uint32_t r) { bits_[r / 64] &= ~(std::uint64_t{1} << (r % 64)); }
-  void add(const Live& other) {
-    for (std::size_t i = 0; i < bits_.size(); ++i) bits_[i] |= other.bits_[i];
-  }
-  bool operator==(const Live&) const = default;
-
-  std::uint32_t sum(const std::vector<std::uint32_t>& words) const {
-    std::uint32_t sum = 0;
-    for (std::size_t i = 0; i < bits_.size(); ++i)
-      for (std::uint64_t left = bits_[i]; left != 0; left &= left - 1) sum += words[i * 64 + std::countr_zero(left)];
-    return sum;
-  }
-
- private:
-  std::vector<std::uint64_t> bits_;
-};
-
-//! Registers live before the instruction, from those live after it.
-void step_back(const FunctionFlow::Instruction& instruction, Live& live) {
-  if (!instruction.guarded)
-    for (const std::uint32_t written : instruction.writes) live.clear(written);
-  for (const std::uint32_t read : instruction.reads) live.set(read);
+//! Before each instruction; the end is one more, before which nothing is wanted.
+std::vector<RegisterSet> live_before(const FunctionFlow& flow) {
+  const std::size_t end = flow.instructions.size();
+  const auto for_each_next = [&](std::size_t i, auto visit) {
+    if (i < end)
+      for (const std::size_t next : flow.instructions[i].next) visit(next);
+  };
+  const auto step_back = [&](std::size_t i, RegisterSet& live) {
+    if (i == end) return;
+    const FunctionFlow::Instruction& instruction = flow.instructions[i];
+    if (!instruction.guarded)
+      for (const std::uint32_t written : instruction.writes) live.erase(written);
+    for (const std::uint32_t read : instruction.reads) live.insert(read);
+  };
+  return registers_wanted(end + 1, flow.words.size(), for_each_next, step_back);
 }
 
-//! Live before each instruction: the usual backward analysis, repeated until nothing changes.
-std::vector<Live> live_before(const FunctionFlow& flow) {
-  std::vector<Live> before(flow.instructions.size() + 1, Live(flow.words.size()));
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (std::size_t i = flow.instructions.size(); i-- > 0;) {
-      Live live(flow.words.size());
-      for (const std::size_t next : flow.instructions[i].next) live.add(before[next]);
-      step_back(flow.instructions[i], live);
-      if (live == before[i]) continue;
-      before[i] = std::move(live);
-      changed = true;
-    }
-  }
-  return before;
-}
-
-std::uint32_t most_words(const std::vector<Live>& live, const std::vector<std::uint32_t>& words) {
-  std::uint32_t most = 0;
-  for (const Live& at : live) most = std::max(most, at.sum(words));
-  return most;
+std::uint32_t sum_of_words(const RegisterSet& live, const std::vector<std::uint32_t>& words) {
+  std::uint32_t sum = 0;
+  live.for_each([&](std::size_t number) { sum += words[number]; });
+  return sum;
 }
 
 }  // namespace
 
 std::uint32_t most_live_words(const ptx::Function& function, const FunctionFlow& flow) {
-  return most_words(live_before(flow), words_taken(function, flow));
+  const std::vector<std::uint32_t> words = words_taken(function, flow);
+  std::uint32_t most = 0;
+  for (const RegisterSet& live : live_before(flow)) most = std::max(most, sum_of_words(live, words));
+  return most;
 }
 
 }  // namespace cudal1::vgpu
