@@ -97,9 +97,7 @@ std::vector<ParityReport> check_all(const std::vector<SuiteTask>& tasks, const C
 }
 
 json row_json(const SuiteTask& task, const ParityReport& report) {
-  json row{{"suite", task.suite}, {"name", task.name}};
-  row["level"] = task.level ? json(*task.level) : json(nullptr);
-  row["id"] = task.id ? json(*task.id) : json(nullptr);
+  json row = identity_json(task);
   row.update(to_json(report));
   if (!report.ok()) row["error"] = one_line(report.error);
   return row;

@@ -1,6 +1,8 @@
 #include "cli/suite_options.hpp"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <thread>
 
 #include "cli/progress.hpp"
@@ -30,6 +32,16 @@ ChosenTasks choose_tasks(const SuiteOptions& options) {
   const Suite suite = read_suite(options.path);
   for (const std::string& problem : suite.problems) report_problem(problem);
   return {select_tasks(suite, selection, options.path), suite.problems};
+}
+
+nlohmann::json identity_json(const SuiteTask& task) {
+  const auto number_or_null = [](const std::optional<int>& number) {
+    return number ? nlohmann::json(*number) : nlohmann::json(nullptr);
+  };
+  return {{"suite", task.suite},
+          {"level", number_or_null(task.level)},
+          {"id", number_or_null(task.id)},
+          {"name", task.name}};
 }
 
 int default_jobs() { return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 8u)); }

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
+#include <nlohmann/json_fwd.hpp>
 #include <vector>
 
 #include "suite/selection.hpp"
@@ -26,6 +27,9 @@ struct ChosenTasks {
 
 //! Reports what could not be read on standard error. Throws Error when no task is left, UsageError for a wrong option.
 ChosenTasks choose_tasks(const SuiteOptions& options);
+
+//! Which task it is: suite, level, id and name.
+nlohmann::json identity_json(const SuiteTask& task);
 
 //! As many jobs as there are cores, at most eight.
 int default_jobs();

@@ -36,16 +36,6 @@ struct ExportRow {
   double seconds = 0.0;
 };
 
-json number_or_null(const std::optional<int>& number) { return number ? json(*number) : json(nullptr); }
-
-json to_json(const SuiteTask& task) {
-  return {{"suite", task.suite},
-          {"level", number_or_null(task.level)},
-          {"id", number_or_null(task.id)},
-          {"name", task.name},
-          {"place", task.place}};
-}
-
 //! A folder a task, apart by suite only where there are several.
 fs::path target_of(const SuiteTask& task, const std::vector<SuiteTask>& all, const fs::path& folder) {
   const bool several = std::ranges::any_of(all, [&](const SuiteTask& other) { return other.suite != task.suite; });
@@ -108,7 +98,8 @@ json export_to_json(const ExportRow& row) {
 void print_json(const ChosenTasks& chosen, const std::vector<ExportRow>& rows) {
   json tasks = json::array();
   for (std::size_t i = 0; i < chosen.tasks.size(); ++i) {
-    json task = to_json(chosen.tasks[i]);
+    json task = identity_json(chosen.tasks[i]);
+    task["place"] = chosen.tasks[i].place;
     if (!rows.empty()) task.update(export_to_json(rows[i]));
     tasks.push_back(std::move(task));
   }

@@ -21,10 +21,15 @@ namespace {
 constexpr std::size_t length_prefix_bytes = 8;
 constexpr std::uint64_t max_header_bytes = std::uint64_t{100} << 20;  // the format's own limit
 
-DType dtype_of(const JsonPlace& place) {
+const std::map<std::string, DType>& stored_names() {
   static const std::map<std::string, DType> names{
       {"F32", DType::f32}, {"F64", DType::f64}, {"F16", DType::f16}, {"BF16", DType::bf16}, {"I8", DType::i8},
       {"I16", DType::i16}, {"I32", DType::i32}, {"I64", DType::i64}, {"U8", DType::u8},     {"BOOL", DType::boolean}};
+  return names;
+}
+
+DType dtype_of(const JsonPlace& place) {
+  const std::map<std::string, DType>& names = stored_names();
   const auto found = names.find(place.text());
   if (found == names.end()) place.fail(fmt::format("dtype {} is not supported", place.text()));
   return found->second;
@@ -78,6 +83,12 @@ SafetensorsFile::SafetensorsFile(const std::filesystem::path& path) {
 }
 
 SafetensorsFile::~SafetensorsFile() { ::munmap(mapping_, mapped_bytes_); }
+
+std::string stored_name(DType dtype) {
+  for (const auto& [name, stored] : stored_names())
+    if (stored == dtype) return name;
+  throw Error("a dtype that no file can hold");
+}
 
 const StoredTensor* SafetensorsFile::find(const std::string& key) const {
   const auto found = tensors_.find(key);

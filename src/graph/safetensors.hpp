@@ -18,6 +18,9 @@ struct StoredTensor {
   std::span<const std::byte> bytes;
 };
 
+//! What the format calls a dtype: "F32". Throws Error for one that it does not know.
+std::string stored_name(DType dtype);
+
 //! A memory-mapped safetensors file. Nothing in it is trusted: every offset is checked when it is opened.
 class SafetensorsFile {
  public:

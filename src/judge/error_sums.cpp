@@ -1,6 +1,7 @@
 #include "judge/error_sums.hpp"
 
 #include <ATen/Parallel.h>
+#include <ATen/ops/zeros.h>
 
 #include <algorithm>
 #include <array>
@@ -124,6 +125,32 @@ ErrorSums walk_comparison(const at::Tensor& exact, const at::Tensor& reference, 
   });
 }
 
+//! `error_at(element)`, the largest for each index along the dimension of a contiguous tensor of these sizes. Threads
+//! share the indices, so that each element is looked at once and no results are to be put together.
+template <class ErrorAt>
+at::Tensor walk_along(at::IntArrayRef sizes, std::int64_t dimension, const ErrorAt& error_at) {
+  const auto product = [&](std::int64_t first, std::int64_t end) {
+    std::int64_t elements = 1;
+    for (std::int64_t d = first; d < end; ++d) elements *= sizes[static_cast<std::size_t>(d)];
+    return elements;
+  };
+  const std::int64_t count = sizes[static_cast<std::size_t>(dimension)], outer = product(0, dimension),
+                     inner = product(dimension + 1, static_cast<std::int64_t>(sizes.size()));
+  at::Tensor largest = at::zeros({count}, at::TensorOptions().dtype(at::kDouble));
+  auto* found = largest.mutable_data_ptr<double>();
+  const std::int64_t grain = std::max<std::int64_t>(1, chunk_elements / (outer * inner));
+  at::parallel_for(0, count, grain, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t block = 0; block < outer; ++block)
+      for (std::int64_t index = first; index < last; ++index) {
+        const std::int64_t begin = (block * count + index) * inner;
+        double most = found[index];
+        for (std::int64_t i = begin; i < begin + inner; ++i) most = std::max(most, error_at(i));
+        found[index] = most;
+      }
+  });
+  return largest;
+}
+
 }  // namespace
 
 double ErrorSums::root_mean_square() const {
@@ -147,6 +174,33 @@ ErrorSums sizes_of(const at::Tensor& exact, at::ScalarType type) {
   return with_type(type, [&](auto output) {
     return walk(exact.numel(), [=](ErrorSums& sums, std::int64_t i) {
       add(sums, is_finite(static_cast<decltype(output)>(sizes[i])), sizes[i]);
+    });
+  });
+}
+
+at::Tensor largest_errors_along(const at::Tensor& result, const at::Tensor& exact, at::ScalarType type,
+                                std::int64_t dimension) {
+  if (!can_walk(exact, {result})) return by_operators::largest_errors_along(result, exact, type, dimension);
+  const at::Tensor dense_result = result.contiguous(), dense_exact = exact.contiguous();
+  const auto* wanted = dense_exact.const_data_ptr<double>();
+  return with_type(type, [&](auto output) {
+    return with_type(result.scalar_type(), [&](auto value) {
+      const auto* given = dense_result.const_data_ptr<decltype(value)>();
+      return walk_along(exact.sizes(), dimension, [=](std::int64_t i) {
+        const bool counts = is_finite(static_cast<decltype(output)>(wanted[i])) && is_finite(given[i]);
+        return counts ? std::abs(static_cast<double>(given[i]) - wanted[i]) : 0.0;
+      });
+    });
+  });
+}
+
+at::Tensor largest_sizes_along(const at::Tensor& exact, at::ScalarType type, std::int64_t dimension) {
+  if (!can_walk(exact, {})) return by_operators::largest_sizes_along(exact, type, dimension);
+  const at::Tensor dense = exact.contiguous();
+  const auto* sizes = dense.const_data_ptr<double>();
+  return with_type(type, [&](auto output) {
+    return walk_along(exact.sizes(), dimension, [=](std::int64_t i) {
+      return is_finite(static_cast<decltype(output)>(sizes[i])) ? std::abs(sizes[i]) : 0.0;
     });
   });
 }

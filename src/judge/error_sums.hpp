@@ -29,9 +29,11 @@ ErrorSums sizes_of(const at::Tensor& exact, at::ScalarType type);
 //! finite too, unless the reference is not either; elsewhere it must be the same special value.
 ErrorSums compare_with(const at::Tensor& exact, const at::Tensor& reference, const at::Tensor& candidate);
 
-//! The same element by element: absolute, 0 where an element does not count.
-at::Tensor counted_errors(const at::Tensor& result, const at::Tensor& exact, at::ScalarType type);
-at::Tensor counted_sizes(const at::Tensor& exact, at::ScalarType type);
+//! The largest of these errors, and of these sizes, for each index along a dimension: fp64, 0 where nothing counts.
+//! The tensors have elements.
+at::Tensor largest_errors_along(const at::Tensor& result, const at::Tensor& exact, at::ScalarType type,
+                                std::int64_t dimension);
+at::Tensor largest_sizes_along(const at::Tensor& exact, at::ScalarType type, std::int64_t dimension);
 
 //! Is every element within the budget of the other, or equal to it?
 bool all_within(const at::Tensor& a, const at::Tensor& b, double budget);
@@ -40,6 +42,9 @@ bool all_within(const at::Tensor& a, const at::Tensor& b, double budget);
 namespace by_operators {
 ErrorSums errors_of(const at::Tensor& result, const at::Tensor& exact, at::ScalarType type);
 ErrorSums sizes_of(const at::Tensor& exact, at::ScalarType type);
+at::Tensor largest_errors_along(const at::Tensor& result, const at::Tensor& exact, at::ScalarType type,
+                                std::int64_t dimension);
+at::Tensor largest_sizes_along(const at::Tensor& exact, at::ScalarType type, std::int64_t dimension);
 ErrorSums compare_with(const at::Tensor& exact, const at::Tensor& reference, const at::Tensor& candidate);
 bool all_within(const at::Tensor& a, const at::Tensor& b, double budget);
 }  // namespace by_operators

@@ -1,6 +1,8 @@
 #include <ATen/Functions.h>
 #include <ATen/TensorOperators.h>
 
+#include <vector>
+
 #include "judge/error_sums.hpp"
 
 namespace cudal1 {
@@ -23,16 +25,15 @@ ErrorSums sums_of(const at::Tensor& errors, const at::Tensor& counted) {
   return {values[0], values[1], static_cast<std::int64_t>(values[2])};
 }
 
+//! The largest of all values that share an index.
+at::Tensor largest_along(const at::Tensor& values, std::int64_t dimension) {
+  std::vector<std::int64_t> others;
+  for (std::int64_t d = 0; d < values.dim(); ++d)
+    if (d != dimension) others.push_back(d);
+  return others.empty() ? values : values.amax(others);
+}
+
 }  // namespace
-
-at::Tensor counted_errors(const at::Tensor& result, const at::Tensor& exact, at::ScalarType type) {
-  const at::Tensor value = result.to(at::kDouble);
-  return where_counted(counted_in(value, exact, type), (value - exact).abs());
-}
-
-at::Tensor counted_sizes(const at::Tensor& exact, at::ScalarType type) {
-  return where_counted(exact.to(type).isfinite(), exact.abs());
-}
 
 namespace by_operators {
 
@@ -45,6 +46,16 @@ ErrorSums errors_of(const at::Tensor& result, const at::Tensor& exact, at::Scala
 ErrorSums sizes_of(const at::Tensor& exact, at::ScalarType type) {
   const at::Tensor counted = exact.to(type).isfinite();
   return sums_of(where_counted(counted, exact.abs()), counted);
+}
+
+at::Tensor largest_errors_along(const at::Tensor& result, const at::Tensor& exact, at::ScalarType type,
+                                std::int64_t dimension) {
+  const at::Tensor value = result.to(at::kDouble);
+  return largest_along(where_counted(counted_in(value, exact, type), (value - exact).abs()), dimension);
+}
+
+at::Tensor largest_sizes_along(const at::Tensor& exact, at::ScalarType type, std::int64_t dimension) {
+  return largest_along(where_counted(exact.to(type).isfinite(), exact.abs()), dimension);
 }
 
 ErrorSums compare_with(const at::Tensor& exact, const at::Tensor& reference, const at::Tensor& candidate) {

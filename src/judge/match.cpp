@@ -231,7 +231,7 @@ struct MatchRule::Impl {
     error.rms_budget = expected.budgets[index].rms;
     if (const auto& slices = expected.budgets[index].slices; !slices.empty()) {
       const at::ScalarType type = expected.reference[index].scalar_type();
-      error.slice = worst_slice(slices, counted_errors(candidate, expected.oracle[index], type));
+      error.slice = worst_slice(slices, candidate, expected.oracle[index], type);
     }
     return error;
   }

@@ -16,66 +16,45 @@ constexpr std::int64_t fewest_elements = 16;
 // formula for a whole output says, and a part within 8 times of the largest needs no budget of its own.
 constexpr double slack = 8.0;
 
-//! The largest element of each part.
-at::Tensor largest_by_slice(const at::Tensor& values, std::int64_t dimension) {
-  std::vector<std::int64_t> others;
-  for (std::int64_t d = 0; d < values.dim(); ++d)
-    if (d != dimension) others.push_back(d);
-  return values.amax(others);
-}
-
-at::Tensor largest_errors(const std::vector<at::Tensor>& errors, std::int64_t dimension) {
-  at::Tensor largest = largest_by_slice(errors.at(0), dimension);
-  for (std::size_t i = 1; i < errors.size(); ++i)
-    largest = at::maximum(largest, largest_by_slice(errors[i], dimension));
+at::Tensor largest_errors(const std::vector<at::Tensor>& results, const BudgetTerms& terms, std::int64_t dimension) {
+  at::Tensor largest = largest_errors_along(results.at(0), terms.exact, terms.type, dimension);
+  for (std::size_t i = 1; i < results.size(); ++i)
+    largest = at::maximum(largest, largest_errors_along(results[i], terms.exact, terms.type, dimension));
   return largest;
-}
-
-std::vector<at::Tensor> errors_of_all(const std::vector<at::Tensor>& results, const BudgetTerms& terms) {
-  std::vector<at::Tensor> errors;
-  for (const at::Tensor& result : results) errors.push_back(counted_errors(result, terms.exact, terms.type));
-  return errors;
 }
 
 bool has_parts(const at::Tensor& tensor, std::int64_t dimension) {
   return tensor.size(dimension) > 1 && tensor.numel() / tensor.size(dimension) >= fewest_elements;
 }
 
-//! Dimensions along which some part is small beside the whole.
-std::vector<std::int64_t> uneven_dimensions(const at::Tensor& sizes) {
-  std::vector<std::int64_t> found;
-  for (std::int64_t d = 0; d < sizes.dim(); ++d) {
-    if (!has_parts(sizes, d)) continue;
-    const at::Tensor largest = largest_by_slice(sizes, d);
-    if ((largest.min() * slack).lt(largest.max()).item<bool>()) found.push_back(d);
-  }
-  return found;
+//! Is some part small beside the whole?
+bool are_uneven(const at::Tensor& sizes) { return (sizes.min() * slack).lt(sizes.max()).item<bool>(); }
+
+at::Tensor budget_along(std::int64_t dimension, const at::Tensor& sizes, const BudgetTerms& terms) {
+  const at::Tensor floor =
+      at::maximum(sizes * terms.floor_ulps, largest_errors(terms.moved, terms, dimension)) + terms.denormals;
+  const at::Tensor references = largest_errors(terms.references, terms, dimension);
+  return at::maximum(references * terms.reference_factor, floor + sizes * terms.storage) * slack;
 }
 
 }  // namespace
 
 std::vector<SliceBudget> slice_budgets(const BudgetTerms& terms) {
-  const at::Tensor sizes = counted_sizes(terms.exact, terms.type);
-  const std::vector<std::int64_t> dimensions = uneven_dimensions(sizes);
   std::vector<SliceBudget> budgets;
-  if (dimensions.empty()) return budgets;
-  const std::vector<at::Tensor> references = errors_of_all(terms.references, terms),
-                                movements = errors_of_all(terms.moved, terms);
-  for (const std::int64_t d : dimensions) {
-    const at::Tensor size = largest_by_slice(sizes, d);
-    const at::Tensor floor = at::maximum(size * terms.floor_ulps, largest_errors(movements, d)) + terms.denormals;
-    const at::Tensor budget =
-        at::maximum(largest_errors(references, d) * terms.reference_factor, floor + size * terms.storage);
-    budgets.push_back({d, budget * slack});
+  for (std::int64_t d = 0; d < terms.exact.dim(); ++d) {
+    if (!has_parts(terms.exact, d)) continue;
+    const at::Tensor sizes = largest_sizes_along(terms.exact, terms.type, d);
+    if (are_uneven(sizes)) budgets.push_back({d, budget_along(d, sizes, terms)});
   }
   return budgets;
 }
 
-SliceError worst_slice(const std::vector<SliceBudget>& budgets, const at::Tensor& errors) {
+SliceError worst_slice(const std::vector<SliceBudget>& budgets, const at::Tensor& result, const at::Tensor& exact,
+                       at::ScalarType type) {
   SliceError worst;
   double largest_share = 0.0;
   for (const SliceBudget& slices : budgets) {
-    const at::Tensor largest = largest_by_slice(errors, slices.dimension);
+    const at::Tensor largest = largest_errors_along(result, exact, type, slices.dimension);
     const at::Tensor share = largest / slices.largest.to(largest.device());
     const auto index = share.argmax().item<std::int64_t>();
     if (share[index].item<double>() <= largest_share) continue;
@@ -87,11 +66,12 @@ SliceError worst_slice(const std::vector<SliceBudget>& budgets, const at::Tensor
 
 bool slices_surely_close(const at::Tensor& candidate, const at::Tensor& reference, double relative) {
   const at::Tensor wide = reference.to(at::kDouble);
-  const at::Tensor errors = counted_errors(candidate, wide, reference.scalar_type()),
-                   sizes = counted_sizes(wide, reference.scalar_type());
-  for (std::int64_t d = 0; d < sizes.dim(); ++d)
-    if (has_parts(sizes, d) &&
-        !largest_by_slice(errors, d).le(largest_by_slice(sizes, d) * (slack * relative)).all().item<bool>())
+  const at::ScalarType type = reference.scalar_type();
+  for (std::int64_t d = 0; d < wide.dim(); ++d)
+    if (has_parts(wide, d) && !largest_errors_along(candidate, wide, type, d)
+                                   .le(largest_sizes_along(wide, type, d) * (slack * relative))
+                                   .all()
+                                   .item<bool>())
       return false;
   return true;
 }

@@ -32,8 +32,9 @@ struct BudgetTerms {
 //! For each dimension along which some part's numbers are far below the largest of the output; mostly none.
 std::vector<SliceBudget> slice_budgets(const BudgetTerms& terms);
 
-//! The part that takes the largest share of its budget. `errors`: absolute, 0 where they do not count.
-SliceError worst_slice(const std::vector<SliceBudget>& budgets, const at::Tensor& errors);
+//! The part that takes the largest share of its budget. `type`: of the output.
+SliceError worst_slice(const std::vector<SliceBudget>& budgets, const at::Tensor& result, const at::Tensor& exact,
+                       at::ScalarType type);
 
 //! A cheap sufficient test: is every part within the least budget that its numbers allow, as the reference has them on
 //! these inputs? On other inputs other parts are small.

@@ -11,6 +11,7 @@
 #include "bridge/bridge_process.hpp"
 #include "graph/torch_errors.hpp"
 #include "judge/degenerate.hpp"
+#include "judge/error_sums.hpp"
 #include "judge/judge.hpp"
 #include "judge/match.hpp"
 #include "parity/tensor_file.hpp"
@@ -60,13 +61,6 @@ std::string describe(const at::Tensor& tensor) {
   return fmt::format("{}{}", c10::toString(tensor.scalar_type()), c10::str(tensor.sizes()));
 }
 
-//! Over the elements that are finite in both.
-double largest_distance(const at::Tensor& a, const at::Tensor& b) {
-  if (a.numel() == 0) return 0.0;
-  const at::Tensor distance = (a.to(at::kDouble) - b.to(at::kDouble)).abs();
-  return at::where(distance.isfinite(), distance, at::zeros({}, distance.options())).max().item<double>();
-}
-
 class Comparison {
  public:
   Comparison(const MatchRule& rule, const Expected& expected) : rule_(rule), expected_(expected) {}
@@ -92,7 +86,8 @@ class Comparison {
     report.equal_bits =
         report.equal_bits && at::equal(eager.isnan(), ours.isnan()) && eager.nan_to_num().equal(ours.nan_to_num());
     const double budget = expected_.budgets[index].max;
-    const double distance = eager.is_floating_point() ? largest_distance(eager, ours) : 0.0;
+    const double distance =
+        eager.is_floating_point() ? errors_of(eager, ours.to(at::kDouble), ours.scalar_type()).largest : 0.0;
     const double share = std::max(error.margin(), distance > 0.0 ? distance / budget : 0.0);
     report.budget_share = std::max(*report.budget_share, share);
     if (!report.error.empty() || (error.matches() && share <= 1.0)) return;

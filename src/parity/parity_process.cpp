@@ -59,15 +59,13 @@ ParityReport run(const ParityRequest& request) {
 }  // namespace
 
 ParityReport run_parity_process(const ParityRequest& request) {
-  const auto begin = std::chrono::steady_clock::now();
-  ParityReport report;
   try {
-    report = run(request);
+    return run(request);
   } catch (const std::exception& problem) {
+    ParityReport report;
     report.error = problem.what();
+    return report;
   }
-  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  return report;
 }
 
 }  // namespace cudal1

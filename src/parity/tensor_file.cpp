@@ -18,32 +18,6 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "the format's numbers are little-endian");
 
-const char* stored_name(DType dtype) {
-  switch (dtype) {
-    case DType::f32:
-      return "F32";
-    case DType::f64:
-      return "F64";
-    case DType::f16:
-      return "F16";
-    case DType::bf16:
-      return "BF16";
-    case DType::i8:
-      return "I8";
-    case DType::i16:
-      return "I16";
-    case DType::i32:
-      return "I32";
-    case DType::i64:
-      return "I64";
-    case DType::u8:
-      return "U8";
-    case DType::boolean:
-      return "BOOL";
-  }
-  throw Error("a dtype that no file can hold");
-}
-
 std::string header_of(const std::vector<std::pair<std::string, at::Tensor>>& tensors) {
   nlohmann::json header = nlohmann::json::object();
   std::size_t begin = 0;

@@ -110,6 +110,21 @@ TEST_P(WalkIn, PairsElementsByIndexAndNotByPlaceInMemory) {
   expect_same(errors_of(candidate, exact, at::kFloat), by_operators::errors_of(candidate, exact, at::kFloat));
 }
 
+TEST_P(WalkIn, AlongADimensionGivesWhatTheOperatorsGive) {
+  const at::ScalarType type = GetParam();
+  const at::Tensor exact = with_specials({5, 70, 300}, 1), turned = with_specials({300, 70, 5}, 1).permute({2, 1, 0});
+  const at::Tensor result = with_specials({5, 70, 300}, 2).to(type);
+  for (const at::Tensor& wanted : {exact, turned})
+    for (std::int64_t dimension = 0; dimension < 3; ++dimension) {
+      EXPECT_TRUE(largest_errors_along(result, wanted, type, dimension)
+                      .equal(by_operators::largest_errors_along(result, wanted, type, dimension)));
+      EXPECT_TRUE(largest_errors_along(exact, wanted, type, dimension)
+                      .equal(by_operators::largest_errors_along(exact, wanted, type, dimension)));
+      EXPECT_TRUE(largest_sizes_along(wanted, type, dimension)
+                      .equal(by_operators::largest_sizes_along(wanted, type, dimension)));
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Types, WalkIn, ::testing::Values(at::kFloat, at::kDouble, at::kHalf, at::kBFloat16),
                          [](const auto& type) { return std::string(at::toString(type.param)); });
 
