@@ -34,6 +34,7 @@ function(cudal1_test_properties name labels timeout_seconds)
   endif()
   # Skipped is a program that passed no case and failed none; one that skipped some of its cases has passed or failed.
   set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT ${timeout_seconds}
+    COST ${timeout_seconds}  # who may take long starts first, so that nobody waits for it in the end
     ENVIRONMENT "GTEST_OUTPUT=xml:${PROJECT_BINARY_DIR}/test_results/${name}.xml"
     SKIP_REGULAR_EXPRESSION "\\[  PASSED  \\] 0 tests?\\.\n(\\[  SKIPPED \\] [^\n]*\n)+$")
   if("gpu" IN_LIST labels)

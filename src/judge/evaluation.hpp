@@ -35,7 +35,7 @@ struct OutputError {
 
 //! The outcome of paired timing.
 struct TimingSummary {
-  double speedup = 0.0;                           //!< median of the bucket values
+  double speedup = 0.0;                           //!< of the bucket values: pseudo-median (paper protocol: median)
   double low = 0.0, high = 0.0;                   //!< 95% interval
   double reference_ms = 0.0, candidate_ms = 0.0;  //!< medians
   std::vector<double> bucket_values;

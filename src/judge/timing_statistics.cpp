@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 #include <numeric>
+#include <utility>
 
 namespace cudal1 {
 namespace {
@@ -47,6 +48,13 @@ double median(std::vector<double> values) {
   return 0.5 * (*middle + *std::max_element(values.begin(), middle));
 }
 
+double pseudo_median(const std::vector<double>& values) {
+  std::vector<double> means;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    for (std::size_t j = i; j < values.size(); ++j) means.push_back(0.5 * (values[i] + values[j]));
+  return median(std::move(means));
+}
+
 Interval median_interval(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const double n = static_cast<double>(values.size());
@@ -64,12 +72,13 @@ Buckets consecutive_buckets(const std::vector<TimedPair>& pairs) {
 }
 
 TimingSummary summarize(const Buckets& buckets, TimingProtocol protocol) {
+  const bool as_published = protocol == TimingProtocol::paper;
   std::vector<double> ratios, reference, candidate;
   TimingSummary summary;
   for (const auto& bucket : buckets) {
     if (bucket.empty()) continue;
     const std::vector<double> members = ratios_of(bucket);
-    summary.bucket_values.push_back(protocol == TimingProtocol::paper ? mean(members) : median(members));
+    summary.bucket_values.push_back(as_published ? mean(members) : median(members));
     ratios.insert(ratios.end(), members.begin(), members.end());
     for (const TimedPair& pair : bucket) {
       reference.push_back(pair.reference_ms);
@@ -77,10 +86,10 @@ TimingSummary summarize(const Buckets& buckets, TimingProtocol protocol) {
     }
   }
   summary.pairs = static_cast<int>(ratios.size());
-  summary.speedup = median(summary.bucket_values);
+  summary.speedup = as_published ? median(summary.bucket_values) : pseudo_median(summary.bucket_values);
   const double center = mean(summary.bucket_values);
   summary.bucket_variance = variance(summary.bucket_values);
-  if (protocol == TimingProtocol::standard) summary.bucket_variance /= center * center;
+  if (!as_published) summary.bucket_variance /= center * center;
   summary.stable = summary.bucket_variance <= largest_bucket_variance;
   const Interval within = median_interval(ratios);
   const double between = half_interval(summary.bucket_values);

@@ -17,6 +17,17 @@ TEST(Median, TakesTheMiddleOrTheMeanOfTheTwoMiddleOnes) {
   EXPECT_DOUBLE_EQ(median({4, 1, 3, 2}), 2.5);
 }
 
+TEST(PseudoMedian, IsTheMedianOfTheMeansOfAllPairs) {
+  EXPECT_DOUBLE_EQ(pseudo_median({1, 2, 6}), 2.75);  // means 1, 1.5, 2, 3.5, 4, 6
+  EXPECT_DOUBLE_EQ(pseudo_median({5}), 5.0);
+}
+
+TEST(PseudoMedian, BearsTwoWildValuesInSeven) {
+  const double value = pseudo_median({1.00, 1.01, 1.02, 1.03, 1.04, 1e9, 1e9});
+  EXPECT_GT(value, 1.0);
+  EXPECT_LE(value, 1.04);
+}
+
 TEST(Rounding, GoesTowardOneAtTwoDecimals) {
   EXPECT_DOUBLE_EQ(round_toward_one(1.118), 1.11);
   EXPECT_DOUBLE_EQ(round_toward_one(0.992), 1.00);
@@ -25,7 +36,7 @@ TEST(Rounding, GoesTowardOneAtTwoDecimals) {
   EXPECT_DOUBLE_EQ(round_toward_one(1.0), 1.0);
 }
 
-TEST(Summary, IsTheMedianOfBucketMediansSoOneOutlierDoesNotCount) {
+TEST(Summary, IsOfBucketMediansSoOneOutlierDoesNotCount) {
   std::vector<double> ratios(21, 2.0);
   ratios[4] = 1000.0;
   const TimingSummary summary = summarize(pairs_with_ratios(ratios), TimingProtocol::standard);
@@ -42,6 +53,13 @@ TEST(Summary, FollowsThePaperWithMeansAndAbsoluteVariance) {
   EXPECT_NEAR(summary.bucket_variance, 6.0 / 49.0, 1e-12);
   EXPECT_FALSE(summary.stable);
   EXPECT_DOUBLE_EQ(summary.speedup, 2.0);
+}
+
+TEST(Summary, WeighsAllBucketsWhereThePaperTakesTheMiddleOne) {
+  std::vector<double> ratios;
+  for (const double bucket : {1.0, 1.0, 1.0, 1.0, 1.1, 1.1, 1.1}) ratios.insert(ratios.end(), 3, bucket);
+  EXPECT_DOUBLE_EQ(summarize(pairs_with_ratios(ratios), TimingProtocol::paper).speedup, 1.0);
+  EXPECT_DOUBLE_EQ(summarize(pairs_with_ratios(ratios), TimingProtocol::standard).speedup, 1.05);
 }
 
 TEST(Summary, CallsDriftUnstable) {
