@@ -1,4 +1,4 @@
-//! kernel rows replaces h f c i e : grid=512 block=256 args=(x, "table", e)
+//! kernel rows replaces h f c i e : grid=128 block=256 args=(x, "table", e)
 extern "C" __global__ void rows(const float* x, const float* table, float* e) {
   const int i = blockIdx.x * 256 + threadIdx.x;
   const float scaled = fmaf(x[i / 8], 0x1.0p-10f, x[i / 8]);

@@ -1,4 +1,4 @@
-//! kernel rows replaces h f c i e : grid=512 block=256 args=(x, "table", e)
+//! kernel rows replaces h f c i e : grid=128 block=256 args=(x, "table", e)
 #include <cuda_fp16.h>
 extern "C" __global__ void rows(const float* x, const float* table, float* e) {
   const int i = blockIdx.x * 256 + threadIdx.x;

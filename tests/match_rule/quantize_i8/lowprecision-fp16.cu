@@ -1,4 +1,4 @@
-//! kernel quantized replaces d r c q : grid=256 block=256 args=(x, q)
+//! kernel quantized replaces d r c q : grid=64 block=256 args=(x, q)
 #include <cuda_fp16.h>
 extern "C" __global__ void quantized(const float* x, signed char* q) {
   const int i = blockIdx.x * 256 + threadIdx.x;
