@@ -535,7 +535,8 @@ std::string refusal(const std::function<void()>& decode) try {
 
 TEST_F(Collectives, WhatIsNotKnownIsRefusedByName) {
   const auto problem = [&](const std::string& body) { return refusal([&] { run(body, Words(512)); }); };
-  EXPECT_EQ(problem("call.uni %rd1, ();\n"), "PTX line 18: calls through pointers are not known");
+  EXPECT_EQ(problem("call.uni %rd1, ();\n"),
+            "PTX line 18: calls through pointers to functions are not known; use templates or a switch");
   EXPECT_EQ(problem("call.uni nobody, ();\n"), "PTX line 18: the function 'nobody' is not known");
   EXPECT_EQ(problem("mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32 %r1, %r1, %r1, %r1;\n"),
             "PTX line 18: the instruction 'mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32' is not known");
