@@ -342,6 +342,20 @@ TEST_F(Collectives, AsyncCopiesFillUpWithZeros) {
     for (int i = 0; i < 4; ++i) EXPECT_EQ(word_of(out, lane, i), i < lane % 4 ? word_of(in, lane, i) : 0u);
 }
 
+TEST_F(Collectives, OffsetsOfAsyncCopiesHave64Bits) {
+  const Words in = random_words();
+  const Words out = run(
+      "mov.u64 %rd6, tile;\nmul.wide.u32 %rd7, %r0, 16;\nadd.s64 %rd8, %rd6, %rd7;\nsub.s64 %rd9, %rd1, 8589934592;\n"
+      "cp.async.ca.shared.global [%rd8], [%rd9+8589934596], 4;\ncp.async.wait_all;\n"
+      "ld.shared.u32 %r2, [%rd8];\nst.global.u32 [%rd2], %r2;\n",
+      in, ".shared .align 16 .b8 tile[512];\n");
+  for (int lane = 0; lane < warp_size; ++lane) EXPECT_EQ(word_of(out, lane, 0), word_of(in, lane, 1));
+  // Cut off to 32 bits it would be inside.
+  EXPECT_THROW(run("mov.u64 %rd6, tile;\ncp.async.ca.shared.global [%rd6], [%rd3+4294967296], 4;\n", in,
+                   ".shared .align 16 .b8 tile[16];\n"),
+               KernelFault);
+}
+
 TEST_F(Collectives, AsyncCopiesKeepToTheirBuffers) {
   EXPECT_THROW(run("mov.u64 %rd6, tile;\ncp.async.ca.shared.global [%rd6], [%rd3+2048], 4;\n", random_words(),
                    ".shared .align 16 .b8 tile[16];\n"),
