@@ -72,7 +72,7 @@ std::vector<std::string> ClangCompiler::arguments_for(const CompileRequest& requ
       clang.program.string(), "-x", "cuda", "--cuda-device-only", "-S", "-O3", "-std=c++17",
       // no toolkit, no system headers: ours only
       "-nocudainc", "-nocudalib", "--cuda-path=/nonexistent", "-nostdinc",
-      "--cuda-gpu-arch=" + target_for(request.target), "-Xclang", "-target-feature", "-Xclang",
+      fmt::format("--cuda-gpu-arch={}", target_for(request.target)), "-Xclang", "-target-feature", "-Xclang",
       fmt::format("+ptx{}", clang.ptx_version),
       // the same rounding on every device: what is not written as fma is not fused
       "-ffp-contract=off", "-gline-tables-only", "-fdebug-compilation-dir=/", "-fno-crash-diagnostics",

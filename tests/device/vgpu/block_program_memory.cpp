@@ -99,7 +99,7 @@ BlockPart BlockProgramMaker::matrix_load() {
   const std::size_t matrices = std::size_t{1} << any(3), place = any(word_registers), threads = threads_;
   const bool transposed = any(2) == 0;
   const auto names = different_words(matrices);
-  const std::string list = matrices == 1 ? "{" + list_of(names) + "}" : list_of(names);
+  const std::string list = matrices == 1 ? fmt::format("{{{}}}", list_of(names)) : list_of(names);
   return {
       named_place(place, threads_, "%tile") + fmt::format("ldmatrix.sync.aligned.m8n8.x{}{}.shared.b16 {}, [%a];\n{}",
                                                           matrices, transposed ? ".trans" : "", list, barrier),

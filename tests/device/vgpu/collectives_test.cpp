@@ -310,6 +310,17 @@ TEST_F(Collectives, MoveMatrixTransposes) {
     for (int column = 0; column < 8; ++column) EXPECT_EQ(element(out, row, column), element(in, column, row));
 }
 
+TEST_F(Collectives, AProductMayGoToTheRegistersOfItsSumInAnotherOrder) {
+  const std::string product = "mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32 ";
+  const std::string load = "ld.global.v4.u32 {%r1, %r2, %r3, %r4}, [%rd1];\nmov.u32 %r5, 0;\n";
+  const std::string store = "st.global.v4.u32 [%rd2], {%r1, %r2, %r3, %r4};\n";
+  const Words in = random_words();
+  const Words out =
+      run(load + product + "{%r2, %r3, %r4, %r1}, {%r5, %r5}, {%r5}, {%r1, %r2, %r3, %r4};\n" + store, in);
+  for (int lane = 0; lane < warp_size; ++lane)
+    for (int i = 0; i < 4; ++i) EXPECT_EQ(word_of(out, lane, (i + 1) % 4), word_of(in, lane, i));
+}
+
 // --- cp.async
 TEST_F(Collectives, AsyncCopiesAreThereAfterTheWaitAndNotBefore) {
   const Words in = random_words();
