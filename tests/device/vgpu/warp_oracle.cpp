@@ -60,6 +60,7 @@ Element product(const Element& a, const Element& b) {
 
 //! A whole number of units of 2^exponent, digits cut off.
 std::int64_t cut_off(const Element& element, int exponent) {
+  if (element.significand == 0) return 0;  // of any size
   const int shift = element.exponent - exponent;
   const std::int64_t size = shift >= 0 ? element.significand << shift : shift < -62 ? 0 : element.significand >> -shift;
   return element.negative ? -size : size;
