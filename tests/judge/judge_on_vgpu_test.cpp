@@ -138,6 +138,25 @@ TEST(JudgeOnVgpu, AShortCutOnUsualInputsDoesNotPay) {
   EXPECT_LT(sly.timing->speedup, 0.5 * plain.timing->speedup);
 }
 
+constexpr const char* needs_another_gpu =
+    R"(//! kernel add replaces add_1 : grid=ceil_div(numel(x), 256) block=256 args=(x, y, add_1, i32:numel(x))
+extern "C" __global__ void add(const float* x, const float* y, float* sum, int count) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < count) sum[i] = x[i] + y[i];
+  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+)";
+
+TEST(JudgeOnVgpu, AnInstructionThatIsNotKnownIsRefusedByNameAndLine) {
+  if (!find_clang()) GTEST_SKIP() << "no clang: " << clang_search_description();
+  const Evaluation evaluation = evaluate("vector_add", "needs_another_gpu.cu", needs_another_gpu);
+  EXPECT_EQ(to_string(evaluation.status), "unsupported");
+  EXPECT_EQ(evaluation.failure.message, "the instruction 'cp.async.bulk.commit_group' is not known");
+  const auto json = to_json(evaluation);
+  EXPECT_EQ(json.at("error").at("line"), 5);
+  EXPECT_EQ(json.at("details").at("target"), ClangCompiler().target_for("sm_90"));
+}
+
 INSTANTIATE_TEST_SUITE_P(Examples, ExampleOnVgpu, ::testing::ValuesIn(programs()), testing::test_name);
 
 }  // namespace

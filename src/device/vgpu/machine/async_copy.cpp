@@ -46,18 +46,18 @@ void start_copies(Warp& warp, const Step& step, Mask mask) {
   Mask readers = 0;
   for (Mask rest = mask; rest != 0; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
-    const auto address = [&](std::size_t i, std::int64_t offset) {
-      return registers.words<std::uint64_t>(step.operation.operands[i])[lane] + static_cast<std::uint64_t>(offset);
+    const auto operand = [&](std::size_t i) {
+      return registers.words<std::uint64_t>(step.operation.operands[i])[lane];
     };
     const Slot size_slot = step.operation.operands[2];
     const std::uint32_t size = size_slot == 0 ? bytes : registers.words<std::uint32_t>(size_slot)[lane];
     if (size > bytes)
       warp.fail(FaultKind::out_of_bounds, fmt::format("cp.async of {} bytes is asked for {}", bytes, size), lane, step);
     const auto at = static_cast<std::size_t>(lane);
-    addresses.shared[at] = address(0, step.offset);
+    addresses.shared[at] = operand(0) + static_cast<std::uint64_t>(step.offset);
     if (step.space == AddressSpace::generic && addresses.shared[at] >= shared_window)
       addresses.shared[at] -= shared_window;
-    addresses.global[at] = address(1, static_cast<std::int32_t>(step.target));
+    addresses.global[at] = operand(1) + operand(3);
     std::byte* to = warp.shared(addresses.shared[at], bytes, lane, step);
     // Nothing is read where nothing is copied: the address may be beyond the buffer then.
     const std::byte* from = size == 0 ? to : source_of(warp, step, lane, addresses.global[at], bytes, size);

@@ -38,8 +38,8 @@ class AsyncCopies {
   std::vector<Group> groups_;  // the oldest first
 };
 
-// Of the step operand 0 is the address in shared memory (plus offset), 1 that in global memory (plus target, which is
-// signed), 2 how many bytes are copied before zeros follow, or 0: all.
+// Of the step operand 0 is the address in shared memory (plus offset), 1 that in global memory (plus operand 3), 2 how
+// many bytes are copied before zeros follow, or 0: all.
 Effect find_async_copy(std::uint32_t bytes);
 void commit_async_copies(Warp& warp, const Step& step, Mask mask);
 //! Leaves step.target groups.

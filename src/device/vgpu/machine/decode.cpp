@@ -63,7 +63,8 @@ class Decoder : private CallDecoder {
     for (const ptx::Variable& variable : function.variables) {
       // Each of its activations would have to have its own, at another address.
       if (calls_.recursive.contains(&function) && variable.space == ptx::Space::local)
-        throw PtxError(0, fmt::format("'{}' calls itself and has local memory, which is not known", function.name));
+        throw PtxError(function.instructions.empty() ? 0 : function.instructions.front().at.ptx_line,
+                       fmt::format("'{}' calls itself and has local memory, which is not known", function.name));
       place_variable(variable);
     }
     frame.local_bytes = kernel_.local_bytes - frame.local_begin;

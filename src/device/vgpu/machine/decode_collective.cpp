@@ -140,7 +140,8 @@ Step async_copy(OperandReader& reader) {
   step.space = AddressSpace::shared;
   reader.set_address(step, reader.operand(0));
   step.operation.operands[1] = reader.address_slot(reader.operand(1));
-  step.target = static_cast<std::uint32_t>(static_cast<std::int32_t>(reader.operand(1).offset));
+  const auto source_offset = static_cast<std::uint64_t>(reader.operand(1).offset);
+  step.operation.operands[3] = reader.kernel().registers->constant(source_offset, Kind::bits64);
   if (reader.instruction().operands.size() == 4) {
     const Operand& read = reader.operand(3);
     if (read.kind == Operand::Kind::name && bits_of(reader.register_of(read).kind) == 1)
