@@ -10,6 +10,9 @@
 namespace cudal1::vgpu {
 namespace {
 
+//! A copy does not say what it copies; no type of C++ wants more, and so no padding is wider.
+constexpr std::uint32_t largest_element = 8;
+
 void finish(const AsyncCopies::Copy& copy) {
   std::memcpy(copy.to, copy.from, copy.bytes);
   std::memset(copy.to + copy.bytes, 0, copy.zeros);
@@ -64,7 +67,11 @@ void start_copies(Warp& warp, const Step& step, Mask mask) {
     if (size > 0) readers |= Mask{1} << lane;
     warp.async_copies().start({to, from, size, bytes - size, lane});
   }
-  if (readers != 0) warp.account_global({AccessKind::read, bytes, readers, &addresses.global, warp.index(), &step.at});
+  if (readers != 0) {
+    WarpAccess source{AccessKind::read, bytes, readers, &addresses.global, warp.index(), &step.at};
+    source.element_bytes = std::min(largest_element, bytes);
+    warp.account_global(source);
+  }
   warp.account_shared({AccessKind::write, bytes, mask, &addresses.shared, warp.index(), &step.at});
 }
 

@@ -82,8 +82,9 @@ struct alignas(64) Step {
   BarrierUse barrier = BarrierUse::wait;  //!< of barrier; operands: its number, threads (0: all), vote
   bool barrier_is_fixed = false;          //!< of barrier: one number for all lanes, for all threads, without a vote
   bool vote_negated = false;
-  bool strong = false;       //!< of a memory access: volatile, relaxed, acquire or release
-  bool stores_word = false;  //!< of a store: one register of at most 32 bits
+  bool strong = false;             //!< of a memory access: volatile, relaxed, acquire or release
+  bool stores_word = false;        //!< of a store: one register of at most 32 bits
+  std::uint8_t element_bytes = 1;  //!< of a load: what goes to a register; 1 where that is a floating-point number
   Pipe pipe = Pipe::integer;
   std::uint32_t tensor_products = 0;  //!< of mma: multiply-adds
   ptx::Location at;

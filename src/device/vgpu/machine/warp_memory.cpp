@@ -62,6 +62,7 @@ void Warp::show(const AccessPattern& pattern, std::uint64_t first, AccessKind ki
 WarpAccess Warp::described(AccessKind kind, std::uint32_t bytes, Mask mask,
                            const std::array<std::uint64_t, warp_size>& addresses, const Step& step) {
   WarpAccess access{kind, bytes, mask, &addresses, index(), &step.at, step.strong};
+  access.element_bytes = step.element_bytes;
   if (step.stores_word) access.values = registers_.words<std::uint32_t>(step.data[0]);
   return access;
 }
