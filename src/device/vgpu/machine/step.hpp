@@ -86,6 +86,7 @@ struct alignas(64) Step {
   bool stores_word = false;        //!< of a store: one register of at most 32 bits
   std::uint8_t element_bytes = 1;  //!< of a load: what goes to a register; 1 where that is a floating-point number
   Pipe pipe = Pipe::integer;
+  bool guesses = false;            //!< of a load: see guessing_loads.hpp
   std::uint32_t tensor_products = 0;  //!< of mma: multiply-adds
   ptx::Location at;
 };

@@ -84,6 +84,7 @@ Reach Warp::reach_lanes(const Step& step, Mask mask, std::uint32_t bytes, Access
       place = local(address, bytes, lane, step);
     else if (step.space == AddressSpace::generic)
       place = generic(address, bytes, write, lane, step);
+  access.guess = step.guesses;
     else
       place = global(address, bytes, write, lane, step);
   }

@@ -68,6 +68,10 @@ class CheckedLaunchTest : public ::testing::Test {
     access_.element_bytes = bytes;
     return access_;
   }
+  const WarpAccess& guess(const WarpAccess&) {
+    access_.guess = true;
+    return access_;
+  }
   const WarpAccess& strong(const WarpAccess&) {
     access_.strong = true;
     return access_;
