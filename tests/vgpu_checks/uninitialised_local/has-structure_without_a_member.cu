@@ -5,6 +5,9 @@ struct Entry {
 };
 extern "C" __global__ void k(const int* x, int* y) {
   Entry entries[4];
-  for (int i = 0; i < 4; ++i) entries[x[i]].value = x[threadIdx.x];
+  for (int i = 0; i < 4; ++i) {
+    entries[x[i]].value = x[threadIdx.x];
+    if (x[0] != 0) entries[x[i]].index = 1;
+  }
   y[threadIdx.x] = entries[threadIdx.x % 4].index;
 }
