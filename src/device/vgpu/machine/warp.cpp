@@ -388,8 +388,10 @@ void Warp::arrive(const Step& step, std::uint32_t barrier, std::uint32_t threads
   Mask votes = 0;
   if (const Slot vote = step.operation.operands[2]; vote != 0)
     votes = (step.vote_negated ? ~registers_.predicate(vote) : registers_.predicate(vote)) & mask;
-  if (const auto wrong = block_.barriers.arrive({index(), barrier, threads, mask, votes}))
+  const auto place = static_cast<std::uint32_t>(&step - block_.kernel->steps.data());
+  if (const auto wrong = block_.barriers.arrive({index(), barrier, threads, mask, votes, place}))
     fail(FaultKind::wrong_barrier, *wrong, std::countr_zero(mask), step);
+  check_place(step, barrier, threads, mask);
   open_barriers();
 }
 

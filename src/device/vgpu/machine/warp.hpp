@@ -154,13 +154,16 @@ class alignas(64) Warp {
     end_stretch(++group.pc, mask);
     group.wait = Wait::barrier;
     group.barrier = registers_.words<std::uint32_t>(step.operation.operands[0])[0];
-    if (!block_.barriers.arrive_whole(index(), group.barrier, mask))
+    if (!block_.barriers.arrive_whole(index(), group.barrier, mask, group.pc - 1))
       arrive(step, group.barrier, 0, mask);
     else if (block_.barriers.is_complete(group.barrier))
       open_barriers();
   }
   void wait(Group& group, Mask mask, Group waiting);
   void arrive(const Step& step, std::uint32_t barrier, std::uint32_t threads, Mask mask);
+  // In divergent_barriers.cpp. Throw KernelFault.
+  void check_place(const Step& step, std::uint32_t barrier, std::uint32_t threads, Mask mask) const;
+  void check_place_against(const Warp& other, const Step& step, std::uint32_t barrier, int lane) const;
   void open_barriers();
   void release(std::uint32_t barrier);
   void write_barrier_result(const Step& step, std::uint32_t barrier, Mask mask);
