@@ -19,10 +19,11 @@ void finish(const AsyncCopies::Copy& copy) {
 }
 
 //! Does those of these lanes, and takes them out.
-void finish_lanes(std::vector<AsyncCopies::Copy>& copies, Mask mask) {
+void finish_lanes(std::vector<AsyncCopies::Copy>& copies, Mask mask, std::vector<AsyncCopies::Copy>* ended) {
   std::erase_if(copies, [&](const AsyncCopies::Copy& copy) {
     const bool mine = (mask >> copy.lane & 1) != 0;
     if (mine) finish(copy);
+    if (mine && ended) ended->push_back(copy);
     return mine;
   });
 }
@@ -46,6 +47,7 @@ template <std::uint32_t bytes>
 void start_copies(Warp& warp, const Step& step, Mask mask) {
   Registers& registers = warp.registers();
   Addresses addresses;
+  const std::uint32_t number = warp.async_copies().next_number();
   Mask readers = 0;
   for (Mask rest = mask; rest != 0; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
@@ -65,14 +67,31 @@ void start_copies(Warp& warp, const Step& step, Mask mask) {
     // Nothing is read where nothing is copied: the address may be beyond the buffer then.
     const std::byte* from = size == 0 ? to : source_of(warp, step, lane, addresses.global[at], bytes, size);
     if (size > 0) readers |= Mask{1} << lane;
-    warp.async_copies().start({to, from, size, bytes - size, lane});
+    warp.async_copies().start({to, from, size, bytes - size, lane, &step.at, number});
   }
   if (readers != 0) {
     WarpAccess source{AccessKind::read, bytes, readers, &addresses.global, warp.index(), &step.at};
     source.element_bytes = std::min(largest_element, bytes);
     warp.account_global(source);
   }
-  warp.account_shared({AccessKind::write, bytes, mask, &addresses.shared, warp.index(), &step.at});
+  const WarpAccess target{AccessKind::write, bytes, mask, &addresses.shared, warp.index(), &step.at};
+  if (warp.block().tally) warp.block().tally->shared(target);
+  if (warp.block().observer) warp.block().observer->copy_begins(target);
+}
+
+//! Instruction by instruction, as they were asked for.
+void show_ended(Warp& warp, std::vector<AsyncCopies::Copy>& ended) {
+  std::ranges::stable_sort(ended, {}, &AsyncCopies::Copy::number);
+  for (auto first = ended.begin(); first != ended.end();) {
+    std::array<std::uint64_t, warp_size> addresses{};
+    WarpAccess access{AccessKind::write, first->bytes + first->zeros, 0, &addresses, warp.index(), first->at};
+    for (const std::uint32_t number = first->number; first != ended.end() && first->number == number; ++first) {
+      addresses[static_cast<std::size_t>(first->lane)] =
+          static_cast<std::uint64_t>(first->to - warp.block().shared.data());
+      access.mask |= Mask{1} << first->lane;
+    }
+    warp.block().observer->copy_ends(access);
+  }
 }
 
 }  // namespace
@@ -87,22 +106,22 @@ void AsyncCopies::commit(Mask mask) {
   groups_.push_back(std::move(group));
 }
 
-void AsyncCopies::wait(Mask mask, std::uint32_t left) {
+void AsyncCopies::wait(Mask mask, std::uint32_t left, std::vector<Copy>* ended) {
   for (; mask != 0; mask &= mask - 1) {
     const Mask lane = mask & (~mask + 1);
     std::uint32_t later = 0;  // groups of this lane behind the one looked at
     for (std::size_t i = groups_.size(); i-- > 0;) {
       if ((groups_[i].lanes & lane) == 0 || later++ < left) continue;
-      finish_lanes(groups_[i].copies, lane);
+      finish_lanes(groups_[i].copies, lane, ended);
       groups_[i].lanes &= ~lane;
     }
   }
   std::erase_if(groups_, [](const Group& group) { return group.lanes == 0; });
 }
 
-void AsyncCopies::wait_for_all(Mask mask) {
-  wait(mask, 0);
-  finish_lanes(open_, mask);
+void AsyncCopies::wait_for_all(Mask mask, std::vector<Copy>* ended) {
+  wait(mask, 0, ended);
+  finish_lanes(open_, mask, ended);
 }
 
 Effect find_async_copy(std::uint32_t bytes) {
@@ -119,7 +138,17 @@ Effect find_async_copy(std::uint32_t bytes) {
 }
 
 void commit_async_copies(Warp& warp, const Step&, Mask mask) { warp.async_copies().commit(mask); }
-void wait_for_async_groups(Warp& warp, const Step& step, Mask mask) { warp.async_copies().wait(mask, step.target); }
-void wait_for_async_copies(Warp& warp, const Step&, Mask mask) { warp.async_copies().wait_for_all(mask); }
+
+void wait_for_async_groups(Warp& warp, const Step& step, Mask mask) {
+  std::vector<AsyncCopies::Copy> ended;
+  warp.async_copies().wait(mask, step.target, warp.block().observer ? &ended : nullptr);
+  show_ended(warp, ended);
+}
+
+void wait_for_async_copies(Warp& warp, const Step&, Mask mask) {
+  std::vector<AsyncCopies::Copy> ended;
+  warp.async_copies().wait_for_all(mask, warp.block().observer ? &ended : nullptr);
+  show_ended(warp, ended);
+}
 
 }  // namespace cudal1::vgpu
