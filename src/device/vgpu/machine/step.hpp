@@ -79,6 +79,7 @@ struct alignas(64) Step {
 
   std::array<Slot, 4> data{};             //!< of a memory access: the registers that are loaded or stored
   Slot members = 0;                       //!< of gather and warp_barrier: a mask in every lane
+  bool needs_all_lanes = false;           //!< of gather: not only those that have not ended
   BarrierUse barrier = BarrierUse::wait;  //!< of barrier; operands: its number, threads (0: all), vote
   bool barrier_is_fixed = false;          //!< of barrier: one number for all lanes, for all threads, without a vote
   bool barrier_is_aligned = false;        //!< of barrier: lanes of a warp come to it together

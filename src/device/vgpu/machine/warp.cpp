@@ -299,6 +299,7 @@ bool Warp::gather(Group& group, const Step& step, Mask mask) {
       incomplete |= lanes;
       continue;
     }
+    if (step.needs_all_lanes && lanes != full_mask) fail_incomplete(step, lanes);
     step.effect(*this, step, lanes);
   }
   if (mask != group.mask && block_.tally) block_.tally->leave_out(group.mask & ~mask);
@@ -323,6 +324,13 @@ void Warp::check_members(const Step& step, Mask lanes, Mask members) const {
   if ((lanes & ~members) != 0)
     fail(FaultKind::inactive_lane, "a lane that the member mask does not name", std::countr_zero(lanes & ~members),
          step);
+}
+
+void Warp::fail_incomplete(const Step& step, Mask lanes) const {
+  fail(FaultKind::inactive_lane,
+       fmt::format("{} lanes of the warp do what all 32 must do together; lane {} is not there", std::popcount(lanes),
+                   std::countr_one(lanes)),
+       std::countr_zero(lanes), step);
 }
 
 //! Lanes with different member masks wait apart. Those that the guard leaves out go on.

@@ -169,6 +169,7 @@ class alignas(64) Warp {
   void write_barrier_result(const Step& step, std::uint32_t barrier, Mask mask);
   void check_members(const Step& step, Mask lanes, Mask members) const;
 
+  [[noreturn]] void fail_incomplete(const Step& step, Mask lanes) const;
   // What is counted
   void begin_stretch(std::uint32_t pc, Mask lanes) {
     stretch_begin_ = pc;

@@ -31,6 +31,7 @@ const std::map<std::string, FaultKind> expectations{
     {"misaligned", FaultKind::misaligned},
     {"barrier_that_never_opens", FaultKind::deadlock},
     {"divergent_barrier", FaultKind::divergent_barrier},
+    {"part_of_a_warp", FaultKind::inactive_lane},
     {"copy_in_flight", FaultKind::shared_race},
     {"inactive_lane", FaultKind::inactive_lane},
     {"endless_loop", FaultKind::too_many_instructions},
