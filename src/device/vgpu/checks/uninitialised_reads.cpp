@@ -107,7 +107,7 @@ void UninitialisedReads::global_lane(const WarpAccess& access, int lane) {
   if (!range || range->complete()) return;
   if (access.kind != AccessKind::write)
     if (const std::uint64_t missing = unwritten(access, address, range->missing(address, access.bytes)))
-      fail(access, lane, describe_global(*block_.launch->memory, first_of(missing, address)));
+      fail(access, lane, block_.launch->memory->describe(first_of(missing, address)));
   if (access.kind != AccessKind::read) range->set(address, access.bytes);
 }
 

@@ -32,8 +32,7 @@ void finish_lanes(std::vector<AsyncCopies::Copy>& copies, Mask mask, std::vector
 const std::byte* source_of(Warp& warp, const Step& step, int lane, std::uint64_t address, std::uint32_t bytes,
                            std::uint32_t size) {
   if (size == bytes) return warp.global(address, bytes, false, lane, step);
-  if (address % bytes != 0)
-    warp.fail(FaultKind::misaligned, fmt::format("an access of {} bytes at address {:#x}", bytes, address), lane, step);
+  warp.check_alignment(address, bytes, lane, step);
   warp.global(address + size - 1, 1, false, lane, step);
   return warp.global(address, 1, false, lane, step);
 }
@@ -47,8 +46,8 @@ template <std::uint32_t bytes>
 void start_copies(Warp& warp, const Step& step, Mask mask) {
   Registers& registers = warp.registers();
   Addresses addresses;
-  const std::uint32_t number = warp.async_copies().next_number();
   Mask readers = 0;
+  const std::uint32_t number = warp.async_copies().next_number();
   for (Mask rest = mask; rest != 0; rest &= rest - 1) {
     const int lane = std::countr_zero(rest);
     const auto address = [&](std::size_t i, std::int64_t offset) {

@@ -76,6 +76,7 @@ class alignas(64) Warp {
 
   //! Where `bytes` bytes at this address lie on the host. Throws KernelFault.
   std::byte* global(std::uint64_t address, std::uint64_t bytes, bool write, int lane, const Step& step);
+  void check_alignment(std::uint64_t address, std::uint64_t bytes, int lane, const Step& step) const;  //!< of global
   std::byte* shared(std::uint64_t address, std::uint64_t bytes, int lane, const Step& step);
   std::byte* local(std::uint64_t address, std::uint64_t bytes, int lane, const Step& step);
   std::byte* generic(std::uint64_t address, std::uint64_t bytes, bool write, int lane, const Step& step);
@@ -168,8 +169,8 @@ class alignas(64) Warp {
   void release(std::uint32_t barrier);
   void write_barrier_result(const Step& step, std::uint32_t barrier, Mask mask);
   void check_members(const Step& step, Mask lanes, Mask members) const;
-
   [[noreturn]] void fail_incomplete(const Step& step, Mask lanes) const;
+
   // What is counted
   void begin_stretch(std::uint32_t pc, Mask lanes) {
     stretch_begin_ = pc;
@@ -185,7 +186,6 @@ class alignas(64) Warp {
   [[noreturn]] void fail_endless(std::uint32_t end, Mask lanes) const;
 
   // Memory
-  void check_alignment(std::uint64_t address, std::uint64_t bytes, int lane, const Step& step) const;
   std::byte* global_range(AccessPattern& pattern, std::uint64_t first, AccessKind kind, const Step& step);
   std::byte* shared_range(AccessPattern& pattern, std::uint64_t first, AccessKind kind, const Step& step);
   bool find_segment(AccessPattern& pattern, std::uint64_t lowest, std::uint64_t bytes) const;
