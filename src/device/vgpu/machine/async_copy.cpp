@@ -11,7 +11,7 @@ namespace cudal1::vgpu {
 namespace {
 
 //! A copy does not say what it copies; no type of C++ wants more, and so no padding is wider.
-constexpr std::uint32_t largest_element = 8;
+constexpr std::uint8_t largest_element = 8;
 
 void finish(const AsyncCopies::Copy& copy) {
   std::memcpy(copy.to, copy.from, copy.bytes);
@@ -70,7 +70,7 @@ void start_copies(Warp& warp, const Step& step, Mask mask) {
   }
   if (readers != 0) {
     WarpAccess source{AccessKind::read, bytes, readers, &addresses.global, warp.index(), &step.at};
-    source.element_bytes = std::min(largest_element, bytes);
+    source.element_bytes = std::min<std::uint8_t>(largest_element, bytes);
     warp.account_global(source);
   }
   const WarpAccess target{AccessKind::write, bytes, mask, &addresses.shared, warp.index(), &step.at};

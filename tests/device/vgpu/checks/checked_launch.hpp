@@ -64,7 +64,7 @@ class CheckedLaunchTest : public ::testing::Test {
     return access_;
   }
   //! The same, whose elements of this size may hold padding.
-  const WarpAccess& of_elements(const WarpAccess&, std::uint32_t bytes) {
+  const WarpAccess& of_elements(const WarpAccess&, std::uint8_t bytes) {
     access_.element_bytes = bytes;
     return access_;
   }
