@@ -137,12 +137,11 @@ void GlobalRaces::hand_over(const WarpAccess& access) {
 }
 
 void GlobalRaces::fail(const WarpAccess& access, int lane, std::uint64_t address, const BlockParty& earlier) const {
-  report(
-      FaultKind::global_race,
-      fmt::format("{} {}, which block {} {} at {}, and nothing orders the two", verb_of(access.kind),
-                  describe_global(*block_.launch->memory, address),
-                  text_of(index_in(earlier.block, block_.launch->grid)), verb_of(earlier.kind), place_of(*earlier.at)),
-      block_, access, lane);
+  report(FaultKind::global_race,
+         fmt::format("{} {}, which block {} {} at {}, and nothing orders the two", verb_of(access.kind),
+                     block_.launch->memory->describe(address), text_of(index_in(earlier.block, block_.launch->grid)),
+                     verb_of(earlier.kind), place_of(*earlier.at)),
+         block_, access, lane);
 }
 
 }  // namespace cudal1::vgpu

@@ -99,7 +99,8 @@ void SharedRaces::enter(const WarpAccess& access, std::uint32_t stamp) {
 }
 
 void SharedRaces::enter_lanes(const WarpAccess& access, std::uint32_t stamp, std::uint64_t address, Mask lanes) {
-  const Party now{access.at, stamp, lanes, static_cast<std::uint16_t>(access.warp), access.kind, access.strong};
+  const Party now{access.at,   stamp,         lanes,       static_cast<std::uint16_t>(access.warp),
+                  access.kind, access.strong, access.guess};
   std::optional<std::uint32_t> value;
   for (std::uint64_t offset = 0; offset < access.bytes; offset += piece_bytes_) {
     if (access.values && access.kind == AccessKind::write) {

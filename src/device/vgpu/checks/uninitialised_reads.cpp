@@ -11,6 +11,12 @@ std::uint64_t whole_words(std::uint64_t bytes) {
   return (bytes + bytes_per_mark_word - 1) / bytes_per_mark_word * bytes_per_mark_word;
 }
 
+//! Of an atomic every byte counts: nobody keeps padding there.
+std::uint64_t unwritten(const WarpAccess& access, std::uint64_t address, std::uint64_t missing) {
+  if (missing == 0 || access.kind == AccessKind::atomic) return missing;
+  return bare_elements(missing, address, access.bytes, access.element_bytes);
+}
+
 //! The first byte that is missing.
 std::uint64_t first_of(std::uint64_t missing, std::uint64_t address) {
   return address / bytes_per_mark_word * bytes_per_mark_word + static_cast<std::uint64_t>(std::countr_zero(missing));
@@ -61,7 +67,7 @@ bool UninitialisedReads::reads_what_was_written(const WarpAccess& access) const 
 void UninitialisedReads::shared_lane(const WarpAccess& access, int lane) {
   const std::uint64_t address = (*access.addresses)[static_cast<std::size_t>(lane)];
   if (access.kind != AccessKind::write)
-    if (const std::uint64_t missing = shared_.missing(address, access.bytes))
+    if (const std::uint64_t missing = unwritten(access, address, shared_.missing(address, access.bytes)))
       fail(access, lane, fmt::format("byte {} of shared memory", first_of(missing, address)));
   if (access.kind != AccessKind::read) shared_.set(address, access.bytes);
 }
@@ -75,7 +81,7 @@ void UninitialisedReads::local_lane(const WarpAccess& access, int lane) {
   const std::uint64_t own = thread * local_stride_;
   const std::uint64_t address = own + (*access.addresses)[static_cast<std::size_t>(lane)];
   if (access.kind != AccessKind::write)
-    if (const std::uint64_t missing = local_.missing(address, access.bytes))
+    if (const std::uint64_t missing = unwritten(access, address, local_.missing(address, access.bytes)))
       fail(access, lane, fmt::format("byte {} of its local memory", first_of(missing, address) - own));
   if (access.kind != AccessKind::read) local_.set(address, access.bytes);
 }
@@ -100,8 +106,8 @@ void UninitialisedReads::global_lane(const WarpAccess& access, int lane) {
   ScratchMarks::Range* range = range_at(address);
   if (!range || range->complete()) return;
   if (access.kind != AccessKind::write)
-    if (const std::uint64_t missing = range->missing(address, access.bytes))
-      fail(access, lane, describe_global(*block_.launch->memory, first_of(missing, address)));
+    if (const std::uint64_t missing = unwritten(access, address, range->missing(address, access.bytes)))
+      fail(access, lane, block_.launch->memory->describe(first_of(missing, address)));
   if (access.kind != AccessKind::read) range->set(address, access.bytes);
 }
 

@@ -17,13 +17,17 @@ class AsyncCopies {
     const std::byte* from;
     std::uint32_t bytes, zeros;  //!< zeros follow what is copied
     int lane;
+    const ptx::Location* at;
+    std::uint32_t number;  //!< which copy of the warp's: its lanes have the same
   };
+  std::uint32_t next_number() { return copies_++; }
   void start(const Copy& copy) { open_.push_back(copy); }
   void commit(Mask mask);
-  //! Of the groups that these lanes have committed all but the latest `left`.
-  void wait(Mask mask, std::uint32_t left);
+  //! Of the groups that these lanes have committed all but the latest `left`. Puts what has ended behind `ended`,
+  //! unless that is null.
+  void wait(Mask mask, std::uint32_t left, std::vector<Copy>* ended);
   //! Those in no group, too.
-  void wait_for_all(Mask mask);
+  void wait_for_all(Mask mask, std::vector<Copy>* ended);
   void forget() {
     open_.clear();
     groups_.clear();
@@ -34,6 +38,7 @@ class AsyncCopies {
     std::vector<Copy> copies;
     Mask lanes;  // that wait for it or may
   };
+  std::uint32_t copies_ = 0;
   std::vector<Copy> open_;
   std::vector<Group> groups_;  // the oldest first
 };

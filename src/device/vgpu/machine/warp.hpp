@@ -76,6 +76,7 @@ class alignas(64) Warp {
 
   //! Where `bytes` bytes at this address lie on the host. Throws KernelFault.
   std::byte* global(std::uint64_t address, std::uint64_t bytes, bool write, int lane, const Step& step);
+  void check_alignment(std::uint64_t address, std::uint64_t bytes, int lane, const Step& step) const;  //!< of global
   std::byte* shared(std::uint64_t address, std::uint64_t bytes, int lane, const Step& step);
   std::byte* local(std::uint64_t address, std::uint64_t bytes, int lane, const Step& step);
   std::byte* generic(std::uint64_t address, std::uint64_t bytes, bool write, int lane, const Step& step);
@@ -154,17 +155,21 @@ class alignas(64) Warp {
     end_stretch(++group.pc, mask);
     group.wait = Wait::barrier;
     group.barrier = registers_.words<std::uint32_t>(step.operation.operands[0])[0];
-    if (!block_.barriers.arrive_whole(index(), group.barrier, mask))
+    if (!block_.barriers.arrive_whole(index(), group.barrier, mask, group.pc - 1))
       arrive(step, group.barrier, 0, mask);
     else if (block_.barriers.is_complete(group.barrier))
       open_barriers();
   }
   void wait(Group& group, Mask mask, Group waiting);
   void arrive(const Step& step, std::uint32_t barrier, std::uint32_t threads, Mask mask);
+  // In divergent_barriers.cpp. Throw KernelFault.
+  void check_place(const Step& step, std::uint32_t barrier, std::uint32_t threads, Mask mask) const;
+  void check_place_against(const Warp& other, const Step& step, std::uint32_t barrier, int lane) const;
   void open_barriers();
   void release(std::uint32_t barrier);
   void write_barrier_result(const Step& step, std::uint32_t barrier, Mask mask);
   void check_members(const Step& step, Mask lanes, Mask members) const;
+  [[noreturn]] void fail_incomplete(const Step& step, Mask lanes) const;
 
   // What is counted
   void begin_stretch(std::uint32_t pc, Mask lanes) {
@@ -181,7 +186,6 @@ class alignas(64) Warp {
   [[noreturn]] void fail_endless(std::uint32_t end, Mask lanes) const;
 
   // Memory
-  void check_alignment(std::uint64_t address, std::uint64_t bytes, int lane, const Step& step) const;
   std::byte* global_range(AccessPattern& pattern, std::uint64_t first, AccessKind kind, const Step& step);
   std::byte* shared_range(AccessPattern& pattern, std::uint64_t first, AccessKind kind, const Step& step);
   bool find_segment(AccessPattern& pattern, std::uint64_t lowest, std::uint64_t bytes) const;

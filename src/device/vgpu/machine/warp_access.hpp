@@ -20,6 +20,8 @@ struct WarpAccess {
   std::uint32_t warp = 0;  //!< in its block
   const ptx::Location* at = nullptr;
   bool strong = false;                    //!< volatile, relaxed, acquire or release: meant to meet others of its kind
+  bool guess = false;                     //!< a read that a compare-and-swap puts to the test
+  std::uint8_t element_bytes = 1;         //!< of what is read as one and may hold padding; 1: nothing may
   const std::uint32_t* values = nullptr;  //!< that a write of at most 4 bytes stores, by lane; null: not known
 };
 
