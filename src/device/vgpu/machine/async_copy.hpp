@@ -24,6 +24,8 @@ class AsyncCopies {
   void wait(Mask mask, std::uint32_t left);
   //! Those in no group, too.
   void wait_for_all(Mask mask);
+  //! How much there is.
+  std::size_t pending() const { return open_.size() + groups_.size(); }
   void forget() {
     open_.clear();
     groups_.clear();

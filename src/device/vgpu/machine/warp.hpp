@@ -98,8 +98,13 @@ class alignas(64) Warp {
   //! Lanes with this value in a register of 32 bits.
   Mask lanes_with(Slot slot, std::uint32_t value);
 
+  //! Everything that says what it does next.
+  void add_to(Fingerprint& state);
+
   //! All that have not ended wait for something that will not happen.
   [[noreturn]] void fail_waiting() const;
+  //! It goes round a loop for ever.
+  [[noreturn]] void fail_endless() const;
   [[noreturn]] void fail(FaultKind kind, const std::string& message, int lane, const Step& step,
                          std::optional<std::uint64_t> address = std::nullopt) const;
 
