@@ -19,7 +19,7 @@ SharedRaces::SharedRaces(const BlockPlace& block, const BlockOrder& order)
 void SharedRaces::access(const WarpAccess& access) {
   if (generation_ != order_.generation()) begin_generation();
   if (!precise_) {
-    if (!written_ && access.kind == AccessKind::read) return note(access, LaneShape::scattered);
+    if (!written_ && access.kind == AccessKind::read) return note(access, access.shape.value_or(LaneShape::scattered));
     if (!written_) filter_notes();
     const LaneShape shape = shape_of(access);
     precise_ = access.kind == AccessKind::atomic || filter_.overlaps(access, shape);

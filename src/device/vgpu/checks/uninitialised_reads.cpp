@@ -49,6 +49,12 @@ bool UninitialisedReads::shared_together(const WarpAccess& access) {
 }
 
 bool UninitialisedReads::reads_what_was_written(const WarpAccess& access) const {
+  if (const LaneShape shape = access.shape.value_or(LaneShape::scattered); shape != LaneShape::scattered) {
+    bool all = true;
+    for_each_part(access, shape,
+                  [&](std::uint64_t address, std::uint64_t bytes) { all = all && shared_.has_range(address, bytes); });
+    return all;
+  }
   std::uint64_t missing = 0, last = ~std::uint64_t{0};
   for (Mask rest = access.mask; rest != 0; rest &= rest - 1) {
     const std::uint64_t address = (*access.addresses)[static_cast<std::size_t>(std::countr_zero(rest))];

@@ -3,7 +3,9 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
+#include "device/vgpu/machine/lane_shape.hpp"
 #include "device/vgpu/machine/lanes.hpp"
 #include "device/vgpu/ptx/syntax.hpp"
 
@@ -21,6 +23,7 @@ struct WarpAccess {
   const ptx::Location* at = nullptr;
   bool strong = false;                    //!< volatile, relaxed, acquire or release: meant to meet others of its kind
   const std::uint32_t* values = nullptr;  //!< that a write of at most 4 bytes stores, by lane; null: not known
+  std::optional<LaneShape> shape;         //!< where somebody has looked already
 };
 
 }  // namespace cudal1::vgpu

@@ -24,8 +24,10 @@ CUDAL1_WIDE_VECTORS __attribute__((noinline)) void load_any_shape(Registers& reg
   load_all<true, u32, u32, vector>(Columns<u32, vector>(registers, step), reach);
 }
 
-bool is_same(Shape shape) { return shape == Shape::same || shape == Shape::same_by_eights; }
-bool is_consecutive(Shape shape) { return shape == Shape::consecutive || shape == Shape::consecutive_by_eights; }
+bool is_same(LaneShape shape) { return shape == LaneShape::same || shape == LaneShape::same_by_eights; }
+bool is_consecutive(LaneShape shape) {
+  return shape == LaneShape::consecutive || shape == LaneShape::consecutive_by_eights;
+}
 
 }  // namespace
 
