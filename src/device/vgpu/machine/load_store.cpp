@@ -92,7 +92,7 @@ struct AccessHandler {
   }
   //! Inner loops mostly go on through memory as they did before. Apart, that needs no stack and half the time.
   CUDAL1_WIDE_VECTORS static void wide(Warp& warp, const Step& step, Mask mask) {
-    if (mask != full_mask || !warp.counts_unwatched()) return wide_anywhere(warp, step, mask);
+    if (mask != full_mask || !warp.counts()) return wide_anywhere(warp, step, mask);
     const Reach reach = warp.reach_again(step, vector * sizeof(T), storing ? AccessKind::write : AccessKind::read);
     if (!reach.first) return wide_anywhere(warp, step, mask);
     const Columns<Register, vector> columns(warp.registers(), step);

@@ -83,12 +83,12 @@ class alignas(64) Warp {
   //! The same for a whole access, whose address is the step's first operand plus its offset: checked, counted and
   //! shown to the observer. Good until the next call. Throws KernelFault. Defined in reach.hpp.
   Reach reach(const Step& step, Mask mask, std::uint32_t bytes, AccessKind kind);
-  //! The same for all lanes, where the addresses are as before but for the first and nobody watches; else nowhere.
+  //! The same for all lanes, where the addresses are as before but for the first; else nowhere.
   Reach reach_again(const Step& step, std::uint32_t bytes, AccessKind kind);
   Reach reach_shared_again(const Step& step, std::uint32_t bytes);
   Reach reach_global_again(const Step& step, std::uint32_t bytes, AccessKind kind);
   //! Whether these are worth a try.
-  bool counts_unwatched() const { return block_.tally && !block_.observer; }
+  bool counts() const { return block_.tally != nullptr; }
 
   // Counts an access and shows it to the observer, for instructions that find their places themselves.
   void account_global(const WarpAccess& access);

@@ -79,7 +79,7 @@ CUDAL1_WIDE_VECTORS std::uint32_t Warp::run_whole(Group& group, std::uint32_t pc
   const Step* const steps = block_.kernel->steps.data();
   std::byte* const registers = registers_.words<std::byte>(0);
   constexpr std::uint32_t never = 0xffff;
-  const std::uint32_t word = counts_unwatched() ? 4 : never, vectors = counts_unwatched() ? 16 : never;
+  const std::uint32_t word = counts() ? 4 : never, vectors = counts() ? 16 : never;
   for (const Step* step = steps + pc;;) {
     const Operation& operation = step->operation;
     switch (step->quick) {
