@@ -105,6 +105,18 @@ TEST_F(WaitingForLong, WhoReadsOnAndOnWithoutWaiting) {
   EXPECT_EQ(y_[0], 3u * (400000 / 1024 + 1));
 }
 
+TEST_F(WaitingForLong, WhoLooksNowAndThenWhetherToStop) {
+  std::string work;
+  for (int i = 0; i < 40; ++i) work += "mad.lo.s32 %r9, %r9, 5, %r8;\n";
+  load(
+      "mov.u32 %r8, 0;\nmov.u32 %r9, 0;\nLOOP:\nld.volatile.global.u32 %r7, [%rd3];\nsetp.ne.u32 %p2, %r7, 0;\n"
+      "@%p2 bra DONE;\n" +
+      work +
+      "add.s32 %r8, %r8, 1;\nsetp.lt.u32 %p3, %r8, 200000;\n@%p3 bra LOOP;\nst.global.u32 [%rd2], %r8;\nDONE:\n");
+  EXPECT_NO_THROW(run(1, 32));
+  EXPECT_EQ(y_[0], 200000u);
+}
+
 TEST_F(WaitingForLong, TheChecksMissNothing) {
   struct Seen : AccessObserver {
     explicit Seen(std::uint64_t& all) : count(all) {}

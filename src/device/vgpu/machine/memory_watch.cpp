@@ -17,6 +17,7 @@ void MemoryWatch::note_poll(const WarpAccess& access, Index3 block) {
   if (access.kind != AccessKind::atomic && !access.strong) return;
   Fingerprint addresses;
   for_each_lane(access.mask, [&](int lane) { addresses.add((*access.addresses)[static_cast<std::size_t>(lane)]); });
+  ++poll_count_;
   Poll& poll = polls_[{block, access.warp}][access.at];
   if (poll.times++ > 0 && poll.addresses != addresses.value()) poll.same = false;
   poll.addresses = addresses.value();

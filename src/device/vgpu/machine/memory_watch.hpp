@@ -23,6 +23,8 @@ class MemoryWatch {
   bool saw_global() const { return saw_global_; }
   //! Warps whose atomics and strong accesses went to the same places again and again.
   std::size_t polling_warps() const;
+  //! How often they went there, all together.
+  std::uint64_t polls() const { return poll_count_; }
 
   struct Place {
     ptx::Location at;
@@ -58,6 +60,7 @@ class MemoryWatch {
   const GlobalMemory& memory_;
   std::map<std::uint64_t, Before> before_;  // by address, what lay there before the first write
   std::map<WarpPlace, std::map<const ptx::Location*, Poll>> polls_;
+  std::uint64_t poll_count_ = 0;
   bool too_much_ = false;
   bool saw_global_ = false;
   std::optional<Place> first_;

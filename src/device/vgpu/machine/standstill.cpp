@@ -40,6 +40,7 @@ void Standstill::end_turn(const std::vector<Block*>& blocks, std::uint64_t left)
 
 void Standstill::begin_look(const std::vector<Block*>& blocks) {
   watch_.emplace(memory_);
+  instructions_before_ = instructions(blocks);
   fingerprints_.clear();
   for (Block* block : blocks) {
     fingerprints_.push_back(block->fingerprint());
@@ -63,15 +64,20 @@ bool Standstill::stands_still(const std::vector<Block*>& blocks) const {
   return true;
 }
 
+bool Standstill::only_polls(const std::vector<Block*>& blocks) const {
+  const std::uint64_t now = instructions(blocks);
+  return nothing_was_changed() && watch_->polling_warps() == busy_warps(blocks) && now >= instructions_before_ &&
+         now - instructions_before_ <= most_instructions_a_poll * watch_->polls();
+}
+
 bool Standstill::polls_for_too_long(const std::vector<Block*>& blocks) {
-  const std::uint64_t warps = busy_warps(blocks), now = instructions(blocks);
-  const bool only_polls = nothing_was_changed() && watch_->polling_warps() == warps;
-  if (!only_polls || now < polling_since_.value_or(now)) {
+  const std::uint64_t now = instructions(blocks);
+  if (!only_polls(blocks) || now < polling_since_.value_or(now)) {
     polling_since_.reset();
     return false;
   }
   if (!polling_since_) polling_since_ = now;
-  return (now - *polling_since_) / warps > most_polling_instructions;
+  return now - *polling_since_ > most_polling_instructions + most_of_a_warp * busy_warps(blocks);
 }
 
 void Standstill::fail(FaultKind kind, const std::vector<Block*>& blocks, std::uint64_t left) const {

@@ -25,13 +25,16 @@ class Standstill {
  private:
   // Looks at the turn behind the 16th, 32nd, 64th …: what takes long is looked at seldom.
   static constexpr std::uint64_t first_look = 16;
-  //! Of a warp, as long as all warps only poll: some 0.1 s of a GPU, where each look at memory takes hundreds of
-  //! clocks.
-  static constexpr std::uint64_t most_polling_instructions = 1 << 20;
+  //! Between two looks at the same places who only polls does little else.
+  static constexpr std::uint64_t most_instructions_a_poll = 16;
+  //! As long as all warps only poll: for all together, and for each. Some 10 ms of a GPU and more, where each look at
+  //! memory takes hundreds of clocks.
+  static constexpr std::uint64_t most_polling_instructions = 1 << 22, most_of_a_warp = 1 << 16;
 
   void begin_look(const std::vector<Block*>& blocks);
   bool nothing_was_changed() const;
   bool stands_still(const std::vector<Block*>& blocks) const;
+  bool only_polls(const std::vector<Block*>& blocks) const;
   bool polls_for_too_long(const std::vector<Block*>& blocks);
   void end_look(const std::vector<Block*>& blocks);
   [[noreturn]] void fail(FaultKind kind, const std::vector<Block*>& blocks, std::uint64_t left) const;
@@ -41,6 +44,7 @@ class Standstill {
   std::uint64_t turns_ = 0;
   std::optional<MemoryWatch> watch_;            // while it looks
   std::vector<std::uint64_t> fingerprints_;     // before that turn, by block
+  std::uint64_t instructions_before_ = 0;       // that turn
   std::optional<std::uint64_t> polling_since_;  // how many instructions these blocks had then
 };
 
