@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <map>
 
-#include <algorithm>
-
 namespace cudal1::bench {
 namespace {
 

@@ -50,6 +50,14 @@ inline AddressRange range_of(const WarpAccess& access) {
   if (access.shape == LaneShape::same) return {first, first + access.bytes};
   if (access.shape == LaneShape::consecutive) return {first, first + std::uint64_t{warp_size} * access.bytes};
   AddressRange range{~std::uint64_t{0}, 0};
+  if (access.mask == full_mask) {
+    for (const std::uint64_t address : *access.addresses) {
+      range.begin = std::min(range.begin, address);
+      range.end = std::max(range.end, address);
+    }
+    range.end += access.bytes;
+    return range;
+  }
   for (Mask rest = access.mask; rest != 0; rest &= rest - 1) {
     const std::uint64_t address = (*access.addresses)[static_cast<std::size_t>(std::countr_zero(rest))];
     range.begin = std::min(range.begin, address);
