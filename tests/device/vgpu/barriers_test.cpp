@@ -202,17 +202,6 @@ TEST_F(Spinning, BlocksMeetAtACounter) {
   for (std::uint32_t block = 0; block < 39; ++block) EXPECT_EQ(y_[200 + block], 101 + block);
 }
 
-TEST_F(Spinning, BlocksThatWaitForOneThatHasNoPlaceEndByTheirBudget) {
-  load(
-      "atom.global.add.u32 %r6, [%rd4], 1;\nWAIT:\nld.volatile.global.u32 %r7, [%rd4];\nsetp.lt.u32 %p2, %r7, %r2;\n"
-      ".loc 1 9 1\n@%p2 bra WAIT;\n");
-  launch_.resident_blocks = 3;
-  launch_.most_instructions = 20'000;
-  EXPECT_NO_THROW(run(3, 1, 3));
-  y_[0] = 0;
-  EXPECT_THROW(run(4, 1, 4), KernelFault);
-}
-
 TEST_F(Spinning, TheBudgetIsTheLaunchs) {
   load("mov.u32 %r6, 0;\nLOOP:\nadd.s32 %r6, %r6, 1;\nsetp.lt.u32 %p1, %r6, 100;\n@%p1 bra LOOP;\n");
   launch_.most_instructions = 2000;  // a block takes 312

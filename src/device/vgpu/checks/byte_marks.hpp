@@ -59,6 +59,13 @@ class ByteMarks {
   std::uint64_t missing(std::uint64_t address, std::uint32_t bytes) const {
     return mark_bits(address, bytes) & ~words_[address / bytes_per_mark_word];
   }
+  bool has_range(std::uint64_t begin, std::uint64_t bytes) const {
+    std::uint64_t missing = 0;
+    for_each_mark_word(begin, bytes, [&](std::uint64_t address, std::uint64_t bits) {
+      missing |= bits & ~words_[address / bytes_per_mark_word];
+    });
+    return missing == 0;
+  }
   bool complete() const { return missing_ == 0; }
 
  private:

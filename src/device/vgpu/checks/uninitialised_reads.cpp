@@ -7,6 +7,8 @@
 namespace cudal1::vgpu {
 namespace {
 
+constexpr std::uint64_t whole_range_bytes = 1024;  // that is looked at as a whole
+
 std::uint64_t whole_words(std::uint64_t bytes) {
   return (bytes + bytes_per_mark_word - 1) / bytes_per_mark_word * bytes_per_mark_word;
 }
@@ -55,6 +57,16 @@ bool UninitialisedReads::shared_together(const WarpAccess& access) {
 }
 
 bool UninitialisedReads::reads_what_was_written(const WarpAccess& access) const {
+  if (const LaneShape shape = access.shape.value_or(LaneShape::scattered); shape != LaneShape::scattered) {
+    bool all = true;
+    for_each_part(access, shape,
+                  [&](std::uint64_t address, std::uint64_t bytes) { all = all && shared_.has_range(address, bytes); });
+    return all;
+  }
+  // Lanes apart mostly read from a part of memory that is all written.
+  if (const AddressRange range = range_of(access);
+      range.end - range.begin <= whole_range_bytes && shared_.has_range(range.begin, range.end - range.begin))
+    return true;
   std::uint64_t missing = 0, last = ~std::uint64_t{0};
   for (Mask rest = access.mask; rest != 0; rest &= rest - 1) {
     const std::uint64_t address = (*access.addresses)[static_cast<std::size_t>(std::countr_zero(rest))];

@@ -28,6 +28,8 @@ class AsyncCopies {
   void wait(Mask mask, std::uint32_t left, std::vector<Copy>* ended);
   //! Those in no group, too.
   void wait_for_all(Mask mask, std::vector<Copy>* ended);
+  //! How much there is.
+  std::size_t pending() const { return open_.size() + groups_.size(); }
   void forget() {
     open_.clear();
     groups_.clear();

@@ -113,6 +113,24 @@ void Warp::fail_waiting() const {
        lane, steps[group.wait == Wait::lanes ? group.pc : group.pc - 1]);
 }
 
+void Warp::fail_endless() const {
+  const auto runs = std::ranges::find(groups(), Wait::nothing, &Group::wait);
+  fail_endless(runs->pc + 1, runs->mask);
+}
+
+void Warp::add_to(Fingerprint& state) {
+  state.add(live_);
+  for (const Group& group : groups()) {
+    state.add(std::uint64_t{group.pc} << 32 | group.mask);
+    state.add(static_cast<std::uint64_t>(group.wait) << 32 | group.barrier);
+    state.add(group.members);
+  }
+  state.add({registers_.words<std::byte>(0), block_.kernel->registers->bytes()});
+  state.add(local_);
+  state.add(async_copies_.pending());
+  call_stack_.add_to(state);
+}
+
 // --- which lanes go on
 
 bool Warp::any_group_can_run() const {

@@ -84,12 +84,12 @@ class alignas(64) Warp {
   //! The same for a whole access, whose address is the step's first operand plus its offset: checked, counted and
   //! shown to the observer. Good until the next call. Throws KernelFault. Defined in reach.hpp.
   Reach reach(const Step& step, Mask mask, std::uint32_t bytes, AccessKind kind);
-  //! The same for all lanes, where the addresses are as before but for the first and nobody watches; else nowhere.
+  //! The same for all lanes, where the addresses are as before but for the first; else nowhere.
   Reach reach_again(const Step& step, std::uint32_t bytes, AccessKind kind);
   Reach reach_shared_again(const Step& step, std::uint32_t bytes);
   Reach reach_global_again(const Step& step, std::uint32_t bytes, AccessKind kind);
   //! Whether these are worth a try.
-  bool counts_unwatched() const { return block_.tally && !block_.observer; }
+  bool counts() const { return block_.tally != nullptr; }
 
   // Counts an access and shows it to the observer, for instructions that find their places themselves.
   void account_global(const WarpAccess& access);
@@ -99,8 +99,13 @@ class alignas(64) Warp {
   //! Lanes with this value in a register of 32 bits.
   Mask lanes_with(Slot slot, std::uint32_t value);
 
+  //! Everything that says what it does next.
+  void add_to(Fingerprint& state);
+
   //! All that have not ended wait for something that will not happen.
   [[noreturn]] void fail_waiting() const;
+  //! It goes round a loop for ever.
+  [[noreturn]] void fail_endless() const;
   [[noreturn]] void fail(FaultKind kind, const std::string& message, int lane, const Step& step,
                          std::optional<std::uint64_t> address = std::nullopt) const;
 

@@ -3,7 +3,9 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
+#include "device/vgpu/machine/lane_shape.hpp"
 #include "device/vgpu/machine/lanes.hpp"
 #include "device/vgpu/ptx/syntax.hpp"
 
@@ -23,6 +25,7 @@ struct WarpAccess {
   bool guess = false;                     //!< a read that a compare-and-swap puts to the test
   std::uint8_t element_bytes = 1;         //!< of what is read as one and may hold padding; 1: nothing may
   const std::uint32_t* values = nullptr;  //!< that a write of at most 4 bytes stores, by lane; null: not known
+  std::optional<LaneShape> shape;         //!< where somebody has looked already
 };
 
 }  // namespace cudal1::vgpu

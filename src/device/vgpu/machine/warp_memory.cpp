@@ -77,7 +77,9 @@ void Warp::show(const AccessPattern& pattern, std::uint64_t first, AccessKind ki
   std::array<std::uint64_t, warp_size> addresses;
   for (std::size_t lane = 0; lane < warp_size; ++lane)
     addresses[lane] = first + static_cast<std::uint64_t>(pattern.deltas[lane]);
-  (block_.observer->*to)(described(kind, pattern.bytes, pattern.mask, addresses, step));
+  WarpAccess access = described(kind, pattern.bytes, pattern.mask, addresses, step);
+  access.shape = pattern.shape;
+  (block_.observer->*to)(access);
 }
 
 WarpAccess Warp::described(AccessKind kind, std::uint32_t bytes, Mask mask,

@@ -35,6 +35,7 @@ const std::map<std::string, FaultKind> expectations{
     {"copy_in_flight", FaultKind::shared_race},
     {"inactive_lane", FaultKind::inactive_lane},
     {"endless_loop", FaultKind::too_many_instructions},
+    {"polling_for_ever", FaultKind::deadlock},
     {"division_by_zero", FaultKind::division_by_zero},
     {"uninitialised_shared", FaultKind::uninitialised_read},
     {"uninitialised_local", FaultKind::uninitialised_read},
