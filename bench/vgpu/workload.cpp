@@ -16,12 +16,15 @@ namespace {
 
 using namespace vgpu;
 
-ptx::Module compiled() {
-  std::vector<std::string> kernels{"copy"};
-  for (const Case& one : all_cases()) kernels.push_back(one.kernel);
-  const auto result = ClangCompiler().compile({kernel_source, kernels, "sm_86"});
+std::map<std::string, Kernel> compiled() {
+  std::vector<std::string> names{"copy"};
+  for (const Case& one : all_cases()) names.push_back(one.kernel);
+  const auto result = ClangCompiler().compile({kernel_source, names, "sm_86"});
   if (!result) throw Error(result.failure().message);
-  return ptx::parse(result.value().binary);
+  const ptx::Module module = ptx::parse(result.value().binary);
+  std::map<std::string, Kernel> kernels;
+  for (const std::string& name : names) kernels.emplace(name, decode(module, *module.find(name), {}));
+  return kernels;
 }
 
 double cpu_clock() {
@@ -71,7 +74,7 @@ RunTime best(const RunTime& a, const RunTime& b) {
           std::max(a.warp_instructions, b.warp_instructions)};
 }
 
-Workload::Workload(std::size_t floats) : module_(compiled()), a_(floats), b_(floats), c_(floats) {
+Workload::Workload(std::size_t floats) : kernels_(compiled()), a_(floats), b_(floats), c_(floats) {
   for (std::size_t i = 0; i < floats; ++i) {
     a_[i] = static_cast<float>(i % 7) - 3.0f;
     b_[i] = static_cast<float>(i % 5) - 2.0f;
@@ -79,7 +82,7 @@ Workload::Workload(std::size_t floats) : module_(compiled()), a_(floats), b_(flo
 }
 
 RunTime Workload::run(const Case& one, const RunOptions& options) {
-  const Kernel kernel = decode(module_, *module_.find(one.kernel), {});
+  const Kernel& kernel = kernels_.at(one.kernel);
   const double cpu_begin = cpu_clock();
   const auto begin = std::chrono::steady_clock::now();
   const KernelCounters counters = launch(kernel, one, options);

@@ -1,13 +1,13 @@
 // Kernels on the virtual GPU's machine, and how long they take.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
 #include "device/vgpu/checks/check_options.hpp"
 #include "device/vgpu/machine/counters.hpp"
 #include "device/vgpu/machine/step.hpp"
-#include "device/vgpu/ptx/syntax.hpp"
 
 namespace cudal1::bench {
 
@@ -52,7 +52,7 @@ class Workload {
 
  private:
   vgpu::KernelCounters launch(const vgpu::Kernel& kernel, const Case& one, const RunOptions& options);
-  ptx::Module module_;
+  std::map<std::string, vgpu::Kernel> kernels_;  // decoded once, as those of a plan are
   std::vector<float> a_, b_, c_;
 };
 

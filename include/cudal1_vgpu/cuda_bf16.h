@@ -107,6 +107,26 @@ CUDAL1_DEVICE __nv_bfloat162 h_add(__nv_bfloat162 a, __nv_bfloat162 b) { return 
 CUDAL1_DEVICE __nv_bfloat162 h_sub(__nv_bfloat162 a, __nv_bfloat162 b) { return h_fma(b, bf16_pair_of(0xbf80), a); }
 CUDAL1_DEVICE __nv_bfloat162 h_mul(__nv_bfloat162 a, __nv_bfloat162 b) { return h_fma(a, b, bf16_pair_of(0x8000)); }
 
+// Saturated: between 0 and 1, NaN gives 0.
+CUDAL1_DEVICE __nv_bfloat16 saturated(__nv_bfloat16 a) { return __nv_bfloat16(saturatef(static_cast<float>(a))); }
+CUDAL1_DEVICE __nv_bfloat162 saturated(__nv_bfloat162 a) { return __nv_bfloat162(saturated(a.x), saturated(a.y)); }
+template <class T>
+CUDAL1_DEVICE T h_add_saturated(T a, T b) {
+  return saturated(h_add(a, b));
+}
+template <class T>
+CUDAL1_DEVICE T h_sub_saturated(T a, T b) {
+  return saturated(h_sub(a, b));
+}
+template <class T>
+CUDAL1_DEVICE T h_mul_saturated(T a, T b) {
+  return saturated(h_mul(a, b));
+}
+template <class T>
+CUDAL1_DEVICE T h_fma_saturated(T a, T b, T c) {
+  return saturated(h_fma(a, b, c));
+}
+
 }  // namespace cudal1_vgpu
 
 CUDAL1_HALF_ARITHMETIC(__nv_bfloat16, __nv_bfloat162)
@@ -114,8 +134,7 @@ CUDAL1_HALF_COMPARISONS(__nv_bfloat16, __nv_bfloat162)
 CUDAL1_HALF_OPERATORS(__nv_bfloat16, __nv_bfloat162)
 CUDAL1_HALF_FUNCTIONS(__nv_bfloat16, __nv_bfloat162)
 CUDAL1_HALF_MEMORY(__nv_bfloat16, __nv_bfloat162)
-CUDAL1_DEVICE __nv_bfloat16 __hmin_nan(__nv_bfloat16 a, __nv_bfloat16 b) { return cudal1_vgpu::h_min_nan(a, b); }
-CUDAL1_DEVICE __nv_bfloat16 __hmax_nan(__nv_bfloat16 a, __nv_bfloat16 b) { return cudal1_vgpu::h_max_nan(a, b); }
+CUDAL1_HALF_FUNCTION(__nv_bfloat16, __nv_bfloat162, tanh_approx, __tanhf)
 
 // --- conversions
 // -------------------------------------------------------------------------------------------------------
@@ -151,9 +170,51 @@ CUDAL1_DEVICE unsigned short __bfloat16_as_ushort(__nv_bfloat16 a) { return a.__
 CUDAL1_DEVICE short __bfloat16_as_short(__nv_bfloat16 a) { return static_cast<short>(a.__x); }
 CUDAL1_DEVICE __nv_bfloat16 __ushort_as_bfloat16(unsigned short a) { return __nv_bfloat16_raw{a}; }
 CUDAL1_DEVICE __nv_bfloat16 __short_as_bfloat16(short a) { return __nv_bfloat16_raw{static_cast<unsigned short>(a)}; }
-CUDAL1_DEVICE __nv_bfloat16 __int2bfloat16_rn(int a) { return __nv_bfloat16(a); }
-CUDAL1_DEVICE int __bfloat162int_rn(__nv_bfloat16 a) { return __float2int_rn(a); }
-CUDAL1_DEVICE int __bfloat162int_rz(__nv_bfloat16 a) { return __float2int_rz(a); }
+CUDAL1_DEVICE __nv_bfloat162 __lows2bfloat162(__nv_bfloat162 a, __nv_bfloat162 b) { return __nv_bfloat162(a.x, b.x); }
+CUDAL1_DEVICE __nv_bfloat162 __highs2bfloat162(__nv_bfloat162 a, __nv_bfloat162 b) { return __nv_bfloat162(a.y, b.y); }
+
+namespace cudal1_vgpu {
+
+// Up or down: what is cut off moves one of the two directions away from zero.
+CUDAL1_DEVICE __nv_bfloat16 bf16_towards(float a, bool upwards) {
+  if (isnan(a)) return bf16_of(0x7fff);
+  const unsigned bits = bits_of(a);
+  const bool away = (bits & 0xffffu) != 0 && signbit(a) != upwards;
+  return bf16_of(static_cast<unsigned short>((bits >> 16) + (away ? 1u : 0u)));
+}
+// An integer as a float whose last bit says that something was cut off: right for whatever rounding comes next.
+CUDAL1_DEVICE float float_to_odd(long long a) {
+  const float near = __ll2float_rz(a);
+  return __float2ll_rz(near) == a ? near : float_of(bits_of(near) | 1u);
+}
+CUDAL1_DEVICE float float_to_odd(unsigned long long a) {
+  const float near = __ull2float_rz(a);
+  return __float2ull_rz(near) == a ? near : float_of(bits_of(near) | 1u);
+}
+
+}  // namespace cudal1_vgpu
+
+CUDAL1_DEVICE __nv_bfloat16 __float2bfloat16_rd(float a) { return cudal1_vgpu::bf16_towards(a, false); }
+CUDAL1_DEVICE __nv_bfloat16 __float2bfloat16_ru(float a) { return cudal1_vgpu::bf16_towards(a, true); }
+#define CUDAL1_CONVERT_TO_BF16(name, From, Wide, mode)                               \
+  CUDAL1_DEVICE __nv_bfloat16 __##name##2bfloat16_##mode(From a) {                   \
+    return __float2bfloat16_##mode(cudal1_vgpu::float_to_odd(static_cast<Wide>(a))); \
+  }
+#define CUDAL1_BF16_CONVERSIONS(mode)                                       \
+  CUDAL1_CONVERT_TO_BF16(int, int, long long, mode)                         \
+  CUDAL1_CONVERT_TO_BF16(uint, unsigned int, long long, mode)               \
+  CUDAL1_CONVERT_TO_BF16(ll, long long, long long, mode)                    \
+  CUDAL1_CONVERT_TO_BF16(ull, unsigned long long, unsigned long long, mode) \
+  CUDAL1_CONVERT_TO_BF16(short, short, long long, mode)                     \
+  CUDAL1_CONVERT_TO_BF16(ushort, unsigned short, long long, mode)           \
+  CUDAL1_HALF_TO_INTEGERS(__nv_bfloat16, bfloat16, mode)
+CUDAL1_BF16_CONVERSIONS(rn)
+CUDAL1_BF16_CONVERSIONS(rz)
+CUDAL1_BF16_CONVERSIONS(rd)
+CUDAL1_BF16_CONVERSIONS(ru)
+#undef CUDAL1_BF16_CONVERSIONS
+#undef CUDAL1_CONVERT_TO_BF16
+CUDAL1_HALF_TO_SMALL_INTEGERS(__nv_bfloat16, bfloat16)
 
 // --- atomics: compare and swap, the instruction needs sm_90; begun with a guess, since a plain read would be a race
 // --------------------------------------------------------------

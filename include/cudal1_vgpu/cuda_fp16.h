@@ -86,6 +86,7 @@ namespace cudal1_vgpu {
   }
 CUDAL1_HALF_INSTRUCTION_1(h_neg, "neg")
 CUDAL1_HALF_INSTRUCTION_1(h_abs, "abs")
+CUDAL1_HALF_INSTRUCTION_1(h_tanh, "tanh.approx")
 CUDAL1_HALF_INSTRUCTION_2(h_add, "add.rn")
 CUDAL1_HALF_INSTRUCTION_2(h_sub, "sub.rn")
 CUDAL1_HALF_INSTRUCTION_2(h_mul, "mul.rn")
@@ -110,32 +111,37 @@ CUDAL1_HALF_COMPARISONS(__half, __half2)
 CUDAL1_HALF_OPERATORS(__half, __half2)
 CUDAL1_HALF_FUNCTIONS(__half, __half2)
 CUDAL1_HALF_MEMORY(__half, __half2)
-CUDAL1_DEVICE __half __hmin_nan(__half a, __half b) { return cudal1_vgpu::h_min_nan(a, b); }
-CUDAL1_DEVICE __half __hmax_nan(__half a, __half b) { return cudal1_vgpu::h_max_nan(a, b); }
-CUDAL1_DEVICE __half2 __hmin2_nan(__half2 a, __half2 b) { return cudal1_vgpu::h_min_nan(a, b); }
-CUDAL1_DEVICE __half2 __hmax2_nan(__half2 a, __half2 b) { return cudal1_vgpu::h_max_nan(a, b); }
-CUDAL1_DEVICE __half __hadd_sat(__half a, __half b) { return cudal1_vgpu::h_add_saturated(a, b); }
-CUDAL1_DEVICE __half __hsub_sat(__half a, __half b) { return cudal1_vgpu::h_sub_saturated(a, b); }
-CUDAL1_DEVICE __half __hmul_sat(__half a, __half b) { return cudal1_vgpu::h_mul_saturated(a, b); }
-CUDAL1_DEVICE __half __hfma_sat(__half a, __half b, __half c) { return cudal1_vgpu::h_fma_saturated(a, b, c); }
-CUDAL1_DEVICE __half __hfma_relu(__half a, __half b, __half c) { return cudal1_vgpu::h_fma_relu(a, b, c); }
-CUDAL1_DEVICE __half2 __hfma2_relu(__half2 a, __half2 b, __half2 c) { return cudal1_vgpu::h_fma_relu(a, b, c); }
+CUDAL1_DEVICE __half htanh_approx(__half a) { return cudal1_vgpu::h_tanh(a); }
+CUDAL1_DEVICE __half2 h2tanh_approx(__half2 a) { return cudal1_vgpu::h_tanh(a); }
 
 // --- conversions
 // -------------------------------------------------------------------------------------------------------
 
 CUDAL1_DEVICE float __half2float(__half a) { return a; }
 CUDAL1_DEVICE __half __float2half(float a) { return __half(a); }
-CUDAL1_DEVICE __half __float2half_rn(float a) { return __half(a); }
 CUDAL1_DEVICE __half __double2half(double a) { return __half(a); }
-#define CUDAL1_CONVERT_HALF(name, instruction)                     \
-  CUDAL1_DEVICE __half name(float a) {                             \
-    unsigned short r;                                              \
-    asm("cvt." instruction ".f16.f32 %0, %1;" : "=h"(r) : "f"(a)); \
-    return __half_raw{r};                                          \
+#define CUDAL1_CONVERT_TO_HALF(name, From, constraint, instruction) \
+  CUDAL1_DEVICE __half name(From a) {                               \
+    unsigned short r;                                               \
+    asm("cvt." instruction " %0, %1;" : "=h"(r) : constraint(a));   \
+    return __half_raw{r};                                           \
   }
-CUDAL1_CONVERT_HALF(__float2half_rz, "rz")
-#undef CUDAL1_CONVERT_HALF
+#define CUDAL1_HALF_CONVERSIONS(mode, ptx_mode)                                           \
+  CUDAL1_CONVERT_TO_HALF(__float2half_##mode, float, "f", ptx_mode ".f16.f32")            \
+  CUDAL1_CONVERT_TO_HALF(__int2half_##mode, int, "r", ptx_mode ".f16.s32")                \
+  CUDAL1_CONVERT_TO_HALF(__uint2half_##mode, unsigned int, "r", ptx_mode ".f16.u32")      \
+  CUDAL1_CONVERT_TO_HALF(__ll2half_##mode, long long, "l", ptx_mode ".f16.s64")           \
+  CUDAL1_CONVERT_TO_HALF(__ull2half_##mode, unsigned long long, "l", ptx_mode ".f16.u64") \
+  CUDAL1_CONVERT_TO_HALF(__short2half_##mode, short, "h", ptx_mode ".f16.s16")            \
+  CUDAL1_CONVERT_TO_HALF(__ushort2half_##mode, unsigned short, "h", ptx_mode ".f16.u16")  \
+  CUDAL1_HALF_TO_INTEGERS(__half, half, mode)
+CUDAL1_HALF_CONVERSIONS(rn, "rn")
+CUDAL1_HALF_CONVERSIONS(rz, "rz")
+CUDAL1_HALF_CONVERSIONS(rd, "rm")
+CUDAL1_HALF_CONVERSIONS(ru, "rp")
+#undef CUDAL1_HALF_CONVERSIONS
+#undef CUDAL1_CONVERT_TO_HALF
+CUDAL1_HALF_TO_SMALL_INTEGERS(__half, half)
 CUDAL1_DEVICE __half2 __float2half2_rn(float a) { return __half2(__half(a), __half(a)); }
 CUDAL1_DEVICE __half2 __floats2half2_rn(float a, float b) { return __half2(__half(a), __half(b)); }
 CUDAL1_DEVICE __half2 __float22half2_rn(float2 a) { return __half2(__half(a.x), __half(a.y)); }
@@ -156,14 +162,6 @@ CUDAL1_DEVICE unsigned short __half_as_ushort(__half a) { return a.__x; }
 CUDAL1_DEVICE short __half_as_short(__half a) { return static_cast<short>(a.__x); }
 CUDAL1_DEVICE __half __ushort_as_half(unsigned short a) { return __half_raw{a}; }
 CUDAL1_DEVICE __half __short_as_half(short a) { return __half_raw{static_cast<unsigned short>(a)}; }
-CUDAL1_DEVICE __half __int2half_rn(int a) { return __half(a); }
-CUDAL1_DEVICE __half __uint2half_rn(unsigned int a) { return __half(a); }
-CUDAL1_DEVICE int __half2int_rn(__half a) { return __float2int_rn(a); }
-CUDAL1_DEVICE int __half2int_rz(__half a) { return __float2int_rz(a); }
-CUDAL1_DEVICE int __half2int_rd(__half a) { return __float2int_rd(a); }
-CUDAL1_DEVICE int __half2int_ru(__half a) { return __float2int_ru(a); }
-CUDAL1_DEVICE unsigned int __half2uint_rn(__half a) { return __float2uint_rn(a); }
-CUDAL1_DEVICE unsigned int __half2uint_rz(__half a) { return __float2uint_rz(a); }
 
 // --- atomics
 // -------------------------------------------------------------------------------------------------------------

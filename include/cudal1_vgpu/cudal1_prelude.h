@@ -8,6 +8,7 @@
 #include "cudal1_vgpu/memory.h"
 #include "cudal1_vgpu/threads.h"
 #include "cudal1_vgpu/vector_types.h"
+#include "cudal1_vgpu/video.h"
 #include "cudal1_vgpu/warp.h"
 
 #include <float.h>

@@ -16,6 +16,7 @@
 #include "cli/number_options.hpp"
 #include "cli/program_text.hpp"
 #include "cli/task_argument.hpp"
+#include "device/vgpu/checks/check_options.hpp"
 #include "device/vgpu/model/gpu_profile.hpp"
 #include "judge/judge.hpp"
 
@@ -131,6 +132,14 @@ void add_choice(CLI::App& command, const std::string& name, Enum& target, const 
       ->type_name("WORD");
 }
 
+//! Empty where these are checks.
+std::string why_no_checks(const std::string& names) try {
+  vgpu::checks_named(names);
+  return {};
+} catch (const Error& error) {
+  return error.what();
+}
+
 }  // namespace
 
 void add_eval_command(CLI::App& app, CommandAction& action) {
@@ -142,8 +151,10 @@ void add_eval_command(CLI::App& app, CommandAction& action) {
   command->add_option("--device", options->device, "Where to run")->check(CLI::IsMember({"auto", "cuda", "vgpu"}));
   command->add_option("--gpu", options->vgpu.gpu,
                       "Whose times the virtual GPU predicts: " + known_gpus() + " or a file");
-  command->add_option("--checks", options->vgpu.checks,
-                      "What the virtual GPU looks for: all, none, or some of shared-races,global-races,uninitialised");
+  command
+      ->add_option("--checks", options->vgpu.checks,
+                   "What the virtual GPU looks for: all, none, or some of shared-races,global-races,uninitialised")
+      ->check(&why_no_checks);
   add_choice(*command, "--mode", options->judge.mode, {{"fast", JudgeMode::fast}, {"result", JudgeMode::result}},
              "fast (intervals of 3%) or result (0.4%, fresh processes); default result");
   add_choice(*command, "--timing", options->judge.protocol,

@@ -11,7 +11,7 @@ namespace cudal1 {
 
 void add_suite_options(CLI::App& command, SuiteOptions& options) {
   command
-      .add_option("suite", options.path,
+      .add_option("path", options.path,  // not "suite": later versions of CLI11 take that for the option below
                   "A KernelBench checkout, a .jsonl file, a folder of modules or task folders, or one task")
       ->required();
   TaskSelection& selection = options.selection;

@@ -60,15 +60,20 @@ std::optional<Failure> ClangCompiler::refused(const CompileRequest& request) con
   return missing_on_vgpu(request.source, headers_);
 }
 
+std::string ClangCompiler::target_for(const std::string& asked) const {
+  const int newest = options_.clang->highest_target;
+  const int wanted = asked.starts_with("sm_") ? std::atoi(asked.c_str() + 3) : newest;
+  return fmt::format("sm_{}", std::clamp(wanted, 80, newest));
+}
+
 std::vector<std::string> ClangCompiler::arguments_for(const CompileRequest& request) const {
   const ClangLocation& clang = *options_.clang;
-  int target = request.target.starts_with("sm_") ? std::atoi(request.target.c_str() + 3) : clang.highest_target;
-  target = std::clamp(target, 80, clang.highest_target);
   std::vector<std::string> arguments = {
       clang.program.string(), "-x", "cuda", "--cuda-device-only", "-S", "-O3", "-std=c++17",
       // no toolkit, no system headers: ours only
-      "-nocudainc", "-nocudalib", "--cuda-path=/nonexistent", "-nostdinc", fmt::format("--cuda-gpu-arch=sm_{}", target),
-      "-Xclang", "-target-feature", "-Xclang", fmt::format("+ptx{}", clang.ptx_version),
+      "-nocudainc", "-nocudalib", "--cuda-path=/nonexistent", "-nostdinc",
+      fmt::format("--cuda-gpu-arch={}", target_for(request.target)), "-Xclang", "-target-feature", "-Xclang",
+      fmt::format("+ptx{}", clang.ptx_version),
       // the same rounding on every device: what is not written as fma is not fused
       "-ffp-contract=off", "-gline-tables-only", "-fdebug-compilation-dir=/", "-fno-crash-diagnostics",
       "-fno-color-diagnostics", "-fno-spell-checking", "-Wno-unknown-cuda-version",

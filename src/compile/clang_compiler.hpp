@@ -27,6 +27,7 @@ class ClangCompiler : public CachedCompiler {
   explicit ClangCompiler(ClangCompilerOptions options = {});  //!< throws Error when clang is not on this machine
 
   const ClangLocation& location() const { return *options_.clang; }
+  std::string target_for(const std::string& asked) const override;
 
  private:
   std::optional<Failure> refused(const CompileRequest& request) const override;

@@ -32,6 +32,8 @@ class Compiler {
   virtual ~Compiler() = default;
   //! Failures: compile_error (log in details, first error's line in `at`), compile_timeout, forbidden, judge_error.
   virtual Result<CompiledModule> compile(const CompileRequest& request) = 0;
+  //! What it compiles for where `asked` is asked for.
+  virtual std::string target_for(const std::string& asked) const { return asked; }
 };
 
 }  // namespace cudal1

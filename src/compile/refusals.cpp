@@ -18,6 +18,11 @@ std::string readable_name(std::string_view symbol) {
 }
 
 std::string refused_global(std::string_view symbol) {
+  if (symbol.starts_with("_ZTV"))
+    return fmt::format(
+        "virtual functions need a table of pointers ('{}'), which is a writable device global; use templates or a "
+        "switch",
+        readable_name(symbol));
   return fmt::format(
       "'{}' is a writable device global: a kernel could remember between calls; use __constant__ for tables or a "
       "`buffer`",

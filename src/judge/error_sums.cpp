@@ -221,7 +221,7 @@ bool all_within(const at::Tensor& a, const at::Tensor& b, double budget) {
     const auto* right = tensors[1].const_data_ptr<decltype(value)>();
     return walk(a.numel(), [=](ErrorSums& found, std::int64_t i) {
       const auto x = static_cast<double>(left[i]), y = static_cast<double>(right[i]);
-      found.mismatches += std::abs(x - y) <= budget || x == y ? 0 : 1;
+      found.mismatches += std::abs(x - y) <= budget || x == y || (std::isnan(x) && std::isnan(y)) ? 0 : 1;
     });
   });
   return sums.mismatches == 0;

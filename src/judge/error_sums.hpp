@@ -35,7 +35,7 @@ at::Tensor largest_errors_along(const at::Tensor& result, const at::Tensor& exac
                                 std::int64_t dimension);
 at::Tensor largest_sizes_along(const at::Tensor& exact, at::ScalarType type, std::int64_t dimension);
 
-//! Is every element within the budget of the other, or equal to it?
+//! Is every element within the budget of the other, or equal to it, or are both no numbers?
 bool all_within(const at::Tensor& a, const at::Tensor& b, double budget);
 
 //! The same in tensor operators, for tensors of any device.

@@ -70,7 +70,8 @@ ErrorSums compare_with(const at::Tensor& exact, const at::Tensor& reference, con
 
 bool all_within(const at::Tensor& a, const at::Tensor& b, double budget) {
   const at::Tensor wide_a = a.to(at::kDouble), wide_b = b.to(at::kDouble);
-  return (wide_a - wide_b).abs().le(budget).logical_or(wide_a.eq(wide_b)).all().item<bool>();
+  const at::Tensor same = wide_a.eq(wide_b).logical_or(wide_a.isnan().logical_and(wide_b.isnan()));
+  return (wide_a - wide_b).abs().le(budget).logical_or(same).all().item<bool>();
 }
 
 }  // namespace by_operators

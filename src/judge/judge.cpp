@@ -188,7 +188,7 @@ struct TaskJudge::Impl {
     evaluation.reward = reward_of(*evaluation.timing, options.protocol);
   }
 
-  //! Nothing is measured, so nobody has to keep quiet, and there is no chance in it to be confirmed.
+  //! Nothing is measured, so nobody has to keep quiet, and a second look would say the same.
   void predict_time(const Verification& verified, Evaluation& evaluation) {
     const auto guard = lock.share();
     const Measurement prediction = predict(*context, context->candidate(), verified, measurement_options(), random);

@@ -5,26 +5,21 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "base/random.hpp"
 #include "judge/error_sums.hpp"
-#include "judge/reduction_length.hpp"
-#include "judge/result_unit.hpp"
-#include "judge/ulp_moves.hpp"
+#include "judge/perturbation.hpp"
+#include "judge/value_facts.hpp"
 
 namespace cudal1 {
 namespace {
 
 constexpr int perturbation_draws = 3;
+// Behind a step one draw in three finds that an element may fall on its other side: of a hundred such elements three
+// draws would miss thirty.
+constexpr int draws_behind_steps = 12;
 // PyTorch's error is one draw of many; of an output in 16 bits it is that output's own rounding, and no draw.
 constexpr double reference_factor = 4.0, half_reference_factor = 2.0;
-// What a formula of ordinary length may cost beside its sums, in ulp: two functions of 2 ulp each, as CUDA documents
-// them for expf, tanhf, erff, rsqrtf and __fdividef, and four roundings of half an ulp.
-constexpr double function_ulps = 6.0;
-// The budget of a random walk stops growing here: sqrt(2^16) 2^-23 = 2^-15 is a sixteenth of TF32's ulp, and longer
-// walks would come to hide operands that were rounded to it.
-constexpr double longest_walk = 0x1.0p16;
 // The rounding errors of a walk whose partial sums are all as large as its result have a standard deviation of
 // sqrt(K / 3) 2^-24 S, which is 0.29 of sqrt(K) 2^-23 S.
 constexpr double rms_share = 0.5;
@@ -32,12 +27,6 @@ constexpr double varying_spread = 4.0;          // times the reference's error
 constexpr std::int64_t distinct_sample = 4099;  // a prime, so that its steps do not fall into step with rows
 constexpr double paper_tolerance = 1e-2;
 constexpr double smallest_normal = 0x1.0p-126;
-
-std::vector<at::Tensor> results_of(const Executor& executor, const TensorTable& leaves, const ResultHook& hook = {}) {
-  ExecutionResult result = executor.run(leaves, hook);
-  result.outputs.insert(result.outputs.end(), result.states.begin(), result.states.end());
-  return std::move(result.outputs);
-}
 
 //! The largest element less the smallest; 0 where some are not finite.
 double spread_of(const at::Tensor& tensor) {
@@ -58,72 +47,6 @@ std::int64_t distinct_values(const at::Tensor& tensor) {
   return std::get<0>(at::_unique(all.slice(0, 0, all.numel(), step))).numel();
 }
 
-//! The dimension that a node works along: its second argument, else the last.
-std::int64_t dimension_of(const Node& node) {
-  const auto* given = node.args.size() > 1 ? std::get_if<std::int64_t>(&node.args[1]) : nullptr;
-  return given ? *given : -1;
-}
-
-//! What an ulp of the result is relative to, broadcastable to it.
-at::Tensor size_of_unit(ResultUnit unit, const Node& node, const at::Tensor& argument, const at::Tensor& result) {
-  if (unit == ResultUnit::one) return at::ones({}, result.options());
-  if (unit == ResultUnit::argument) return argument.abs();
-  if (unit == ResultUnit::gate) return argument.chunk(2, dimension_of(node))[0].abs();
-  if (unit == ResultUnit::scan) return result.numel() == 0 ? result : result.abs().amax(dimension_of(node), true);
-  // In one pass, variances are sums of squares about zero, or about an element of the data, usually the first, which
-  // may well lie three deviations from the mean.
-  return argument.square().mean() + 9.0 * argument.var();
-}
-
-const Value& value_of(const OpGraph& graph, ValueId id) { return graph.values[static_cast<std::size_t>(id)]; }
-
-//! By how many of the units the result of a node in this dtype moves.
-at::Tensor move_by(const at::Tensor& result, const at::Tensor& unit, DType dtype, double ulps, Random& random) {
-  return random_directions(result, random.next()) * unit * (ulps * (dtype == DType::f64 ? 0x1.0p-52 : 0x1.0p-23));
-}
-
-//! Functions whose usual formulas pass through numbers larger than their results move by ulps of the larger.
-void move_by_unit(const OpGraph& graph, const Node& node, const TensorTable& values, std::vector<at::Tensor>& results,
-                  double ulps, Random& random) {
-  const ResultUnit unit = result_unit(node.op);
-  const auto* argument = node.args.empty() ? nullptr : std::get_if<ValueRef>(&node.args[0]);
-  if (unit == ResultUnit::result || results.empty() || node.outputs.empty() || !argument || argument->id < 0) return;
-  at::Tensor& result = results[0];
-  const at::Tensor size = size_of_unit(unit, node, values[static_cast<std::size_t>(argument->id)], result);
-  const at::Tensor move = move_by(result, size, value_of(graph, node.outputs[0]).meta.dtype, ulps, random);
-  result = unit == ResultUnit::root ? (result.square() + move).clamp_min(0.0).sqrt() : result + move;
-}
-
-//! What other nodes read was rounded, as inputs are: a mean of equal numbers is not exactly one of them.
-void move_intermediates(const OpGraph& graph, const Node& node, const std::set<ValueId>& read_by_nodes,
-                        std::vector<at::Tensor>& results, double ulps, Random& random) {
-  for (std::size_t i = 0; i < std::min(results.size(), node.outputs.size()); ++i) {
-    const Value& value = value_of(graph, node.outputs[i]);
-    if (value.view || !read_by_nodes.contains(node.outputs[i]) || !results[i].is_floating_point()) continue;
-    results[i] = results[i] + move_by(results[i], results[i].abs(), value.meta.dtype, ulps, random);
-  }
-}
-
-std::set<ValueId> values_read_by_nodes(const OpGraph& graph) {
-  std::set<ValueId> read;
-  for (const Node& node : graph.nodes)
-    for (const ValueId id : OpGraph::reads(node)) read.insert(id);
-  return read;
-}
-
-//! Inputs near zero or equal to each other make the terms of sums equal, or as good as equal: f(x) is about f(0).
-bool makes_equal_terms(Distribution distribution) {
-  return distribution == Distribution::constant || distribution == Distribution::tiny ||
-         distribution == Distribution::denormal;
-}
-
-//! How many ulps of its largest value an honest program may be off. Rounding errors of many different terms cancel like
-//! a random walk; those of equal terms all point one way, up to half an ulp for a term's product and for its addition.
-double growth_of(double terms, Distribution distribution) {
-  const double counted = std::min(terms, longest_walk);
-  return function_ulps + (makes_equal_terms(distribution) ? counted : std::sqrt(counted));
-}
-
 //! By how much the root mean square of n numbers may exceed the expected one: three of its standard deviations.
 double scatter_of(std::int64_t distinct) {
   return 1.0 + 3.0 / std::sqrt(2.0 * static_cast<double>(std::max<std::int64_t>(1, distinct)));
@@ -141,11 +64,24 @@ double storage_error(at::ScalarType type) {
   return type == at::kBFloat16 ? 0x1.0p-8 : 0.0;
 }
 
+//! What the budget is for: elements that jump may lie as far off as they were seen to, and are left out then.
+at::Tensor judged_elements(const at::Tensor& candidate, const at::Tensor& exact, const OutputBudget& budget) {
+  if (!budget.jumps.elements.defined()) return candidate;
+  const at::Tensor off = (candidate.to(at::kDouble) - exact).abs();
+  const at::Tensor excused =
+      std::isfinite(budget.jumps.farthest) ? off.le(budget.jumps.farthest + budget.max) : at::ones_like(off, at::kBool);
+  return without_jumps(candidate, exact, {budget.jumps.elements.logical_and(excused), budget.jumps.farthest});
+}
+
 }  // namespace
 
 struct MatchRule::Impl {
   Impl(const Task& task_, at::Device device, PrecisionPolicy precision_)
-      : task(task_), precision(precision_), reductions(longest_reduction(task_.graph)) {
+      : task(task_),
+        precision(precision_),
+        facts(facts_of(task_)),
+        facts_of_result(facts_of_results(task_, facts)),
+        perturbation(task, facts) {
     const auto make = [&](bool fp64, ReferenceVariant variant) {
       return std::make_unique<Executor>(task.graph, ExecutorOptions{device, fp64, variant, precision});
     };
@@ -154,50 +90,53 @@ struct MatchRule::Impl {
     variants.push_back(make(false, ReferenceVariant::deterministic));
     variants.push_back(make(false, ReferenceVariant::no_cudnn));
     if (device.is_cpu()) variants.push_back(make(false, ReferenceVariant::one_thread));
-    read_by_nodes = values_read_by_nodes(task.graph);
     for (const ValueId id : task.graph.outputs) names.push_back(name_of(id));
     for (const ValueId id : task.graph.states) names.push_back(name_of(id));
   }
 
   std::string name_of(ValueId id) const { return task.graph.values[static_cast<std::size_t>(id)].name; }
 
-  //! The oracle with everything moved by as many ulps as an honest program may be off. Not by one ulp and the movement
-  //! multiplied: the variance of equal numbers, say, grows with the square of their moves.
-  std::vector<std::vector<at::Tensor>> perturbed_oracles(const TensorTable& leaves, double ulps,
+  //! Everything is moved by as many ulps as an honest program may be off. Not by one ulp and the movement multiplied:
+  //! the variance of equal numbers, say, grows with the square of their moves.
+  std::vector<std::vector<at::Tensor>> perturbed_oracles(const TensorTable& leaves, Distribution distribution,
                                                          std::uint64_t seed) const {
     Random random(seed);
+    const bool has_steps = std::ranges::any_of(facts_of_result, &ValueFacts::jumps);
     std::vector<std::vector<at::Tensor>> draws;
-    for (int draw = 0; draw < perturbation_draws; ++draw) {
-      TensorTable moved = leaves;
-      for (at::Tensor& leaf : moved)
-        if (leaf.defined()) leaf = moved_by_ulps(leaf, ulps, random.next());
-      draws.push_back(results_of(*oracle, moved, [&](const Node& node, const TensorTable& values, auto& results) {
-        move_by_unit(task.graph, node, values, results, ulps, random);
-        move_intermediates(task.graph, node, read_by_nodes, results, ulps, random);
-      }));
-    }
+    for (int draw = 0; draw < (has_steps ? draws_behind_steps : perturbation_draws); ++draw)
+      draws.push_back(perturbation.run(*oracle, leaves, distribution, random));
     return draws;
   }
 
-  OutputBudget floating_budget(const at::Tensor& exact, const std::vector<std::vector<at::Tensor>>& references,
-                               const std::vector<std::vector<at::Tensor>>& draws, double growth,
-                               std::size_t index) const {
+  //! Elements behind a step are judged apart: one of them must not widen the budget of all.
+  OutputBudget floating_budget(const at::Tensor& exact, std::vector<at::Tensor> references,
+                               std::vector<at::Tensor> draws, const ValueFacts& known,
+                               Distribution distribution) const {
     OutputBudget budget;
-    const at::ScalarType type = references[0][index].scalar_type();
-    for (const auto& results : references) {
-      const ErrorSums errors = errors_of(results[index], exact, type);
+    const double growth = growth_of(known.terms, distribution);
+    const at::ScalarType type = references[0].scalar_type();
+    const double unit = type == at::kDouble ? 0x1.0p-52 : 0x1.0p-23;
+    const ErrorSums sizes = sizes_of(exact, type);
+    if (known.jumps) {
+      std::vector<at::Tensor> all = draws;
+      all.insert(all.end(), references.begin(), references.end());
+      budget.jumps = find_jumps(exact, all, (growth * unit + storage_error(type)) * sizes.largest);
+      for (at::Tensor& result : references) result = without_jumps(result, exact, budget.jumps);
+      for (at::Tensor& result : draws) result = without_jumps(result, exact, budget.jumps);
+    }
+    for (const at::Tensor& result : references) {
+      const ErrorSums errors = errors_of(result, exact, type);
       budget.reference_max = std::max(budget.reference_max, errors.largest);
       budget.reference_rms = std::max(budget.reference_rms, errors.root_mean_square());
     }
     double movement = 0.0;
-    for (const auto& results : draws) movement = std::max(movement, errors_of(results[index], exact, type).largest);
-    const ErrorSums sizes = sizes_of(exact, type);
-    const double unit = type == at::kDouble ? 0x1.0p-52 : 0x1.0p-23;
+    for (const at::Tensor& result : draws) movement = std::max(movement, errors_of(result, exact, type).largest);
     budget.scale = sizes.largest;
     budget.movement = movement;
     budget.distinct = distinct_values(exact);
     // The last summand: hardware may flush every denormal term (atomics do).
-    budget.floor = std::max(growth * unit * budget.scale, movement) + static_cast<double>(reductions) * smallest_normal;
+    const double denormals = static_cast<double>(known.terms) * smallest_normal;
+    budget.floor = std::max(growth * unit * budget.scale, movement) + denormals;
     const double storage = storage_error(type), scatter = scatter_of(budget.distinct);
     const double factor = storage > 0.0 ? half_reference_factor : reference_factor;
     budget.max = std::max(factor * budget.reference_max, budget.floor + storage * budget.scale);
@@ -211,17 +150,18 @@ struct MatchRule::Impl {
     }
     budget.relative = growth * unit + storage;
     budget.slices = slice_budgets({.exact = exact,
-                                   .references = results_at(references, index),
-                                   .moved = results_at(draws, index),
+                                   .references = std::move(references),
+                                   .moved = std::move(draws),
                                    .type = type,
                                    .floor_ulps = growth * unit,
                                    .storage = storage,
-                                   .denormals = static_cast<double>(reductions) * smallest_normal,
+                                   .denormals = denormals,
                                    .reference_factor = factor});
     return budget;
   }
 
-  OutputError compare_floating(const Expected& expected, const at::Tensor& candidate, std::size_t index) const {
+  OutputError compare_floating(const Expected& expected, const at::Tensor& given, std::size_t index) const {
+    const at::Tensor candidate = judged_elements(given, expected.oracle[index], expected.budgets[index]);
     const ErrorSums sums = compare_with(expected.oracle[index], expected.reference[index], candidate);
     OutputError error;
     error.mismatches = sums.mismatches;
@@ -262,11 +202,12 @@ struct MatchRule::Impl {
 
   const Task& task;
   PrecisionPolicy precision;
-  std::int64_t reductions;
+  std::vector<ValueFacts> facts;            // by value
+  std::vector<ValueFacts> facts_of_result;  // of outputs, then states
+  Perturbation perturbation;
   std::unique_ptr<Executor> oracle;
   std::vector<std::unique_ptr<Executor>> variants;
   std::vector<std::string> names;
-  std::set<ValueId> read_by_nodes;
 };
 
 MatchRule::MatchRule(const Task& task, at::Device device, PrecisionPolicy precision)
@@ -279,12 +220,12 @@ Expected MatchRule::expect(const TensorTable& leaves, Distribution distribution,
   expected.oracle = results_of(*impl_->oracle, leaves);
   std::vector<std::vector<at::Tensor>> references;
   for (const auto& variant : impl_->variants) references.push_back(results_of(*variant, leaves));
-  const double growth = growth_of(static_cast<double>(impl_->reductions), distribution);
-  const auto draws = impl_->perturbed_oracles(leaves, growth, seed);
+  const auto draws = impl_->perturbed_oracles(leaves, distribution, seed);
   expected.reference = references[0];
   for (std::size_t i = 0; i < expected.oracle.size(); ++i) {
     if (expected.reference[i].is_floating_point()) {
-      OutputBudget budget = impl_->floating_budget(expected.oracle[i], references, draws, growth, i);
+      OutputBudget budget = impl_->floating_budget(expected.oracle[i], results_at(references, i), results_at(draws, i),
+                                                   impl_->facts_of_result[i], distribution);
       // Derived inputs may honestly give a constant, so nobody asks there.
       if (distribution == Distribution::native)
         budget.varies = spread_of(expected.oracle[i]) > varying_spread * budget.reference_max + smallest_normal;
@@ -294,6 +235,8 @@ Expected MatchRule::expect(const TensorTable& leaves, Distribution distribution,
     }
     at::Tensor undecided = at::zeros(expected.oracle[i].sizes(), expected.oracle[i].options().dtype(at::kBool));
     for (const auto& results : draws) undecided.logical_or_(results[i].ne(expected.oracle[i]));
+    for (const auto& results : references)
+      undecided.logical_or_(results[i].to(undecided.device()).ne(expected.oracle[i].to(results[i].scalar_type())));
     expected.undecided.push_back(undecided);
     expected.budgets.emplace_back();
   }
@@ -328,7 +271,14 @@ std::vector<at::Tensor> MatchRule::oracle(const TensorTable& leaves) const {
 bool surely_close(const at::Tensor& candidate, const at::Tensor& reference, const OutputBudget& budget) {
   if (!candidate.is_floating_point()) return candidate.equal(reference);
   if (!all_within(candidate, reference, budget.max)) return false;
-  return budget.slices.empty() || slices_surely_close(candidate, reference, budget.relative);
+  return budget.relative == 0.0 || slices_surely_close(candidate, reference, budget.relative);
+}
+
+bool agree(const at::Tensor& first, const at::Tensor& second, const OutputBudget& budget) {
+  if (!first.is_floating_point()) return true;
+  const at::Tensor wide = first.to(at::kDouble), judged = judged_elements(second, wide, budget);
+  if (!all_within(judged, first, budget.max)) return false;
+  return worst_slice(budget.slices, judged, wide, first.scalar_type()).share() <= 1.0;
 }
 
 }  // namespace cudal1

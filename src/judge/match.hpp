@@ -9,6 +9,7 @@
 #include "graph/executor.hpp"
 #include "graph/inputs.hpp"
 #include "judge/evaluation.hpp"
+#include "judge/jumps.hpp"
 #include "judge/slice_budget.hpp"
 
 namespace cudal1 {
@@ -22,6 +23,7 @@ struct OutputBudget {
   double floor = 0.0;                               //!< F
   double relative = 0.0;                            //!< of a part's largest number: what its budget is at least
   std::vector<SliceBudget> slices;                  //!< of parts that are small beside the whole
+  Jumps jumps;                                      //!< elements that it is not for
   bool varies = false;                              //!< native inputs: elements differ by far more than PyTorch is off
 };
 
@@ -29,7 +31,7 @@ struct OutputBudget {
 struct Expected {
   std::vector<at::Tensor> oracle;     //!< fp64, or the integer type
   std::vector<at::Tensor> reference;  //!< PyTorch's standard result
-  std::vector<at::Tensor> undecided;  //!< integer outputs: where a perturbation within the floor changes the result
+  std::vector<at::Tensor> undecided;  //!< integer outputs: where a perturbation or PyTorch itself gives something else
   std::vector<OutputBudget> budgets;
 };
 
@@ -58,5 +60,9 @@ class MatchRule {
 //! A cheap sufficient test for timed calls: both outputs lie within the budget of each other. False means "look
 //! closer", not "wrong".
 bool surely_close(const at::Tensor& candidate, const at::Tensor& reference, const OutputBudget& budget);
+
+//! Do two results that match differ by no more than the budget? Integers that match may differ where they are
+//! undecided.
+bool agree(const at::Tensor& first, const at::Tensor& second, const OutputBudget& budget);
 
 }  // namespace cudal1

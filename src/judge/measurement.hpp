@@ -29,7 +29,8 @@ struct Measurement {
 Measurement measure(TaskContext& context, PlanSession& candidate, const Verification& verified,
                     const MeasurementOptions& options, Random& random);
 
-//! The same for devices that predict: one call each, whose times are exact.
+//! The same for devices that predict: one call each, whose times are exact; where verification saw that some inputs
+//! take much longer than the task's own, one each on those, too, and the worse counts.
 Measurement predict(TaskContext& context, PlanSession& candidate, const Verification& verified,
                     const MeasurementOptions& options, Random& random);
 

@@ -23,7 +23,9 @@ class PairTimer {
   //! Of both, until a call is enqueued.
   void hold_device(bool hold);
 
+  //! One pair in four is on derived inputs, exactly.
   std::optional<Failure> time_pair(PairTimes& times);
+  std::optional<Failure> time_pair_on(Distribution distribution, PairTimes& times);
 
   //! Of the timed call whose results did not match, if there was one.
   const std::vector<OutputError>& errors() const { return errors_; }
@@ -42,6 +44,7 @@ class PairTimer {
   const Verification& verified_;
   const MeasurementOptions& options_;
   Random& random_;
+  std::uint64_t place_ = 0, derived_place_ = 0;  // within four pairs
   std::vector<OutputError> errors_;
 };
 

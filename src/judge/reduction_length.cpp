@@ -5,13 +5,10 @@
 #include <numeric>
 #include <string_view>
 
+#include "judge/operator_name.hpp"
+
 namespace cudal1 {
 namespace {
-
-std::string_view base_name(std::string_view op) {
-  if (const auto colons = op.rfind("::"); colons != std::string_view::npos) op.remove_prefix(colons + 2);
-  return op.substr(0, op.find('.'));
-}
 
 const TensorMeta* tensor_argument(const OpGraph& graph, const Node& node, std::size_t index) {
   if (index >= node.args.size()) return nullptr;
@@ -26,18 +23,18 @@ std::int64_t largest_size(const TensorMeta* meta) {
   return *std::max_element(meta->sizes.begin(), meta->sizes.end());
 }
 
-//! The size of the dimension that argument 1 names, which may count from the last.
+//! The size of the dimension that the node names, which may count from the last.
 std::int64_t size_of_dimension(const TensorMeta* meta, const Node& node) {
-  const auto* dimension = node.args.size() > 1 ? std::get_if<std::int64_t>(&node.args[1]) : nullptr;
+  const auto* dimension = argument_as<std::int64_t>(node, 1, "dim");
   if (!meta || !dimension) return largest_size(meta);
   const auto rank = static_cast<std::int64_t>(meta->sizes.size());
   const std::int64_t index = *dimension < 0 ? *dimension + rank : *dimension;
   return index >= 0 && index < rank ? meta->sizes[static_cast<std::size_t>(index)] : 1;
 }
 
-//! The product of the integers in argument 1; `otherwise` if it is no list.
-std::int64_t product_of_list(const Node& node, std::int64_t otherwise) {
-  const auto* list = node.args.size() > 1 ? std::get_if<std::vector<std::int64_t>>(&node.args[1]) : nullptr;
+//! The product of the integers in the argument at position 1; `otherwise` if it is no list.
+std::int64_t product_of_list(const Node& node, std::string_view name, std::int64_t otherwise) {
+  const auto* list = argument_as<std::vector<std::int64_t>>(node, 1, name);
   return list ? std::accumulate(list->begin(), list->end(), std::int64_t{1}, std::multiplies<>()) : otherwise;
 }
 
@@ -50,7 +47,7 @@ std::int64_t size_at(const TensorMeta* meta, std::size_t dimension) {
 }
 
 bool is_transposed(const Node& node, std::string_view op) {
-  const auto* flag = op == "convolution" && node.args.size() > 6 ? std::get_if<bool>(&node.args[6]) : nullptr;
+  const auto* flag = op == "convolution" ? argument_as<bool>(node, 6, "transposed") : nullptr;
   return op.find("transpose") != std::string_view::npos || (flag && *flag);
 }
 
@@ -65,15 +62,15 @@ std::int64_t norm_length(const OpGraph& graph, const Node& node, std::string_vie
   const std::int64_t batch = size_at(input, 0), channels = size_at(input, 1);
   if (op.find("batch_norm") != std::string_view::npos) return elements_per(input, channels);
   if (op.find("instance_norm") != std::string_view::npos) return elements_per(input, batch * channels);
-  const std::size_t groups_at = op == "native_group_norm" ? 6 : 1;
-  const auto* groups = groups_at < node.args.size() ? std::get_if<std::int64_t>(&node.args[groups_at]) : nullptr;
+  const bool native = op == "native_group_norm";
+  const auto* groups = argument_as<std::int64_t>(node, native ? 6 : 1, native ? "group" : "num_groups");
   return elements_per(input, batch * (groups ? *groups : 1));
 }
 
 //! The product of the sizes that an equation like "bij,bjk->bik" sums over.
 std::int64_t einsum_length(const OpGraph& graph, const Node& node) {
-  const auto* equation = node.args.empty() ? nullptr : std::get_if<std::string>(&node.args[0]);
-  const auto* operands = node.args.size() > 1 ? std::get_if<ValueList>(&node.args[1]) : nullptr;
+  const auto* equation = argument_as<std::string>(node, 0, "equation");
+  const auto* operands = argument_as<ValueList>(node, 1, "tensors");
   if (!equation || !operands) return 1;
   std::string text = *equation;
   std::erase(text, ' ');
@@ -118,7 +115,9 @@ bool only_picks(const OpGraph& graph, const Node& node, std::string_view op) {
          !contains("softmax", "softmin");
 }
 
-std::int64_t reduction_of(const OpGraph& graph, const Node& node) {
+}  // namespace
+
+std::int64_t terms_of(const OpGraph& graph, const Node& node) {
   const std::string_view op = base_name(node.op);
   const auto is = [op](auto... names) { return ((op == names) || ...); };
   const auto contains = [op](auto... parts) { return ((op.find(parts) != std::string_view::npos) || ...); };
@@ -135,19 +134,11 @@ std::int64_t reduction_of(const OpGraph& graph, const Node& node) {
   if (contains("cross_entropy") && first && first->sizes.size() > 1)  // over the classes, then over the rest
     return std::max(first->sizes[1], elements_per(first, first->sizes[1]));
   if (contains("nll_loss")) return elements_per(first, size_at(first, 1));
-  if (contains("layer_norm", "rms_norm")) return product_of_list(node, last_size(first));
+  if (contains("layer_norm", "rms_norm")) return product_of_list(node, "normalized_shape", last_size(first));
   if (contains("batch_norm", "instance_norm", "group_norm")) return norm_length(graph, node, op);
   // Whatever gives fewer elements than it reads sums the difference; windows that overlap say their size.
   const std::int64_t ratio = largest_input_numel(graph, node) / std::max<std::int64_t>(1, output_numel(graph, node));
-  return op.starts_with("avg_pool") ? std::max(ratio, product_of_list(node, 1)) : ratio;
-}
-
-}  // namespace
-
-std::int64_t longest_reduction(const OpGraph& graph) {
-  std::int64_t longest = 1;
-  for (const Node& node : graph.nodes) longest = std::max(longest, reduction_of(graph, node));
-  return longest;
+  return op.starts_with("avg_pool") ? std::max(ratio, product_of_list(node, "kernel_size", 1)) : ratio;
 }
 
 }  // namespace cudal1

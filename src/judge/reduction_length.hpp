@@ -6,7 +6,7 @@
 
 namespace cudal1 {
 
-//! K of the error budget: how many terms the longest sum in the graph has (1 if there is none).
-std::int64_t longest_reduction(const OpGraph& graph);
+//! How many terms the node's sums have (1 if it has none).
+std::int64_t terms_of(const OpGraph& graph, const Node& node);
 
 }  // namespace cudal1

@@ -1,10 +1,11 @@
 #include "judge/result_unit.hpp"
 
+#include "judge/operator_name.hpp"
+
 namespace cudal1 {
 
 ResultUnit result_unit(std::string_view op) {
-  if (const auto colons = op.rfind("::"); colons != std::string_view::npos) op.remove_prefix(colons + 2);
-  op = op.substr(0, op.find('.'));
+  op = base_name(op);
   const auto is = [op](auto... names) { return ((op == names) || ...); };
   if (is("tanh", "elu", "selu", "celu", "expm1", "log1p", "sinh", "asinh", "atanh", "erf", "sigmoid", "log_sigmoid",
          "log_sigmoid_forward", "softplus"))

@@ -65,8 +65,7 @@ std::optional<Failure> compare_runs(const std::vector<at::Tensor>& first, const 
   for (std::size_t i = 0; i < first.size(); ++i) {
     if (as_bits(first[i]).equal(as_bits(second[i]))) continue;
     equal_bits = false;
-    const bool within_budget = !first[i].is_floating_point() || surely_close(first[i], second[i], expected.budgets[i]);
-    if (!within_budget || options.demand_equal_bits) {
+    if (!agree(first[i], second[i], expected.budgets[i]) || options.demand_equal_bits) {
       verification.deterministic = false;
       return Failure{Status::nondeterministic, "two runs on the same inputs give different results"};
     }
@@ -111,6 +110,8 @@ std::optional<Failure> verify_set(TaskContext& context, PlanSession& session, co
         session.call(set.leaves, run == 0 && twice ? Poison::not_a_number : poison, options.call_limit, false);
     if (!called) return called.failure();
     keep_what_was_seen(called.value(), verification);
+    double& longest = verification.call_ms[set.distribution];
+    longest = std::max(longest, called.value().device_ms);
     if (auto failure = check_results(context, session, set.expected, set.distribution, verification)) return failure;
     if (auto failure = session.find_violation(true)) return failure;
     if (run == 0 && twice) first = copies(results_in(context, session));

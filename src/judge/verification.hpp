@@ -24,6 +24,8 @@ struct Verification {
   std::vector<Finding> findings;  //!< of the first call that had any
   std::string printed;            //!< by the first call that printed
   TensorTable constants;          //!< weights and states that are in place now
+  //! The longest call on such inputs, as the device says. Cold calls: of use where times are predicted.
+  std::map<Distribution, double> call_ms;
 };
 
 //! The plan must be loaded in `session`.

@@ -30,7 +30,7 @@ class VgpuBackend : public Backend {
     // The runner starts in another folder.
     if (std::filesystem::exists(options_.gpu)) options_.gpu = std::filesystem::absolute(options_.gpu).string();
     info_.uuid = "vgpu";
-    info_.target = "sm_90";  // or the newest that this clang knows
+    info_.target = compiler_->target_for("sm_90");
     info_.memory_bytes = ::sysconf(_SC_PHYS_PAGES) * ::sysconf(_SC_PAGESIZE);
   }
 

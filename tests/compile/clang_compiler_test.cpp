@@ -108,6 +108,27 @@ TEST_F(ClangCompilerTest, KernelBecomesPtxWithItsEntryAndLines) {
   EXPECT_GT(module.value().seconds, 0.0);
 }
 
+TEST_F(ClangCompilerTest, TheTargetItNamesIsTheOneItCompilesFor) {
+  const ClangCompiler compiler(options_);
+  for (const char* asked : {"sm_80", "sm_86", "sm_90", "sm_10", "", "sm_999"}) {
+    const auto module = ClangCompiler(options_).compile({scale_source, {"k"}, asked});
+    ASSERT_TRUE(module.ok()) << reason(module);
+    EXPECT_NE(module.value().binary.find(".target " + compiler.target_for(asked)), std::string::npos) << asked;
+  }
+}
+
+TEST_F(ClangCompilerTest, VirtualFunctionsAreRefusedAsSuch) {
+  const auto module = compile(
+      "struct Op { __device__ virtual float go(float x) const = 0; };\n"
+      "struct More : Op { __device__ float go(float x) const override { return x + 1; } };\n"
+      "struct Less : Op { __device__ float go(float x) const override { return x - 1; } };\n"
+      "__global__ void k(float* x) {\n"
+      "  More more; Less less;\n"
+      "  const Op* op = threadIdx.x & 1 ? (const Op*)&more : (const Op*)&less;\n"
+      "  x[threadIdx.x] = op->go(x[threadIdx.x]);\n}\n");
+  EXPECT_NE(reason(module).find("forbidden: virtual functions need a table"), std::string::npos) << reason(module);
+}
+
 TEST_F(ClangCompilerTest, TemplatesNamespacesAndPlainLinkageAreFound) {
   const auto module = compile(
       "template <int N, class T> __global__ void t(T* x) { x[0] = N; }\n"

@@ -79,11 +79,13 @@ TEST(Comparison, ExcusesWhatTheReferenceCannotEither) {
   EXPECT_EQ(mismatches({1.0, 1.0, -infinity, 3.0, infinity}), 3);
 }
 
-TEST(AllWithin, AcceptsEqualInfinitiesAndNoNan) {
+TEST(AllWithin, AcceptsEqualInfinitiesAndNanForNan) {
   EXPECT_TRUE(all_within(numbers({1.0, infinity}), numbers({1.25, infinity}), 0.25));
   EXPECT_FALSE(all_within(numbers({1.0, infinity}), numbers({1.25, infinity}), 0.24));
   EXPECT_FALSE(all_within(numbers({infinity}), numbers({-infinity}), 1.0));
-  EXPECT_FALSE(all_within(numbers({not_a_number}), numbers({not_a_number}), 1.0));
+  EXPECT_TRUE(all_within(numbers({not_a_number}), numbers({not_a_number}), 1.0));
+  EXPECT_FALSE(all_within(numbers({not_a_number}), numbers({1.0}), 1.0));
+  EXPECT_FALSE(all_within(numbers({infinity}), numbers({not_a_number}), 1.0));
 }
 
 class WalkIn : public ::testing::TestWithParam<at::ScalarType> {};

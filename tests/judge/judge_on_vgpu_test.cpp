@@ -115,6 +115,48 @@ TEST(JudgeOnVgpu, WhatTheFirstCallShowsCountsAlsoWhereItCapturesAGraph) {
   }
 }
 
+//! Right on all inputs, and slow where they do not look as usual.
+constexpr const char* recognises_usual_inputs = R"(
+//! kernel add replaces add_1 : grid=ceil_div(numel(x), 256) block=256 args=(x, y, add_1, i32:numel(x))
+extern "C" __global__ void add(const float* x, const float* y, float* sum, int count) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= count) return;
+  float wasted = 0.0f;
+  if (x[0] == x[1])
+    for (int k = 0; k < 2000; ++k) wasted = wasted * 1.0000001f + 1e-30f;
+  sum[i] = wasted == 12345.678f ? wasted : x[i] + y[i];
+}
+)";
+
+TEST(JudgeOnVgpu, AShortCutOnUsualInputsDoesNotPay) {
+  if (!find_clang()) GTEST_SKIP() << "no clang: " << clang_search_description();
+  const std::string honest = read_file(testing::examples_folder() / "vector_add" / "ok-naive.cu");
+  const Evaluation plain = evaluate("vector_add", "ok-naive.cu", honest);
+  const Evaluation sly = evaluate("vector_add", "sly.cu", recognises_usual_inputs);
+  ASSERT_EQ(to_string(sly.status), "ok") << sly.failure.message;
+  ASSERT_TRUE(plain.timing && sly.timing);
+  EXPECT_LT(sly.timing->speedup, 0.5 * plain.timing->speedup);
+}
+
+constexpr const char* needs_another_gpu =
+    R"(//! kernel add replaces add_1 : grid=ceil_div(numel(x), 256) block=256 args=(x, y, add_1, i32:numel(x))
+extern "C" __global__ void add(const float* x, const float* y, float* sum, int count) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < count) sum[i] = x[i] + y[i];
+  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+)";
+
+TEST(JudgeOnVgpu, AnInstructionThatIsNotKnownIsRefusedByNameAndLine) {
+  if (!find_clang()) GTEST_SKIP() << "no clang: " << clang_search_description();
+  const Evaluation evaluation = evaluate("vector_add", "needs_another_gpu.cu", needs_another_gpu);
+  EXPECT_EQ(to_string(evaluation.status), "unsupported");
+  EXPECT_EQ(evaluation.failure.message, "the instruction 'cp.async.bulk.commit_group' is not known");
+  const auto json = to_json(evaluation);
+  EXPECT_EQ(json.at("error").at("line"), 5);
+  EXPECT_EQ(json.at("details").at("target"), ClangCompiler().target_for("sm_90"));
+}
+
 INSTANTIATE_TEST_SUITE_P(Examples, ExampleOnVgpu, ::testing::ValuesIn(programs()), testing::test_name);
 
 }  // namespace

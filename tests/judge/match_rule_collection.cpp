@@ -86,7 +86,12 @@ MatchRuleTask::MatchRuleTask(Backend& backend, const std::string& name)
   }
 }
 
-std::int64_t MatchRuleTask::longest_reduction() const { return cudal1::longest_reduction(context_.task().graph); }
+std::int64_t MatchRuleTask::longest_reduction() const {
+  std::int64_t longest = 1;
+  for (const Node& node : context_.task().graph.nodes)
+    longest = std::max(longest, terms_of(context_.task().graph, node));
+  return longest;
+}
 
 std::vector<MatchRuleSample> MatchRuleTask::measure(const std::string& file) {
   const auto guard = lock_.share();

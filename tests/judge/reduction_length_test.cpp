@@ -22,14 +22,16 @@ OpGraph graph_with(const std::string& op, const std::vector<std::vector<std::int
   return graph;
 }
 
-TEST(LongestReduction, CountsTheTermsOfEachSum) {
-  EXPECT_EQ(longest_reduction(graph_with("aten::mm", {{8, 512}, {512, 4}}, {8, 4})), 512);
-  EXPECT_EQ(longest_reduction(graph_with("aten::addmm", {{4}, {8, 300}, {300, 4}}, {8, 4})), 300);
-  EXPECT_EQ(longest_reduction(graph_with("aten::conv2d", {{1, 3, 9, 9}, {6, 3, 5, 5}}, {1, 6, 5, 5})), 75);
-  EXPECT_EQ(longest_reduction(graph_with("aten::softmax.int", {{16, 1024}}, {16, 1024})), 1024);
-  EXPECT_EQ(longest_reduction(graph_with("aten::layer_norm", {{16, 768}}, {16, 768})), 768);
-  EXPECT_EQ(longest_reduction(graph_with("aten::sum.dim_IntList", {{16, 100}}, {16})), 100);
-  EXPECT_EQ(longest_reduction(graph_with("aten::relu", {{16, 100}}, {16, 100})), 1);
+std::int64_t terms_of_node(const OpGraph& graph) { return terms_of(graph, graph.nodes[0]); }
+
+TEST(TermsOfANode, CountsTheTermsOfEachSum) {
+  EXPECT_EQ(terms_of_node(graph_with("aten::mm", {{8, 512}, {512, 4}}, {8, 4})), 512);
+  EXPECT_EQ(terms_of_node(graph_with("aten::addmm", {{4}, {8, 300}, {300, 4}}, {8, 4})), 300);
+  EXPECT_EQ(terms_of_node(graph_with("aten::conv2d", {{1, 3, 9, 9}, {6, 3, 5, 5}}, {1, 6, 5, 5})), 75);
+  EXPECT_EQ(terms_of_node(graph_with("aten::softmax.int", {{16, 1024}}, {16, 1024})), 1024);
+  EXPECT_EQ(terms_of_node(graph_with("aten::layer_norm", {{16, 768}}, {16, 768})), 768);
+  EXPECT_EQ(terms_of_node(graph_with("aten::sum.dim_IntList", {{16, 100}}, {16})), 100);
+  EXPECT_EQ(terms_of_node(graph_with("aten::relu", {{16, 100}}, {16, 100})), 1);
 }
 
 //! A graph of one node whose further arguments follow its tensors.
@@ -40,43 +42,42 @@ OpGraph graph_with(const std::string& op, const std::vector<std::vector<std::int
   return graph;
 }
 
-TEST(LongestReduction, ReadsTheDimensionThatIsSummedOver) {
+TEST(TermsOfANode, ReadsTheDimensionThatIsSummedOver) {
   const std::int64_t last = -1, first = 0;
-  EXPECT_EQ(longest_reduction(graph_with("aten::softmax.int", {{4096, 16}}, {4096, 16}, {last})), 16);
-  EXPECT_EQ(longest_reduction(graph_with("aten::cumsum", {{300, 16}}, {300, 16}, {first})), 300);
-  EXPECT_EQ(longest_reduction(graph_with("aten::scaled_dot_product_attention",
-                                         {{99, 2, 8, 64}, {99, 2, 80, 64}, {99, 2, 80, 64}}, {99, 2, 8, 64})),
+  EXPECT_EQ(terms_of_node(graph_with("aten::softmax.int", {{4096, 16}}, {4096, 16}, {last})), 16);
+  EXPECT_EQ(terms_of_node(graph_with("aten::cumsum", {{300, 16}}, {300, 16}, {first})), 300);
+  EXPECT_EQ(terms_of_node(graph_with("aten::scaled_dot_product_attention",
+                                     {{99, 2, 8, 64}, {99, 2, 80, 64}, {99, 2, 80, 64}}, {99, 2, 8, 64})),
             80);
 }
 
-TEST(LongestReduction, KnowsThatCrossEntropySumsTwice) {
-  EXPECT_EQ(longest_reduction(graph_with("aten::cross_entropy_loss", {{256, 1000}, {256}}, {})), 1000);
-  EXPECT_EQ(longest_reduction(graph_with("aten::cross_entropy_loss", {{4096, 10}, {4096}}, {})), 4096);
-  EXPECT_EQ(longest_reduction(graph_with("aten::nll_loss", {{256, 1000}, {256}}, {})), 256);
+TEST(TermsOfANode, KnowsThatCrossEntropySumsTwice) {
+  EXPECT_EQ(terms_of_node(graph_with("aten::cross_entropy_loss", {{256, 1000}, {256}}, {})), 1000);
+  EXPECT_EQ(terms_of_node(graph_with("aten::cross_entropy_loss", {{4096, 10}, {4096}}, {})), 4096);
+  EXPECT_EQ(terms_of_node(graph_with("aten::nll_loss", {{256, 1000}, {256}}, {})), 256);
 }
 
-TEST(LongestReduction, CountsAllDimensionsOfANorm) {
+TEST(TermsOfANode, CountsAllDimensionsOfANorm) {
   const std::vector<std::int64_t> shape{8, 10, 10};
-  EXPECT_EQ(longest_reduction(graph_with("aten::layer_norm", {{4, 8, 10, 10}}, {4, 8, 10, 10}, {shape})), 800);
-  EXPECT_EQ(longest_reduction(graph_with("aten::group_norm", {{4, 8, 10, 10}}, {4, 8, 10, 10}, {std::int64_t{2}})),
-            400);
-  EXPECT_EQ(longest_reduction(graph_with("aten::batch_norm", {{4, 8, 10, 10}}, {4, 8, 10, 10})), 400);
-  EXPECT_EQ(longest_reduction(graph_with("aten::linalg_vector_norm", {{16, 5000}}, {16})), 5000);
+  EXPECT_EQ(terms_of_node(graph_with("aten::layer_norm", {{4, 8, 10, 10}}, {4, 8, 10, 10}, {shape})), 800);
+  EXPECT_EQ(terms_of_node(graph_with("aten::group_norm", {{4, 8, 10, 10}}, {4, 8, 10, 10}, {std::int64_t{2}})), 400);
+  EXPECT_EQ(terms_of_node(graph_with("aten::batch_norm", {{4, 8, 10, 10}}, {4, 8, 10, 10})), 400);
+  EXPECT_EQ(terms_of_node(graph_with("aten::linalg_vector_norm", {{16, 5000}}, {16})), 5000);
 }
 
-TEST(LongestReduction, FollowsTheLettersOfAnEinsum) {
+TEST(TermsOfANode, FollowsTheLettersOfAnEinsum) {
   OpGraph graph = graph_with("aten::einsum", {{2, 8, 30}, {2, 30, 40}}, {2, 8});
   const ValueList operands{{0}, {1}};
   graph.nodes[0].args = {std::string("bij, bjk -> bi"), operands};
-  EXPECT_EQ(longest_reduction(graph), 30 * 40);
+  EXPECT_EQ(terms_of_node(graph), 30 * 40);
 }
 
-TEST(LongestReduction, DoesNotCountWhatIsOnlyPicked) {
-  EXPECT_EQ(longest_reduction(graph_with("aten::amax", {{16, 1000}}, {16})), 1);
-  EXPECT_EQ(longest_reduction(graph_with("aten::embedding", {{50000, 8}, {4}}, {4, 8})), 1);
+TEST(TermsOfANode, DoesNotCountWhatIsOnlyPicked) {
+  EXPECT_EQ(terms_of_node(graph_with("aten::amax", {{16, 1000}}, {16})), 1);
+  EXPECT_EQ(terms_of_node(graph_with("aten::embedding", {{50000, 8}, {4}}, {4, 8})), 1);
   OpGraph graph = graph_with("aten::narrow", {{16, 1000}}, {16, 1});
   graph.values[1].view = ViewOf{0, 0};
-  EXPECT_EQ(longest_reduction(graph), 1);
+  EXPECT_EQ(terms_of_node(graph), 1);
 }
 
 }  // namespace

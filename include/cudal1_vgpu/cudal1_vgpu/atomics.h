@@ -26,12 +26,15 @@
   CUDAL1_ATOMIC(atomicAnd##suffix, int, and_gen_i, scope, int)                                                      \
   CUDAL1_ATOMIC(atomicAnd##suffix, unsigned int, and_gen_i, scope, int)                                             \
   CUDAL1_ATOMIC(atomicAnd##suffix, unsigned long long, and_gen_ll, scope, long long)                                \
+  CUDAL1_ATOMIC(atomicAnd##suffix, long long, and_gen_ll, scope, long long)                                         \
   CUDAL1_ATOMIC(atomicOr##suffix, int, or_gen_i, scope, int)                                                        \
   CUDAL1_ATOMIC(atomicOr##suffix, unsigned int, or_gen_i, scope, int)                                               \
   CUDAL1_ATOMIC(atomicOr##suffix, unsigned long long, or_gen_ll, scope, long long)                                  \
+  CUDAL1_ATOMIC(atomicOr##suffix, long long, or_gen_ll, scope, long long)                                           \
   CUDAL1_ATOMIC(atomicXor##suffix, int, xor_gen_i, scope, int)                                                      \
   CUDAL1_ATOMIC(atomicXor##suffix, unsigned int, xor_gen_i, scope, int)                                             \
   CUDAL1_ATOMIC(atomicXor##suffix, unsigned long long, xor_gen_ll, scope, long long)                                \
+  CUDAL1_ATOMIC(atomicXor##suffix, long long, xor_gen_ll, scope, long long)                                         \
   CUDAL1_ATOMIC(atomicExch##suffix, int, xchg_gen_i, scope, int)                                                    \
   CUDAL1_ATOMIC(atomicExch##suffix, unsigned int, xchg_gen_i, scope, int)                                           \
   CUDAL1_ATOMIC(atomicExch##suffix, unsigned long long, xchg_gen_ll, scope, long long)                              \
@@ -62,6 +65,20 @@ CUDAL1_ATOMICS_OF_INTEGERS(, )
 CUDAL1_ATOMICS_OF_INTEGERS(_block, cta_)
 CUDAL1_ATOMICS_OF_INTEGERS(_system, sys_)
 #undef CUDAL1_ATOMICS_OF_INTEGERS
+
+// Vectors of floats: each part is added atomically, the vector as a whole is not.
+#define CUDAL1_ATOMIC_ADD_OF_VECTORS(suffix)                                                         \
+  CUDAL1_DEVICE float2 atomicAdd##suffix(float2* address, float2 value) {                            \
+    return float2{atomicAdd##suffix(&address->x, value.x), atomicAdd##suffix(&address->y, value.y)}; \
+  }                                                                                                  \
+  CUDAL1_DEVICE float4 atomicAdd##suffix(float4* address, float4 value) {                            \
+    return float4{atomicAdd##suffix(&address->x, value.x), atomicAdd##suffix(&address->y, value.y),  \
+                  atomicAdd##suffix(&address->z, value.z), atomicAdd##suffix(&address->w, value.w)}; \
+  }
+CUDAL1_ATOMIC_ADD_OF_VECTORS()
+CUDAL1_ATOMIC_ADD_OF_VECTORS(_block)
+CUDAL1_ATOMIC_ADD_OF_VECTORS(_system)
+#undef CUDAL1_ATOMIC_ADD_OF_VECTORS
 #undef CUDAL1_ATOMIC
 
 CUDAL1_DEVICE unsigned short atomicCAS(unsigned short* address, unsigned short expected, unsigned short value) {

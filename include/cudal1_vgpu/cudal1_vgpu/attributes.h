@@ -30,6 +30,32 @@ using ::size_t;
 using nullptr_t = decltype(nullptr);
 }  // namespace std
 
+// nvcc takes alignas also after other words of a declaration (__shared__ alignas(16) float s[4]), clang does not; as an
+// attribute it may stand anywhere. What is in the parentheses is a number or types: int(16) is a number, int(float4)
+// the type of a function.
+namespace cudal1_vgpu {
+template <class Function>
+struct AlignmentOf;
+template <>
+struct AlignmentOf<int()> {
+  static constexpr size_t value = 1;
+};
+template <class T, class... Rest>
+struct AlignmentOf<int(T, Rest...)> {
+  static constexpr size_t rest = AlignmentOf<int(Rest...)>::value;
+  static constexpr size_t value = alignof(T) > rest ? alignof(T) : rest;
+};
+template <class Function>
+constexpr size_t alignment() {
+  return AlignmentOf<Function>::value;
+}
+template <int n>
+constexpr size_t alignment() {
+  return n == 0 ? 1 : n;
+}
+}  // namespace cudal1_vgpu
+#define alignas(...) __attribute__((aligned(cudal1_vgpu::alignment<int(__VA_ARGS__)>())))
+
 extern "C" __attribute__((device, noreturn)) void __assertfail(const char* condition, const char* file, unsigned line,
                                                                const char* function, size_t character_bytes);
 #ifdef CUDAL1_DEBUG

@@ -8,52 +8,84 @@
 #include "memory.h"
 #include "warp.h"
 
-#define CUDAL1_HALF_ARITHMETIC(T, T2)                                                           \
-  CUDAL1_DEVICE T __hadd(T a, T b) { return cudal1_vgpu::h_add(a, b); }                         \
-  CUDAL1_DEVICE T __hsub(T a, T b) { return cudal1_vgpu::h_sub(a, b); }                         \
-  CUDAL1_DEVICE T __hmul(T a, T b) { return cudal1_vgpu::h_mul(a, b); }                         \
-  CUDAL1_DEVICE T __hadd_rn(T a, T b) { return cudal1_vgpu::h_add(a, b); }                      \
-  CUDAL1_DEVICE T __hsub_rn(T a, T b) { return cudal1_vgpu::h_sub(a, b); }                      \
-  CUDAL1_DEVICE T __hmul_rn(T a, T b) { return cudal1_vgpu::h_mul(a, b); }                      \
-  CUDAL1_DEVICE T __hfma(T a, T b, T c) { return cudal1_vgpu::h_fma(a, b, c); }                 \
-  CUDAL1_DEVICE T __hneg(T a) { return cudal1_vgpu::h_neg(a); }                                 \
-  CUDAL1_DEVICE T __habs(T a) { return cudal1_vgpu::h_abs(a); }                                 \
-  CUDAL1_DEVICE T __hmin(T a, T b) { return cudal1_vgpu::h_min(a, b); }                         \
-  CUDAL1_DEVICE T __hmax(T a, T b) { return cudal1_vgpu::h_max(a, b); }                         \
-  /* 24 bits are enough that rounding the quotient twice is rounding it once */                 \
-  CUDAL1_DEVICE T __hdiv(T a, T b) { return T(static_cast<float>(a) / static_cast<float>(b)); } \
-  CUDAL1_DEVICE T2 __hadd2(T2 a, T2 b) { return cudal1_vgpu::h_add(a, b); }                     \
-  CUDAL1_DEVICE T2 __hsub2(T2 a, T2 b) { return cudal1_vgpu::h_sub(a, b); }                     \
-  CUDAL1_DEVICE T2 __hmul2(T2 a, T2 b) { return cudal1_vgpu::h_mul(a, b); }                     \
-  CUDAL1_DEVICE T2 __hadd2_rn(T2 a, T2 b) { return cudal1_vgpu::h_add(a, b); }                  \
-  CUDAL1_DEVICE T2 __hmul2_rn(T2 a, T2 b) { return cudal1_vgpu::h_mul(a, b); }                  \
-  CUDAL1_DEVICE T2 __hfma2(T2 a, T2 b, T2 c) { return cudal1_vgpu::h_fma(a, b, c); }            \
-  CUDAL1_DEVICE T2 __hneg2(T2 a) { return cudal1_vgpu::h_neg(a); }                              \
-  CUDAL1_DEVICE T2 __habs2(T2 a) { return cudal1_vgpu::h_abs(a); }                              \
-  CUDAL1_DEVICE T2 __hmin2(T2 a, T2 b) { return cudal1_vgpu::h_min(a, b); }                     \
-  CUDAL1_DEVICE T2 __hmax2(T2 a, T2 b) { return cudal1_vgpu::h_max(a, b); }                     \
-  CUDAL1_DEVICE T2 __h2div(T2 a, T2 b) { return T2(__hdiv(a.x, b.x), __hdiv(a.y, b.y)); }
+#define CUDAL1_HALF_ARITHMETIC(T, T2)                                                                    \
+  CUDAL1_DEVICE T __hadd(T a, T b) { return cudal1_vgpu::h_add(a, b); }                                  \
+  CUDAL1_DEVICE T __hsub(T a, T b) { return cudal1_vgpu::h_sub(a, b); }                                  \
+  CUDAL1_DEVICE T __hmul(T a, T b) { return cudal1_vgpu::h_mul(a, b); }                                  \
+  CUDAL1_DEVICE T __hadd_rn(T a, T b) { return cudal1_vgpu::h_add(a, b); }                               \
+  CUDAL1_DEVICE T __hsub_rn(T a, T b) { return cudal1_vgpu::h_sub(a, b); }                               \
+  CUDAL1_DEVICE T __hmul_rn(T a, T b) { return cudal1_vgpu::h_mul(a, b); }                               \
+  CUDAL1_DEVICE T __hfma(T a, T b, T c) { return cudal1_vgpu::h_fma(a, b, c); }                          \
+  CUDAL1_DEVICE T __hneg(T a) { return cudal1_vgpu::h_neg(a); }                                          \
+  CUDAL1_DEVICE T __habs(T a) { return cudal1_vgpu::h_abs(a); }                                          \
+  CUDAL1_DEVICE T __hmin(T a, T b) { return cudal1_vgpu::h_min(a, b); }                                  \
+  CUDAL1_DEVICE T __hmax(T a, T b) { return cudal1_vgpu::h_max(a, b); }                                  \
+  /* 24 bits are enough that rounding the quotient twice is rounding it once */                          \
+  CUDAL1_DEVICE T __hdiv(T a, T b) { return T(static_cast<float>(a) / static_cast<float>(b)); }          \
+  CUDAL1_DEVICE T2 __hadd2(T2 a, T2 b) { return cudal1_vgpu::h_add(a, b); }                              \
+  CUDAL1_DEVICE T2 __hsub2(T2 a, T2 b) { return cudal1_vgpu::h_sub(a, b); }                              \
+  CUDAL1_DEVICE T2 __hmul2(T2 a, T2 b) { return cudal1_vgpu::h_mul(a, b); }                              \
+  CUDAL1_DEVICE T2 __hadd2_rn(T2 a, T2 b) { return cudal1_vgpu::h_add(a, b); }                           \
+  CUDAL1_DEVICE T2 __hmul2_rn(T2 a, T2 b) { return cudal1_vgpu::h_mul(a, b); }                           \
+  CUDAL1_DEVICE T2 __hfma2(T2 a, T2 b, T2 c) { return cudal1_vgpu::h_fma(a, b, c); }                     \
+  CUDAL1_DEVICE T2 __hneg2(T2 a) { return cudal1_vgpu::h_neg(a); }                                       \
+  CUDAL1_DEVICE T2 __habs2(T2 a) { return cudal1_vgpu::h_abs(a); }                                       \
+  CUDAL1_DEVICE T2 __hmin2(T2 a, T2 b) { return cudal1_vgpu::h_min(a, b); }                              \
+  CUDAL1_DEVICE T2 __hmax2(T2 a, T2 b) { return cudal1_vgpu::h_max(a, b); }                              \
+  CUDAL1_DEVICE T2 __h2div(T2 a, T2 b) { return T2(__hdiv(a.x, b.x), __hdiv(a.y, b.y)); }                \
+  CUDAL1_DEVICE T2 __hsub2_rn(T2 a, T2 b) { return cudal1_vgpu::h_sub(a, b); }                           \
+  CUDAL1_DEVICE T __hmin_nan(T a, T b) { return cudal1_vgpu::h_min_nan(a, b); }                          \
+  CUDAL1_DEVICE T __hmax_nan(T a, T b) { return cudal1_vgpu::h_max_nan(a, b); }                          \
+  CUDAL1_DEVICE T2 __hmin2_nan(T2 a, T2 b) { return cudal1_vgpu::h_min_nan(a, b); }                      \
+  CUDAL1_DEVICE T2 __hmax2_nan(T2 a, T2 b) { return cudal1_vgpu::h_max_nan(a, b); }                      \
+  CUDAL1_DEVICE T __hfma_relu(T a, T b, T c) { return cudal1_vgpu::h_fma_relu(a, b, c); }                \
+  CUDAL1_DEVICE T2 __hfma2_relu(T2 a, T2 b, T2 c) { return cudal1_vgpu::h_fma_relu(a, b, c); }           \
+  CUDAL1_DEVICE T __hadd_sat(T a, T b) { return cudal1_vgpu::h_add_saturated(a, b); }                    \
+  CUDAL1_DEVICE T __hsub_sat(T a, T b) { return cudal1_vgpu::h_sub_saturated(a, b); }                    \
+  CUDAL1_DEVICE T __hmul_sat(T a, T b) { return cudal1_vgpu::h_mul_saturated(a, b); }                    \
+  CUDAL1_DEVICE T __hfma_sat(T a, T b, T c) { return cudal1_vgpu::h_fma_saturated(a, b, c); }            \
+  CUDAL1_DEVICE T2 __hadd2_sat(T2 a, T2 b) { return cudal1_vgpu::h_add_saturated(a, b); }                \
+  CUDAL1_DEVICE T2 __hsub2_sat(T2 a, T2 b) { return cudal1_vgpu::h_sub_saturated(a, b); }                \
+  CUDAL1_DEVICE T2 __hmul2_sat(T2 a, T2 b) { return cudal1_vgpu::h_mul_saturated(a, b); }                \
+  CUDAL1_DEVICE T2 __hfma2_sat(T2 a, T2 b, T2 c) { return cudal1_vgpu::h_fma_saturated(a, b, c); }       \
+  /* a * b + c of complex numbers, the real part in x */                                                 \
+  CUDAL1_DEVICE T2 __hcmadd(T2 a, T2 b, T2 c) {                                                          \
+    return T2(__hfma(__hneg(a.y), b.y, __hfma(a.x, b.x, c.x)), __hfma(a.y, b.x, __hfma(a.x, b.y, c.y))); \
+  }
 
-#define CUDAL1_HALF_COMPARISON(T, T2, name, operation)                                                     \
-  CUDAL1_DEVICE bool __h##name(T a, T b) { return static_cast<float>(a) operation static_cast<float>(b); } \
-  CUDAL1_DEVICE bool __h##name##u(T a, T b) { return __hisnan(a) || __hisnan(b) || __h##name(a, b); }      \
-  CUDAL1_DEVICE T2 __h##name##2(T2 a, T2 b) {                                                              \
-    return T2(T(__h##name(a.x, b.x) ? 1.0f : 0.0f), T(__h##name(a.y, b.y) ? 1.0f : 0.0f));                 \
-  }                                                                                                        \
-  CUDAL1_DEVICE bool __hb##name##2(T2 a, T2 b) { return __h##name(a.x, b.x) && __h##name(a.y, b.y); }
+// Comparisons of pairs: as numbers, as one truth for both, and as a mask of bits.
+#define CUDAL1_HALF_PAIR_COMPARISON(T, T2, name)                                                      \
+  CUDAL1_DEVICE T2 __h##name##2(T2 a, T2 b) {                                                         \
+    return T2(T(__h##name(a.x, b.x) ? 1.0f : 0.0f), T(__h##name(a.y, b.y) ? 1.0f : 0.0f));            \
+  }                                                                                                   \
+  CUDAL1_DEVICE bool __hb##name##2(T2 a, T2 b) { return __h##name(a.x, b.x) && __h##name(a.y, b.y); } \
+  CUDAL1_DEVICE unsigned int __h##name##2_mask(T2 a, T2 b) {                                          \
+    return (__h##name(a.x, b.x) ? 0x0000ffffu : 0u) | (__h##name(a.y, b.y) ? 0xffff0000u : 0u);       \
+  }
 
-#define CUDAL1_HALF_COMPARISONS(T, T2)                                      \
-  CUDAL1_DEVICE bool __hisnan(T a) { return isnan(static_cast<float>(a)); } \
-  CUDAL1_DEVICE int __hisinf(T a) {                                         \
-    const float x = static_cast<float>(a);                                  \
-    return isinf(x) ? (x > 0.0f ? 1 : -1) : 0;                              \
-  }                                                                         \
-  CUDAL1_HALF_COMPARISON(T, T2, eq, ==)                                     \
-  CUDAL1_HALF_COMPARISON(T, T2, ne, !=)                                     \
-  CUDAL1_HALF_COMPARISON(T, T2, lt, <)                                      \
-  CUDAL1_HALF_COMPARISON(T, T2, le, <=)                                     \
-  CUDAL1_HALF_COMPARISON(T, T2, gt, >)                                      \
-  CUDAL1_HALF_COMPARISON(T, T2, ge, >=)
+// `expression` of x and y is false for NaN; the form with u is true for it.
+#define CUDAL1_HALF_COMPARISON(T, T2, name, expression)                                               \
+  CUDAL1_DEVICE bool __h##name(T a, T b) {                                                            \
+    const float x = static_cast<float>(a), y = static_cast<float>(b);                                 \
+    return expression;                                                                                \
+  }                                                                                                   \
+  CUDAL1_DEVICE bool __h##name##u(T a, T b) { return __hisnan(a) || __hisnan(b) || __h##name(a, b); } \
+  CUDAL1_HALF_PAIR_COMPARISON(T, T2, name)                                                            \
+  CUDAL1_HALF_PAIR_COMPARISON(T, T2, name##u)
+
+#define CUDAL1_HALF_COMPARISONS(T, T2)                                                                            \
+  CUDAL1_DEVICE bool __hisnan(T a) { return isnan(static_cast<float>(a)); }                                       \
+  CUDAL1_DEVICE T2 __hisnan2(T2 a) { return T2(T(__hisnan(a.x) ? 1.0f : 0.0f), T(__hisnan(a.y) ? 1.0f : 0.0f)); } \
+  CUDAL1_DEVICE int __hisinf(T a) {                                                                               \
+    const float x = static_cast<float>(a);                                                                        \
+    return isinf(x) ? (x > 0.0f ? 1 : -1) : 0;                                                                    \
+  }                                                                                                               \
+  CUDAL1_HALF_COMPARISON(T, T2, eq, x == y)                                                                       \
+  CUDAL1_HALF_COMPARISON(T, T2, ne, x<y || x> y)                                                                  \
+  CUDAL1_HALF_COMPARISON(T, T2, lt, x < y)                                                                        \
+  CUDAL1_HALF_COMPARISON(T, T2, le, x <= y)                                                                       \
+  CUDAL1_HALF_COMPARISON(T, T2, gt, x > y)                                                                        \
+  CUDAL1_HALF_COMPARISON(T, T2, ge, x >= y)
 
 #define CUDAL1_HALF_OPERATORS(T, T2)                                             \
   CUDAL1_DEVICE T operator+(const T& a, const T& b) { return __hadd(a, b); }     \
@@ -104,6 +136,26 @@
   CUDAL1_HALF_FUNCTION(T, T2, trunc, truncf) \
   CUDAL1_HALF_FUNCTION(T, T2, rint, rintf)
 
+// Conversions to the small integers saturate, as the hardware's do; `mode` rounds.
+#define CUDAL1_HALF_TO_SMALL_INTEGERS(T, name)                                                   \
+  CUDAL1_DEVICE signed char __##name##2char_rz(T a) {                                            \
+    return static_cast<signed char>(min(max(__float2int_rz(static_cast<float>(a)), -128), 127)); \
+  }                                                                                              \
+  CUDAL1_DEVICE unsigned char __##name##2uchar_rz(T a) {                                         \
+    return static_cast<unsigned char>(min(max(__float2int_rz(static_cast<float>(a)), 0), 255));  \
+  }
+#define CUDAL1_HALF_TO_INTEGERS(T, name, mode)                                                                      \
+  CUDAL1_DEVICE int __##name##2int_##mode(T a) { return __float2int_##mode(static_cast<float>(a)); }                \
+  CUDAL1_DEVICE unsigned int __##name##2uint_##mode(T a) { return __float2uint_##mode(static_cast<float>(a)); }     \
+  CUDAL1_DEVICE long long __##name##2ll_##mode(T a) { return __float2ll_##mode(static_cast<float>(a)); }            \
+  CUDAL1_DEVICE unsigned long long __##name##2ull_##mode(T a) { return __float2ull_##mode(static_cast<float>(a)); } \
+  CUDAL1_DEVICE short __##name##2short_##mode(T a) {                                                                \
+    return static_cast<short>(min(max(__float2int_##mode(static_cast<float>(a)), -32768), 32767));                  \
+  }                                                                                                                 \
+  CUDAL1_DEVICE unsigned short __##name##2ushort_##mode(T a) {                                                      \
+    return static_cast<unsigned short>(min(max(__float2int_##mode(static_cast<float>(a)), 0), 65535));              \
+  }
+
 #define CUDAL1_HALF_MEMORY(T, T2)                \
   CUDAL1_SHUFFLES(T)                             \
   CUDAL1_SHUFFLES(T2)                            \
@@ -115,12 +167,18 @@
   CUDAL1_LOAD_OF(__ldca, T2, 4, load_ca)         \
   CUDAL1_LOAD_OF(__ldcs, T, 2, load_cs)          \
   CUDAL1_LOAD_OF(__ldcs, T2, 4, load_cs)         \
+  CUDAL1_LOAD_OF(__ldlu, T, 2, load_lu)          \
+  CUDAL1_LOAD_OF(__ldlu, T2, 4, load_lu)         \
+  CUDAL1_LOAD_OF(__ldcv, T, 2, load_cv)          \
+  CUDAL1_LOAD_OF(__ldcv, T2, 4, load_cv)         \
   CUDAL1_STORE_OF(__stwb, T, short, 2, store_wb) \
   CUDAL1_STORE_OF(__stwb, T2, int, 4, store_wb)  \
   CUDAL1_STORE_OF(__stcg, T, short, 2, store_cg) \
   CUDAL1_STORE_OF(__stcg, T2, int, 4, store_cg)  \
   CUDAL1_STORE_OF(__stcs, T, short, 2, store_cs) \
-  CUDAL1_STORE_OF(__stcs, T2, int, 4, store_cs)
+  CUDAL1_STORE_OF(__stcs, T2, int, 4, store_cs)  \
+  CUDAL1_STORE_OF(__stwt, T, short, 2, store_wt) \
+  CUDAL1_STORE_OF(__stwt, T2, int, 4, store_wt)
 
 // What a struct of 16 bits needs to be a number. Integers go through double, which holds 53 bits of them; CUDA's are
 // exact for all 64, a difference for numbers beyond 2^53 only.

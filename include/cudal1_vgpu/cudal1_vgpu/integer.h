@@ -2,6 +2,7 @@
 #pragma once
 
 #include "library.h"
+#include "vector_types.h"
 
 // --- the bits of a number --------------------------------------------------------------------------------------------
 
@@ -82,6 +83,15 @@ CUDAL1_DEVICE unsigned int __brev(unsigned int x) { return __builtin_bitreverse3
 CUDAL1_DEVICE unsigned long long __brevll(unsigned long long x) { return __builtin_bitreverse64(x); }
 CUDAL1_DEVICE int __ffs(int x) { return x == 0 ? 0 : 32 - __clz(x & -x); }
 CUDAL1_DEVICE int __ffsll(long long x) { return x == 0 ? 0 : 64 - __clzll(x & -x); }
+//! The position of the offset-th set bit, counted from bit `base` upwards, or downwards where offset is negative.
+CUDAL1_DEVICE unsigned int __fns(unsigned int mask, unsigned int base, int offset) {
+  unsigned int position;
+  asm("fns.b32 %0, %1, %2, %3;" : "=r"(position) : "r"(mask), "r"(base), "r"(offset));
+  return position;
+}
+CUDAL1_DEVICE unsigned short __nv_bswap16(unsigned short x) { return __builtin_bswap16(x); }
+CUDAL1_DEVICE unsigned int __nv_bswap32(unsigned int x) { return __builtin_bswap32(x); }
+CUDAL1_DEVICE unsigned long long __nv_bswap64(unsigned long long x) { return __builtin_bswap64(x); }
 CUDAL1_DEVICE unsigned int __byte_perm(unsigned int x, unsigned int y, unsigned int selector) {
   unsigned int result;
   asm("prmt.b32 %0, %1, %2, %3;" : "=r"(result) : "r"(x), "r"(y), "r"(selector));
@@ -125,23 +135,22 @@ CUDAL1_DEVICE int __rhadd(int x, int y) { return static_cast<int>((static_cast<l
 CUDAL1_DEVICE unsigned int __uhadd(unsigned int x, unsigned int y) {
   return static_cast<unsigned int>((static_cast<unsigned long long>(x) + y) >> 1);
 }
-CUDAL1_DEVICE int __dp4a(int x, int y, int sum) {
-  int result;
-  asm("dp4a.s32.s32 %0, %1, %2, %3;" : "=r"(result) : "r"(x), "r"(y), "r"(sum));
-  return result;
+CUDAL1_DEVICE unsigned int __urhadd(unsigned int x, unsigned int y) {
+  return static_cast<unsigned int>((static_cast<unsigned long long>(x) + y + 1) >> 1);
 }
-CUDAL1_DEVICE unsigned int __dp4a(unsigned int x, unsigned int y, unsigned int sum) {
-  unsigned int result;
-  asm("dp4a.u32.u32 %0, %1, %2, %3;" : "=r"(result) : "r"(x), "r"(y), "r"(sum));
-  return result;
-}
-CUDAL1_DEVICE int __dp2a_lo(int x, int y, int sum) {
-  int result;
-  asm("dp2a.lo.s32.s32 %0, %1, %2, %3;" : "=r"(result) : "r"(x), "r"(y), "r"(sum));
-  return result;
-}
-CUDAL1_DEVICE int __dp2a_hi(int x, int y, int sum) {
-  int result;
-  asm("dp2a.hi.s32.s32 %0, %1, %2, %3;" : "=r"(result) : "r"(x), "r"(y), "r"(sum));
-  return result;
-}
+
+// Sums of products of the bytes of a word, also given as vectors.
+#define CUDAL1_DOT_PRODUCT(name, instruction, T, X, Y)                             \
+  CUDAL1_DEVICE T name(T x, T y, T sum) {                                          \
+    T result;                                                                      \
+    asm(instruction " %0, %1, %2, %3;" : "=r"(result) : "r"(x), "r"(y), "r"(sum)); \
+    return result;                                                                 \
+  }                                                                                \
+  CUDAL1_DEVICE T name(X x, Y y, T sum) { return name(__builtin_bit_cast(T, x), __builtin_bit_cast(T, y), sum); }
+CUDAL1_DOT_PRODUCT(__dp4a, "dp4a.s32.s32", int, char4, char4)
+CUDAL1_DOT_PRODUCT(__dp4a, "dp4a.u32.u32", unsigned int, uchar4, uchar4)
+CUDAL1_DOT_PRODUCT(__dp2a_lo, "dp2a.lo.s32.s32", int, short2, char4)
+CUDAL1_DOT_PRODUCT(__dp2a_lo, "dp2a.lo.u32.u32", unsigned int, ushort2, uchar4)
+CUDAL1_DOT_PRODUCT(__dp2a_hi, "dp2a.hi.s32.s32", int, short2, char4)
+CUDAL1_DOT_PRODUCT(__dp2a_hi, "dp2a.hi.u32.u32", unsigned int, ushort2, uchar4)
+#undef CUDAL1_DOT_PRODUCT

@@ -5,6 +5,7 @@
 
 #define CUDAL1_MATH CUDAL1_DEVICE
 #include "double_math.h"
+#include "special_math.h"
 #undef CUDAL1_MATH
 
 // --- one instruction, or a few --------------------------------------------------------------------------------------
@@ -54,6 +55,10 @@ CUDAL1_DEVICE float fdimf(float x, float y) { return x <= y ? 0.0f : x - y; }
 CUDAL1_DEVICE double fdim(double x, double y) { return x <= y ? 0.0 : x - y; }
 CUDAL1_DEVICE float fdim(float x, float y) { return fdimf(x, y); }
 CUDAL1_DEVICE float fdividef(float x, float y) { return x / y; }
+CUDAL1_DEVICE float fdivide(float x, float y) { return x / y; }
+CUDAL1_DEVICE double fdivide(double x, double y) { return x / y; }
+CUDAL1_DEVICE float nanf(const char*) { return cudal1_vgpu::nan_f(); }
+CUDAL1_DEVICE double nan(const char*) { return cudal1_vgpu::nan_d(); }
 CUDAL1_DEVICE float saturatef(float x) { return __builtin_fminf(__builtin_fmaxf(x, 0.0f), 1.0f); }
 
 // --- no instruction: float_math.h and double_math.h
@@ -93,6 +98,15 @@ CUDAL1_LIBRARY_1(erf)
 CUDAL1_LIBRARY_1(erfc)
 CUDAL1_LIBRARY_1(erfcx)
 CUDAL1_LIBRARY_1(normcdf)
+CUDAL1_LIBRARY_1(erfinv)
+CUDAL1_LIBRARY_1(erfcinv)
+CUDAL1_LIBRARY_1(normcdfinv)
+CUDAL1_LIBRARY_1(j0)
+CUDAL1_LIBRARY_1(j1)
+CUDAL1_LIBRARY_1(y0)
+CUDAL1_LIBRARY_1(y1)
+CUDAL1_LIBRARY_1(cyl_bessel_i0)
+CUDAL1_LIBRARY_1(cyl_bessel_i1)
 CUDAL1_LIBRARY_1(cbrt)
 CUDAL1_LIBRARY_1(lgamma)
 CUDAL1_LIBRARY_1(tgamma)
@@ -109,10 +123,46 @@ CUDAL1_DEVICE float pow(float x, int y) { return cudal1_vgpu::pow_f(x, static_ca
 CUDAL1_DEVICE double pow(float x, double y) { return cudal1_vgpu::pow_d(x, y); }
 CUDAL1_DEVICE double pow(double x, float y) { return cudal1_vgpu::pow_d(x, y); }
 CUDAL1_DEVICE float powif(float x, int y) { return cudal1_vgpu::pow_f(x, static_cast<float>(y)); }
+CUDAL1_DEVICE double copysign(float x, double y) { return __builtin_copysign(x, y); }
+CUDAL1_DEVICE double copysign(double x, float y) { return __builtin_copysign(x, y); }
+#define CUDAL1_BESSEL_OF_ORDER(name)                                                          \
+  CUDAL1_DEVICE float name##f(int order, float x) { return cudal1_vgpu::name##_f(order, x); } \
+  CUDAL1_DEVICE float name(int order, float x) { return cudal1_vgpu::name##_f(order, x); }    \
+  CUDAL1_DEVICE double name(int order, double x) { return cudal1_vgpu::name##_d(order, x); }
+CUDAL1_BESSEL_OF_ORDER(jn)
+CUDAL1_BESSEL_OF_ORDER(yn)
+#undef CUDAL1_BESSEL_OF_ORDER
+
+#define CUDAL1_REMAINDER(name)                                                                           \
+  CUDAL1_DEVICE float name##f(float x, float y, int* bits) { return cudal1_vgpu::name##_f(x, y, bits); } \
+  CUDAL1_DEVICE float name(float x, float y, int* bits) { return cudal1_vgpu::name##_f(x, y, bits); }    \
+  CUDAL1_DEVICE double name(double x, double y, int* bits) { return cudal1_vgpu::name##_d(x, y, bits); }
+CUDAL1_REMAINDER(remquo)
+#undef CUDAL1_REMAINDER
+
 CUDAL1_DEVICE float rcbrtf(float x) { return 1.0f / cudal1_vgpu::cbrt_f(x); }
+CUDAL1_DEVICE float rcbrt(float x) { return rcbrtf(x); }
 CUDAL1_DEVICE double rcbrt(double x) { return 1.0 / cudal1_vgpu::cbrt_d(x); }
 CUDAL1_DEVICE float rhypotf(float x, float y) { return 1.0f / cudal1_vgpu::hypot_f(x, y); }
-CUDAL1_DEVICE float norm3df(float x, float y, float z) { return cudal1_vgpu::hypot_f(cudal1_vgpu::hypot_f(x, y), z); }
+CUDAL1_DEVICE float rhypot(float x, float y) { return rhypotf(x, y); }
+CUDAL1_DEVICE double rhypot(double x, double y) { return 1.0 / cudal1_vgpu::hypot_d(x, y); }
+
+#define CUDAL1_LENGTHS(T, suffix, kind)                                                                        \
+  CUDAL1_DEVICE T norm##suffix(int count, const T* parts) { return cudal1_vgpu::length_##kind(count, parts); } \
+  CUDAL1_DEVICE T norm3d##suffix(T x, T y, T z) {                                                              \
+    const T parts[3] = {x, y, z};                                                                              \
+    return cudal1_vgpu::length_##kind(3, parts);                                                               \
+  }                                                                                                            \
+  CUDAL1_DEVICE T norm4d##suffix(T x, T y, T z, T w) {                                                         \
+    const T parts[4] = {x, y, z, w};                                                                           \
+    return cudal1_vgpu::length_##kind(4, parts);                                                               \
+  }                                                                                                            \
+  CUDAL1_DEVICE T rnorm##suffix(int count, const T* parts) { return T(1) / norm##suffix(count, parts); }       \
+  CUDAL1_DEVICE T rnorm3d##suffix(T x, T y, T z) { return T(1) / norm3d##suffix(x, y, z); }                    \
+  CUDAL1_DEVICE T rnorm4d##suffix(T x, T y, T z, T w) { return T(1) / norm4d##suffix(x, y, z, w); }
+CUDAL1_LENGTHS(float, f, f)
+CUDAL1_LENGTHS(double, , d)
+#undef CUDAL1_LENGTHS
 CUDAL1_DEVICE void sincosf(float x, float* sine, float* cosine) {
   *sine = cudal1_vgpu::sin_f(x);
   *cosine = cudal1_vgpu::cos_f(x);
@@ -121,9 +171,15 @@ CUDAL1_DEVICE void sincos(double x, double* sine, double* cosine) {
   *sine = cudal1_vgpu::sin_d(x);
   *cosine = cudal1_vgpu::cos_d(x);
 }
+CUDAL1_DEVICE void sincos(float x, float* sine, float* cosine) { sincosf(x, sine, cosine); }
 CUDAL1_DEVICE void sincospif(float x, float* sine, float* cosine) {
   *sine = cudal1_vgpu::sinpi_f(x);
   *cosine = cudal1_vgpu::cospi_f(x);
+}
+CUDAL1_DEVICE void sincospi(float x, float* sine, float* cosine) { sincospif(x, sine, cosine); }
+CUDAL1_DEVICE void sincospi(double x, double* sine, double* cosine) {
+  *sine = cudal1_vgpu::sinpi_d(x);
+  *cosine = cudal1_vgpu::cospi_d(x);
 }
 
 // --- the parts of a number
@@ -154,6 +210,13 @@ CUDAL1_DEVICE float ldexp(float x, int n) { return ldexpf(x, n); }
 CUDAL1_DEVICE float scalbnf(float x, int n) { return ldexpf(x, n); }
 CUDAL1_DEVICE double scalbn(double x, int n) { return ldexp(x, n); }
 CUDAL1_DEVICE float scalbn(float x, int n) { return ldexpf(x, n); }
+CUDAL1_DEVICE float scalblnf(float x, long n) {
+  return ldexpf(x, static_cast<int>(n > 4000 ? 4000 : n < -4000 ? -4000 : n));
+}
+CUDAL1_DEVICE double scalbln(double x, long n) {
+  return ldexp(x, static_cast<int>(n > 4000 ? 4000 : n < -4000 ? -4000 : n));
+}
+CUDAL1_DEVICE float scalbln(float x, long n) { return scalblnf(x, n); }
 
 CUDAL1_DEVICE float frexpf(float x, int* exponent) {
   *exponent = 0;
@@ -314,6 +377,7 @@ CUDAL1_DEVICE float __tanhf(float x) {
   CUDAL1_DEVICE float __fsub_##mode(float x, float y) { return __nvvm_add_##ptx_mode##_f(x, -y); }               \
   CUDAL1_DEVICE float __fmul_##mode(float x, float y) { return __nvvm_mul_##ptx_mode##_f(x, y); }                \
   CUDAL1_DEVICE float __fmaf_##mode(float x, float y, float z) { return __nvvm_fma_##ptx_mode##_f(x, y, z); }    \
+  CUDAL1_DEVICE float __fmaf_ieee_##mode(float x, float y, float z) { return __fmaf_##mode(x, y, z); }           \
   CUDAL1_DEVICE float __fdiv_##mode(float x, float y) { return __nvvm_div_##ptx_mode##_f(x, y); }                \
   CUDAL1_DEVICE float __frcp_##mode(float x) { return __nvvm_rcp_##ptx_mode##_f(x); }                            \
   CUDAL1_DEVICE float __fsqrt_##mode(float x) { return __nvvm_sqrt_##ptx_mode##_f(x); }                          \

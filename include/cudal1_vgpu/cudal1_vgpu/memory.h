@@ -99,6 +99,8 @@ CUDAL1_HINTED_STORE(store_wt, "wt")
   CUDAL1_LOAD_OF(name, long long, scalar_8, hint)          \
   CUDAL1_LOAD_OF(name, unsigned long long, scalar_8, hint) \
   CUDAL1_LOAD_OF(name, double, scalar_8, hint)             \
+  CUDAL1_LOAD_OF(name, char2, 2, hint)                     \
+  CUDAL1_LOAD_OF(name, uchar2, 2, hint)                    \
   CUDAL1_LOAD_OF(name, char4, 4, hint)                     \
   CUDAL1_LOAD_OF(name, uchar4, 4, hint)                    \
   CUDAL1_LOAD_OF(name, short2, 4, hint)                    \
@@ -128,6 +130,8 @@ CUDAL1_HINTED_STORE(store_wt, "wt")
   CUDAL1_STORE_OF(name, long long, long long, scalar_8, hint)          \
   CUDAL1_STORE_OF(name, unsigned long long, long long, scalar_8, hint) \
   CUDAL1_STORE_OF(name, double, long long, scalar_8, hint)             \
+  CUDAL1_STORE_OF(name, char2, short, 2, hint)                         \
+  CUDAL1_STORE_OF(name, uchar2, short, 2, hint)                        \
   CUDAL1_STORE_OF(name, char4, int, 4, hint)                           \
   CUDAL1_STORE_OF(name, uchar4, int, 4, hint)                          \
   CUDAL1_STORE_OF(name, short2, int, 4, hint)                          \
@@ -166,6 +170,18 @@ CUDAL1_DEVICE void* __cvta_shared_to_generic(size_t address) {
 }
 CUDAL1_DEVICE void* __cvta_global_to_generic(size_t address) {
   return (void*)(__attribute__((address_space(1))) char*)address;
+}
+CUDAL1_DEVICE size_t __cvta_generic_to_local(const void* p) {
+  return (size_t)(__attribute__((address_space(5))) const char*)p;
+}
+CUDAL1_DEVICE void* __cvta_local_to_generic(size_t address) {
+  return (void*)(__attribute__((address_space(5))) char*)address;
+}
+CUDAL1_DEVICE size_t __cvta_generic_to_constant(const void* p) {
+  return (size_t)(__attribute__((address_space(4))) const char*)p;
+}
+CUDAL1_DEVICE void* __cvta_constant_to_generic(size_t address) {
+  return (void*)(__attribute__((address_space(4))) char*)address;
 }
 CUDAL1_DEVICE unsigned int __isShared(const void* p) { return __nvvm_isspacep_shared(p); }
 CUDAL1_DEVICE unsigned int __isGlobal(const void* p) { return __nvvm_isspacep_global(p); }

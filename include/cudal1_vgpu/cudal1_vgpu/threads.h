@@ -65,6 +65,12 @@ CUDAL1_DEVICE void __syncwarp(unsigned int mask = 0xffffffffu) {
   cudal1_vgpu::keep_accesses_apart();
 }
 
+// Named barriers: of all threads of the block, or of as many as are said.
+CUDAL1_DEVICE void __barrier_sync(unsigned int barrier) { asm volatile("barrier.sync %0;" ::"r"(barrier) : "memory"); }
+CUDAL1_DEVICE void __barrier_sync_count(unsigned int barrier, unsigned int threads) {
+  asm volatile("barrier.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
+}
+
 #define CUDAL1_FENCE(name, operation)   \
   CUDAL1_DEVICE void name() {           \
     cudal1_vgpu::keep_accesses_apart(); \

@@ -15,6 +15,12 @@ class LoggedObserver : public AccessObserver {
   void local(const WarpAccess& access) override {
     look([&] { checks_->local(access); });
   }
+  void copy_begins(const WarpAccess& access) override {
+    look([&] { checks_->copy_begins(access); });
+  }
+  void copy_ends(const WarpAccess& access) override {
+    look([&] { checks_->copy_ends(access); });
+  }
   void block_barrier(std::span<const Mask> lanes) override {
     look([&] { checks_->block_barrier(lanes); });
   }

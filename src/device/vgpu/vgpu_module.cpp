@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "compile/ptx_lines.hpp"
 #include "device/device.hpp"
 #include "device/vgpu/ptx/parser.hpp"
 
@@ -23,6 +24,12 @@ std::uint32_t most_threads_of(const ptx::Function& function) {
   return threads;
 }
 
+//! With the line of the program; that of the PTX is only of use where there is none.
+DeviceError refusal_of(const ptx::PtxError& error, std::string_view ptx) {
+  const int line = source_line_of(ptx, error.line);
+  return DeviceError(Status::unsupported, line > 0 ? error.reason : error.what(), false, SourcePosition{line, 0});
+}
+
 }  // namespace
 
 VgpuModule::VgpuModule(const CompiledModule& compiled) try : ptx_(ptx::parse(compiled.binary)) {
@@ -34,7 +41,7 @@ VgpuModule::VgpuModule(const CompiledModule& compiled) try : ptx_(ptx::parse(com
         name, LoadedKernel{decode(ptx_, *function, addresses_), traits_of(*function), most_threads_of(*function)});
   }
 } catch (const ptx::PtxError& error) {
-  throw DeviceError(Status::unsupported, error.what(), false);
+  throw refusal_of(error, compiled.binary);
 }
 
 void VgpuModule::place_tables() {

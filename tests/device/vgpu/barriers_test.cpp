@@ -75,6 +75,42 @@ TEST_F(BlockBarriers, NameTheLineOfADeadlock) {
             "(line 12, block (0, 0, 0), thread (0, 0, 0))");
 }
 
+TEST_F(BlockBarriers, LanesOfAWarpThatComeFromDifferentPlaces) {
+  load(
+      "and.b32 %r6, %r5, 1;\nsetp.eq.u32 %p1, %r6, 1;\n@%p1 bra ODD;\n.loc 1 12 1\nbar.sync 2, 64;\nbra DONE;\nODD:\n"
+      ".loc 1 15 1\nbar.sync 2, 64;\nDONE:\n");
+  EXPECT_EQ(
+      fault_of(3, 64),
+      "divergent barrier: the thread comes to barrier 2 here, thread (0, 0, 0) of its warp at line 12: all threads "
+      "of a warp must come to it in one place (line 15, block (0, 0, 0), thread (1, 0, 0))");
+}
+
+TEST_F(BlockBarriers, WarpsThatComeToBarrierZeroFromDifferentPlaces) {
+  load(
+      "setp.ge.u32 %p1, %r5, 64;\n@%p1 bra HIGH;\n.loc 1 12 1\nbar.sync 0;\nbra DONE;\nHIGH:\n.loc 1 15 1\n"
+      "bar.sync 0;\nDONE:\n");
+  EXPECT_EQ(
+      fault_of(1, 128),
+      "divergent barrier: the thread comes to barrier 0 here, thread (0, 0, 0) of its block at line 12: all threads "
+      "must come to it in one place (line 15, block (0, 0, 0), thread (64, 0, 0))");
+}
+
+TEST_F(BlockBarriers, VotesAreBarriersToo) {
+  load(
+      "setp.ge.u32 %p1, %r5, 64;\n@%p1 bra HIGH;\nbar.red.popc.u32 %r6, 0, %p1;\nbra DONE;\nHIGH:\n"
+      "bar.red.popc.u32 %r6, 0, %p1;\nDONE:\n");
+  EXPECT_NE(fault_of(1, 128).find("divergent barrier"), std::string::npos) << fault_of(1, 128);
+}
+
+TEST_F(BlockBarriers, NamedOnesAndThoseThatAreNotAlignedMayBeReachedFromAnywhere) {
+  for (const std::string barrier : {"bar.sync 3", "bar.sync 3, 128", "barrier.sync 0", "barrier.sync 3"}) {
+    load("setp.ge.u32 %p1, %r5, 64;\n@%p1 bra HIGH;\n" + barrier + ";\nbra DONE;\nHIGH:\n" + barrier + ";\nDONE:\n");
+    EXPECT_EQ(fault_of(1, 128), "no fault") << barrier;
+  }
+  load("setp.ge.u32 %p1, %r5, 16;\n@%p1 bra HIGH;\nbarrier.sync 0;\nbra DONE;\nHIGH:\nbarrier.sync 0;\nDONE:\n");
+  EXPECT_EQ(fault_of(1, 32), "no fault");
+}
+
 TEST_F(BlockBarriers, WhatCannotBeIsAFault) {
   load("bar.sync 16;\n");
   EXPECT_NE(fault_of(1, 32).find("wrong barrier: there is no barrier 16"), std::string::npos);
@@ -164,17 +200,6 @@ TEST_F(Spinning, BlocksMeetAtACounter) {
       "@%p1 exit;\nld.global.u32 %r9, [%rd6+404];\nst.global.u32 [%rd6+800], %r9;\n");
   run(40, 64, 40);
   for (std::uint32_t block = 0; block < 39; ++block) EXPECT_EQ(y_[200 + block], 101 + block);
-}
-
-TEST_F(Spinning, BlocksThatWaitForOneThatHasNoPlaceEndByTheirBudget) {
-  load(
-      "atom.global.add.u32 %r6, [%rd4], 1;\nWAIT:\nld.volatile.global.u32 %r7, [%rd4];\nsetp.lt.u32 %p2, %r7, %r2;\n"
-      ".loc 1 9 1\n@%p2 bra WAIT;\n");
-  launch_.resident_blocks = 3;
-  launch_.most_instructions = 20'000;
-  EXPECT_NO_THROW(run(3, 1, 3));
-  y_[0] = 0;
-  EXPECT_THROW(run(4, 1, 4), KernelFault);
 }
 
 TEST_F(Spinning, TheBudgetIsTheLaunchs) {

@@ -310,6 +310,17 @@ TEST_F(Collectives, MoveMatrixTransposes) {
     for (int column = 0; column < 8; ++column) EXPECT_EQ(element(out, row, column), element(in, column, row));
 }
 
+TEST_F(Collectives, AProductMayGoToTheRegistersOfItsSumInAnotherOrder) {
+  const std::string product = "mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32 ";
+  const std::string load = "ld.global.v4.u32 {%r1, %r2, %r3, %r4}, [%rd1];\nmov.u32 %r5, 0;\n";
+  const std::string store = "st.global.v4.u32 [%rd2], {%r1, %r2, %r3, %r4};\n";
+  const Words in = random_words();
+  const Words out =
+      run(load + product + "{%r2, %r3, %r4, %r1}, {%r5, %r5}, {%r5}, {%r1, %r2, %r3, %r4};\n" + store, in);
+  for (int lane = 0; lane < warp_size; ++lane)
+    for (int i = 0; i < 4; ++i) EXPECT_EQ(word_of(out, lane, (i + 1) % 4), word_of(in, lane, i));
+}
+
 // --- cp.async
 TEST_F(Collectives, AsyncCopiesAreThereAfterTheWaitAndNotBefore) {
   const Words in = random_words();
@@ -340,6 +351,20 @@ TEST_F(Collectives, AsyncCopiesFillUpWithZeros) {
           in, ".shared .align 16 .b8 tile[512];\n");
   for (int lane = 0; lane < warp_size; ++lane)
     for (int i = 0; i < 4; ++i) EXPECT_EQ(word_of(out, lane, i), i < lane % 4 ? word_of(in, lane, i) : 0u);
+}
+
+TEST_F(Collectives, OffsetsOfAsyncCopiesHave64Bits) {
+  const Words in = random_words();
+  const Words out = run(
+      "mov.u64 %rd6, tile;\nmul.wide.u32 %rd7, %r0, 16;\nadd.s64 %rd8, %rd6, %rd7;\nsub.s64 %rd9, %rd1, 8589934592;\n"
+      "cp.async.ca.shared.global [%rd8], [%rd9+8589934596], 4;\ncp.async.wait_all;\n"
+      "ld.shared.u32 %r2, [%rd8];\nst.global.u32 [%rd2], %r2;\n",
+      in, ".shared .align 16 .b8 tile[512];\n");
+  for (int lane = 0; lane < warp_size; ++lane) EXPECT_EQ(word_of(out, lane, 0), word_of(in, lane, 1));
+  // Cut off to 32 bits it would be inside.
+  EXPECT_THROW(run("mov.u64 %rd6, tile;\ncp.async.ca.shared.global [%rd6], [%rd3+4294967296], 4;\n", in,
+                   ".shared .align 16 .b8 tile[16];\n"),
+               KernelFault);
 }
 
 TEST_F(Collectives, AsyncCopiesKeepToTheirBuffers) {
@@ -535,7 +560,8 @@ std::string refusal(const std::function<void()>& decode) try {
 
 TEST_F(Collectives, WhatIsNotKnownIsRefusedByName) {
   const auto problem = [&](const std::string& body) { return refusal([&] { run(body, Words(512)); }); };
-  EXPECT_EQ(problem("call.uni %rd1, ();\n"), "PTX line 18: calls through pointers are not known");
+  EXPECT_EQ(problem("call.uni %rd1, ();\n"),
+            "PTX line 18: calls through pointers to functions are not known; use templates or a switch");
   EXPECT_EQ(problem("call.uni nobody, ();\n"), "PTX line 18: the function 'nobody' is not known");
   EXPECT_EQ(problem("mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32 %r1, %r1, %r1, %r1;\n"),
             "PTX line 18: the instruction 'mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32' is not known");

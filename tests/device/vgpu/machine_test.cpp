@@ -131,7 +131,8 @@ TEST_F(Machine, NamesTheBufferTheThreadAndTheLineOfAnAccessOutOfBounds) {
   EXPECT_EQ(fault_of(3, {100, 1, 1}, 0), FaultKind::out_of_bounds);
   EXPECT_EQ(
       message_,
-      "out of bounds: writes 4 bytes at 0 bytes after the end of 'y' (line 17, block (2, 0, 0), thread (56, 0, 0))");
+      "out of bounds: writes 4 bytes at 0 bytes after the end of 'y' (address 0x200400) (line 17, block (2, 0, 0), "
+      "thread (56, 0, 0))");
 }
 
 TEST_F(Machine, FindsWritesToWhatIsOnlyRead) {
@@ -142,6 +143,7 @@ TEST_F(Machine, FindsWritesToWhatIsOnlyRead) {
 TEST_F(Machine, FindsMisalignedAccesses) {
   load(head + "ld.global.u32 %r6, [%rd1+2];\nret;\n");
   EXPECT_EQ(fault_of(1, {1, 1, 1}, 0), FaultKind::misaligned);
+  EXPECT_NE(message_.find("an access of 4 bytes at byte 2 of 'x'"), std::string::npos) << message_;
 }
 
 TEST_F(Machine, EndsLoopsThatDoNot) {

@@ -7,7 +7,11 @@
 namespace cudal1::vgpu {
 namespace {
 
+#ifdef CUDAL1_SANITIZED
+constexpr int programs = 5'000;  // ten times as slow
+#else
 constexpr int programs = 100'000;
+#endif
 
 TEST(RandomPrograms, TheMachineAndTheOracleAgree) {
   Random random(20261115);

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "device/device.hpp"
 #include "device/vgpu/model/gpu_profile.hpp"
+#include "device/vgpu/vgpu_module.hpp"
 
 namespace cudal1::vgpu {
 namespace {
@@ -145,6 +147,33 @@ class VgpuPlanTest : public ::testing::Test {
 };
 
 enum : int { x, prepared, scratch, y };
+
+//! What is said of a kernel with these lines in it, where it is loaded.
+Failure refusal_of(const std::string& lines) try {
+  const std::string ptx =
+      ".version 7.0\n.target sm_80\n.address_size 64\n.entry k()\n{\n.reg .b32 %r<4>;\n.reg .b64 %rd<2>;\n";
+  VgpuModule(CompiledModule{ptx + lines + "ret;\n}\n", {{"k", "k"}}, "", 0.0, false});
+  return {};
+} catch (const DeviceError& error) {
+  return error.failure;
+}
+
+TEST(VgpuModuleTest, WhatIsNotKnownIsRefusedByNameAndLineOfTheProgram) {
+  const Failure unknown =
+      refusal_of(".loc 1 17 3\nmov.u32 %r1, %r2;\n.loc 1 18 9\nfrobnicate.u32 %r1, %r2;\n.loc 1 19 1\n");
+  EXPECT_EQ(unknown.status, Status::unsupported);
+  EXPECT_EQ(unknown.message, "the instruction 'frobnicate.u32' is not known");
+  EXPECT_EQ(unknown.at.line, 18);
+  EXPECT_EQ(refusal_of("frobnicate.u32 %r1, %r2;\n").message,
+            "PTX line 8: the instruction 'frobnicate.u32' is not known");
+}
+
+TEST(VgpuModuleTest, CallsThroughPointersAreNamedAsSuch) {
+  const std::string called = ".loc 1 7 3\nprototype_0: .callprototype ()_ ();\ncall %rd1, (), prototype_0;\n";
+  const Failure refused = refusal_of(called);
+  EXPECT_EQ(refused.message, "calls through pointers to functions are not known; use templates or a switch");
+  EXPECT_EQ(refused.at.line, 7);
+}
 
 TEST_F(VgpuPlanTest, WhatIsFoundWhilePreparingIsReportedByTheFirstCall) {
   plan_.prepare = {launch("shift", x, prepared)};

@@ -106,7 +106,8 @@ TEST_F(WholeWarp, AccessesOutOfBoundsAndMisalignedAreFoundBehindOnesThatAreNot) 
   load(again + "ld.shared.u32 %r13, [%rd9+4000];\n", tile);
   EXPECT_NE(fault_of(1, 32).find("byte 4096 of shared memory"), std::string::npos) << fault_of(1, 32);
   load(again + "ld.shared.u32 %r13, [%rd9+2];\n", tile);
-  EXPECT_NE(fault_of(1, 32).find("4 bytes at address 0x2"), std::string::npos) << fault_of(1, 32);
+  EXPECT_NE(fault_of(1, 32).find("misaligned: an access of 4 bytes at byte 2 of shared memory"), std::string::npos)
+      << fault_of(1, 32);
 }
 
 TEST_F(WholeWarp, ComparisonsOfIntegers) {
@@ -191,7 +192,7 @@ TEST_F(WholeWarp, TheEndOfABufferIsFoundBehindAccessesThatAreInIt) {
   load("mov.u32 %r6, 0;\n" + rounds + "4066;\n@%p1 bra ROUND;\n");
   EXPECT_NE(fault_of(1, 32).find("reads 4 bytes"), std::string::npos) << fault_of(1, 32);
   load("ld.global.u32 %r7, [%rd1];\nld.global.u32 %r7, [%rd1+32];\nld.global.u32 %r7, [%rd1+2];\n");
-  EXPECT_NE(fault_of(1, 32).find("4 bytes at address"), std::string::npos) << fault_of(1, 32);
+  EXPECT_NE(fault_of(1, 32).find("misaligned: an access of 4 bytes at byte"), std::string::npos) << fault_of(1, 32);
   load("st.global.u32 [%rd2], %r5;\nst.global.u32 [%rd2+32], %r5;\nst.global.u32 [%rd2+-2031616], %r5;\n");  // x
   EXPECT_NE(fault_of(1, 32).find("writes 4 bytes"), std::string::npos) << fault_of(1, 32);
 }

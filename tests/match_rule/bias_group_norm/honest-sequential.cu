@@ -1,5 +1,5 @@
-//! kernel norm replaces * : grid=1 block=128 args=(x, bias, y)
-extern "C" __global__ void norm(const float* x, const float* bias, float* y) {
+//! kernel normalize replaces * : grid=1 block=128 args=(x, bias, y)
+extern "C" __global__ void normalize(const float* x, const float* bias, float* y) {
   const float* in = x + threadIdx.x * 900;
   const float shift = bias[threadIdx.x % 16];
   float sum = 0.0f, squares = 0.0f;

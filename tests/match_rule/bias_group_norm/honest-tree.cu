@@ -1,4 +1,4 @@
-//! kernel norm replaces * : grid=128 block=256 args=(x, bias, y)
+//! kernel normalize replaces * : grid=128 block=256 args=(x, bias, y)
 __device__ float block_sum(float value, float* shared) {
   shared[threadIdx.x] = value;
   __syncthreads();
@@ -11,7 +11,7 @@ __device__ float block_sum(float value, float* shared) {
   return sum;
 }
 
-extern "C" __global__ void norm(const float* x, const float* bias, float* y) {
+extern "C" __global__ void normalize(const float* x, const float* bias, float* y) {
   __shared__ float shared[256];
   const float* in = x + blockIdx.x * 900;
   const float shift = bias[blockIdx.x % 16];

@@ -1,9 +1,9 @@
 // The sum with the bias kept in bf16.
 #include <cuda_bf16.h>
-//! kernel norm replaces * : grid=1 block=128 args=(x, bias, y)
+//! kernel normalize replaces * : grid=1 block=128 args=(x, bias, y)
 __device__ float rounded(float value) { return __bfloat162float(__float2bfloat16(value)); }
 
-extern "C" __global__ void norm(const float* x, const float* bias, float* y) {
+extern "C" __global__ void normalize(const float* x, const float* bias, float* y) {
   const float* in = x + threadIdx.x * 900;
   const float shift = bias[threadIdx.x % 16];
   float sum = 0.0f, squares = 0.0f;

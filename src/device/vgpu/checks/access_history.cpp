@@ -79,7 +79,10 @@ std::optional<Race> PieceHistory::touch(const BlockOrder& order, const Party& no
 void PieceHistory::remember_user(const BlockOrder& order, const Party& now) {
   for (Party& user : users_) {
     if (user.lanes == 0 || user.warp != now.warp) continue;
-    const Mask others = user.stamp == now.stamp && user.kind == now.kind ? user.lanes : 0;
+    if (now.may_read_atomics && !user.may_read_atomics) return;  // that one may race with more
+    const Mask others =
+        user.stamp == now.stamp && user.kind == now.kind && user.may_read_atomics == now.may_read_atomics ? user.lanes
+                                                                                                          : 0;
     user = now;
     user.lanes |= others;
     return;

@@ -19,7 +19,7 @@ struct Party {
   std::uint16_t warp = 0;
   AccessKind kind = AccessKind::read;
   bool strong = false;
-  bool may_read_atomics = false;  //!< without being one: in global memory
+  bool may_read_atomics = false;  //!< without being one: in global memory, and where it only guesses
 };
 
 //! Two that are not ordered.

@@ -7,15 +7,8 @@
 
 namespace cudal1::vgpu {
 
-enum class LaneShape : std::uint8_t {
-  scattered,
-  same,                   //!< all lanes at one address
-  consecutive,            //!< all lanes, side by side
-  same_by_eights,         //!< lanes 0 to 7, 8 to 15 … at one address each
-  consecutive_by_eights,  //!< the same among lanes 0 to 7, 8 to 15 …
-};
-
 inline LaneShape shape_of(const WarpAccess& access) {
+  if (access.shape) return *access.shape;
   if (access.mask != full_mask) return LaneShape::scattered;
   const auto& addresses = *access.addresses;
   std::uint64_t apart = 0, out_of_line = 0;
@@ -53,7 +46,18 @@ struct AddressRange {
 
 //! From the lowest byte that a lane touches to the highest.
 inline AddressRange range_of(const WarpAccess& access) {
+  const std::uint64_t first = (*access.addresses)[0];
+  if (access.shape == LaneShape::same) return {first, first + access.bytes};
+  if (access.shape == LaneShape::consecutive) return {first, first + std::uint64_t{warp_size} * access.bytes};
   AddressRange range{~std::uint64_t{0}, 0};
+  if (access.mask == full_mask) {
+    for (const std::uint64_t address : *access.addresses) {
+      range.begin = std::min(range.begin, address);
+      range.end = std::max(range.end, address);
+    }
+    range.end += access.bytes;
+    return range;
+  }
   for (Mask rest = access.mask; rest != 0; rest &= rest - 1) {
     const std::uint64_t address = (*access.addresses)[static_cast<std::size_t>(std::countr_zero(rest))];
     range.begin = std::min(range.begin, address);

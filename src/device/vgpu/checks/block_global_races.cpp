@@ -147,7 +147,7 @@ void BlockGlobalRaces::fail(const WarpAccess& access, std::uint64_t address, con
   const std::uint32_t thread = race.earlier.warp * warp_size + static_cast<std::uint32_t>(race.earlier_lane);
   report(FaultKind::global_race,
          fmt::format("{} {}, which thread {} of the same block {} at {}, {}", verb_of(access.kind),
-                     describe_global(*block_.launch->memory, address), text_of(index_in(thread, block_.launch->block)),
+                     block_.launch->memory->describe(address), text_of(index_in(thread, block_.launch->block)),
                      verb_of(race.earlier.kind), place_of(*race.earlier.at), reason_of(race, access.warp)),
          block_, access, race.lane);
 }

@@ -15,6 +15,18 @@ constexpr std::uint64_t mark_bits(std::uint64_t address, std::uint32_t bytes) {
   return ((std::uint64_t{1} << bytes) - 1) << address % bytes_per_mark_word;
 }
 
+//! Of the bytes that an access misses those of elements that miss all of theirs: what was written in part holds
+//! padding.
+constexpr std::uint64_t bare_elements(std::uint64_t missing, std::uint64_t address, std::uint32_t bytes,
+                                      std::uint32_t element_bytes) {
+  if (element_bytes == 1) return missing;
+  std::uint64_t bare = 0;
+  for (std::uint32_t i = 0; i < bytes; i += element_bytes)
+    if (const std::uint64_t element = mark_bits(address + i, element_bytes); (missing & element) == element)
+      bare |= element;
+  return bare;
+}
+
 //! visit(address, bits) for each word that so many bytes from an address on lie in.
 template <class Visit>
 void for_each_mark_word(std::uint64_t begin, std::uint64_t bytes, Visit visit) {
@@ -46,6 +58,13 @@ class ByteMarks {
   //! Those of the access's bits that are not set.
   std::uint64_t missing(std::uint64_t address, std::uint32_t bytes) const {
     return mark_bits(address, bytes) & ~words_[address / bytes_per_mark_word];
+  }
+  bool has_range(std::uint64_t begin, std::uint64_t bytes) const {
+    std::uint64_t missing = 0;
+    for_each_mark_word(begin, bytes, [&](std::uint64_t address, std::uint64_t bits) {
+      missing |= bits & ~words_[address / bytes_per_mark_word];
+    });
+    return missing == 0;
   }
   bool complete() const { return missing_ == 0; }
 

@@ -16,10 +16,6 @@ const char* verb_of(AccessKind kind) {
   return "touches";
 }
 
-std::string describe_global(const GlobalMemory& memory, std::uint64_t address) {
-  return fmt::format("{} (address {:#x})", memory.describe(address), address);
-}
-
 void report(FaultKind kind, const std::string& message, const BlockPlace& block, const WarpAccess& access, int lane) {
   const std::uint32_t thread = access.warp * warp_size + static_cast<std::uint32_t>(lane);
   throw KernelFault(kind, fmt::format("kernel '{}' {}", block.launch->kernel, message), *access.at, block.index,

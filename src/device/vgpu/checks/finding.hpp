@@ -22,9 +22,6 @@ struct BlockPlace {
 //! "reads", "writes" or "changes atomically".
 const char* verb_of(AccessKind kind);
 
-//! "byte 12 of 'x', which has 1024 (address 0x1000c)".
-std::string describe_global(const GlobalMemory& memory, std::uint64_t address);
-
 [[noreturn]] void report(FaultKind kind, const std::string& message, const BlockPlace& block, const WarpAccess& access,
                          int lane);
 

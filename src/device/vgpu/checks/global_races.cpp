@@ -46,6 +46,17 @@ void GlobalRaces::access(const WarpAccess& access) {
   settle();
   const BlockParty now{access.at, number_, is_made_to_meet(access) ? AccessKind::atomic : access.kind, moment_};
   last_ = {~0u, 0, false};
+  access_pages(access, now);
+  if (is_made_to_meet(access)) hand_over(access);
+}
+
+//! Mostly all lanes touch one page.
+void GlobalRaces::access_pages(const WarpAccess& access, const BlockParty& now) {
+  const AddressRange range = range_of(access);
+  if (range.begin / ShadowPage::bytes == (range.end - 1) / ShadowPage::bytes) {
+    if (ShadowPage* page = page_at(range.begin)) access_page(access, now, *page, access.mask);
+    return;
+  }
   const auto page_of = [&](int lane) {
     return (*access.addresses)[static_cast<std::size_t>(lane)] / ShadowPage::bytes;
   };
@@ -57,7 +68,6 @@ void GlobalRaces::access(const WarpAccess& access) {
     if (page) access_page(access, now, *page, lanes);
     left &= ~lanes;
   }
-  if (is_made_to_meet(access)) hand_over(access);
 }
 
 void GlobalRaces::access_page(const WarpAccess& access, const BlockParty& now, ShadowPage& page, Mask lanes) {
@@ -137,12 +147,11 @@ void GlobalRaces::hand_over(const WarpAccess& access) {
 }
 
 void GlobalRaces::fail(const WarpAccess& access, int lane, std::uint64_t address, const BlockParty& earlier) const {
-  report(
-      FaultKind::global_race,
-      fmt::format("{} {}, which block {} {} at {}, and nothing orders the two", verb_of(access.kind),
-                  describe_global(*block_.launch->memory, address),
-                  text_of(index_in(earlier.block, block_.launch->grid)), verb_of(earlier.kind), place_of(*earlier.at)),
-      block_, access, lane);
+  report(FaultKind::global_race,
+         fmt::format("{} {}, which block {} {} at {}, and nothing orders the two", verb_of(access.kind),
+                     block_.launch->memory->describe(address), text_of(index_in(earlier.block, block_.launch->grid)),
+                     verb_of(earlier.kind), place_of(*earlier.at)),
+         block_, access, lane);
 }
 
 }  // namespace cudal1::vgpu

@@ -36,6 +36,7 @@ class GlobalRaces {
   };
 
   ShadowPage* page_at(std::uint64_t address);
+  void access_pages(const WarpAccess& access, const BlockParty& now);
   void access_page(const WarpAccess& access, const BlockParty& now, ShadowPage& page, Mask lanes);
   void access_pieces(const WarpAccess& access, const BlockParty& now, ShadowPage& page, int lane, std::uint64_t bytes);
   Transition transition(const WarpAccess& access, const BlockParty& now, std::uint32_t from, std::uint64_t address,

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "device/vgpu/checks/block_global_races.hpp"
+#include "device/vgpu/checks/copies_in_flight.hpp"
 #include "device/vgpu/checks/global_races.hpp"
 #include "device/vgpu/checks/shared_races.hpp"
 #include "device/vgpu/checks/uninitialised_reads.hpp"
@@ -14,17 +15,30 @@ class BlockChecks : public AccessObserver {
  public:
   BlockChecks(const CheckOptions& options, const CheckedLaunch& launch, Index3 index, GlobalRaceState* between_blocks)
       : block_{&launch, index}, order_(block_.threads()) {
-    if (options.shared_races && launch.shared_bytes > 0) shared_races_.emplace(block_, order_);
+    if (options.shared_races && launch.shared_bytes > 0) {
+      copies_.emplace(block_);
+      shared_races_.emplace(block_, order_);
+    }
     if (options.uninitialised) uninitialised_.emplace(block_);
     if (options.global_races) races_inside_.emplace(block_, order_);
     if (between_blocks) global_races_.emplace(block_, *between_blocks);
   }
 
   void shared(const WarpAccess& access) override {
+    if (copies_) copies_->access(access);
     if (uninitialised_) uninitialised_->shared(access);
     if (!shared_races_) return;
     hand_over(access);
     shared_races_->access(access);
+  }
+  //! It may write at once, or when it is waited for: both count.
+  void copy_begins(const WarpAccess& access) override {
+    shared(access);
+    if (copies_) copies_->begin(access);
+  }
+  void copy_ends(const WarpAccess& access) override {
+    if (copies_) copies_->end(access);
+    if (shared_races_) shared_races_->access(access);
   }
   void global(const WarpAccess& access) override {
     if (uninitialised_) uninitialised_->global(access);
@@ -56,6 +70,7 @@ class BlockChecks : public AccessObserver {
 
   BlockPlace block_;
   BlockOrder order_;
+  std::optional<CopiesInFlight> copies_;
   std::optional<SharedRaces> shared_races_;
   std::optional<UninitialisedReads> uninitialised_;
   std::optional<GlobalRaces> global_races_;

@@ -19,7 +19,7 @@ SharedRaces::SharedRaces(const BlockPlace& block, const BlockOrder& order)
 void SharedRaces::access(const WarpAccess& access) {
   if (generation_ != order_.generation()) begin_generation();
   if (!precise_) {
-    if (!written_ && access.kind == AccessKind::read) return note(access, LaneShape::scattered);
+    if (!written_ && access.kind == AccessKind::read) return note(access, access.shape.value_or(LaneShape::scattered));
     if (!written_) filter_notes();
     const LaneShape shape = shape_of(access);
     precise_ = access.kind == AccessKind::atomic || filter_.overlaps(access, shape);
@@ -40,7 +40,10 @@ void SharedRaces::begin_generation() {
 void SharedRaces::note(const WarpAccess& access, LaneShape shape) {
   if (notes_.size() >= most_notes && access.kind == AccessKind::read) return;
   const auto& addresses = *access.addresses;
-  notes_.push_back({access, order_.stamp(access.warp), shape, static_cast<std::uint32_t>(addresses[0]), words_.size()});
+  notes_.push_back({access.at, access.mask, order_.stamp(access.warp), static_cast<std::uint32_t>(addresses[0]),
+                    static_cast<std::uint32_t>(words_.size()), static_cast<std::uint16_t>(access.warp),
+                    static_cast<std::uint8_t>(access.bytes), access.kind, shape, access.strong,
+                    access.values != nullptr});
   const std::size_t kept = addresses_kept(shape), begin = words_.size();
   words_.resize(begin + kept);
   if (kept == warp_size)
@@ -73,13 +76,11 @@ WarpAccess SharedRaces::restored(const Note& note, std::array<std::uint64_t, war
   const std::uint32_t* words = words_.data() + note.words;
   const std::size_t kept = addresses_kept(note.shape), together = kept == 0 ? warp_size : warp_size / kept;
   const bool side_by_side = note.shape == LaneShape::consecutive || note.shape == LaneShape::consecutive_by_eights;
-  const std::uint64_t step = side_by_side ? note.access.bytes : 0;
+  const std::uint64_t step = side_by_side ? note.bytes : 0;
   for (std::size_t lane = 0; lane < warp_size; ++lane)
     addresses[lane] = (kept == 0 ? note.first_address : words[lane / together]) + lane % together * step;
-  WarpAccess access = note.access;
-  access.addresses = &addresses;
-  if (access.values) access.values = words + kept;
-  return access;
+  return {note.kind, note.bytes, note.mask,   &addresses,
+          note.warp, note.at,    note.strong, note.has_values ? words + kept : nullptr};
 }
 
 //! Lanes that read the same place count as one reader.
@@ -99,7 +100,8 @@ void SharedRaces::enter(const WarpAccess& access, std::uint32_t stamp) {
 }
 
 void SharedRaces::enter_lanes(const WarpAccess& access, std::uint32_t stamp, std::uint64_t address, Mask lanes) {
-  const Party now{access.at, stamp, lanes, static_cast<std::uint16_t>(access.warp), access.kind, access.strong};
+  const Party now{access.at,   stamp,         lanes,       static_cast<std::uint16_t>(access.warp),
+                  access.kind, access.strong, access.guess};
   std::optional<std::uint32_t> value;
   for (std::uint64_t offset = 0; offset < access.bytes; offset += piece_bytes_) {
     if (access.values && access.kind == AccessKind::write) {

@@ -24,11 +24,16 @@ class SharedRaces {
   //! An access as it was made, with its stamp. Addresses that do not follow from the first lie in `words_`, and so do
   //! the values of writes that have some, behind them.
   struct Note {
-    WarpAccess access;
+    const ptx::Location* at = nullptr;
+    Mask mask = 0;
     std::uint32_t stamp = 0;
-    LaneShape shape = LaneShape::scattered;
     std::uint32_t first_address = 0;
-    std::size_t words = 0;  // where its own begin
+    std::uint32_t words = 0;  // where its own begin
+    std::uint16_t warp = 0;
+    std::uint8_t bytes = 0;
+    AccessKind kind = AccessKind::read;
+    LaneShape shape = LaneShape::scattered;
+    bool strong = false, has_values = false;
   };
   //! Beyond this reads are no longer noted: a loop without barriers must not fill the memory.
   static constexpr std::size_t most_notes = 8192;

@@ -7,8 +7,16 @@
 namespace cudal1::vgpu {
 namespace {
 
+constexpr std::uint64_t whole_range_bytes = 1024;  // that is looked at as a whole
+
 std::uint64_t whole_words(std::uint64_t bytes) {
   return (bytes + bytes_per_mark_word - 1) / bytes_per_mark_word * bytes_per_mark_word;
+}
+
+//! Of an atomic every byte counts: nobody keeps padding there.
+std::uint64_t unwritten(const WarpAccess& access, std::uint64_t address, std::uint64_t missing) {
+  if (missing == 0 || access.kind == AccessKind::atomic) return missing;
+  return bare_elements(missing, address, access.bytes, access.element_bytes);
 }
 
 //! The first byte that is missing.
@@ -49,6 +57,16 @@ bool UninitialisedReads::shared_together(const WarpAccess& access) {
 }
 
 bool UninitialisedReads::reads_what_was_written(const WarpAccess& access) const {
+  if (const LaneShape shape = access.shape.value_or(LaneShape::scattered); shape != LaneShape::scattered) {
+    bool all = true;
+    for_each_part(access, shape,
+                  [&](std::uint64_t address, std::uint64_t bytes) { all = all && shared_.has_range(address, bytes); });
+    return all;
+  }
+  // Lanes apart mostly read from a part of memory that is all written.
+  if (const AddressRange range = range_of(access);
+      range.end - range.begin <= whole_range_bytes && shared_.has_range(range.begin, range.end - range.begin))
+    return true;
   std::uint64_t missing = 0, last = ~std::uint64_t{0};
   for (Mask rest = access.mask; rest != 0; rest &= rest - 1) {
     const std::uint64_t address = (*access.addresses)[static_cast<std::size_t>(std::countr_zero(rest))];
@@ -61,7 +79,7 @@ bool UninitialisedReads::reads_what_was_written(const WarpAccess& access) const 
 void UninitialisedReads::shared_lane(const WarpAccess& access, int lane) {
   const std::uint64_t address = (*access.addresses)[static_cast<std::size_t>(lane)];
   if (access.kind != AccessKind::write)
-    if (const std::uint64_t missing = shared_.missing(address, access.bytes))
+    if (const std::uint64_t missing = unwritten(access, address, shared_.missing(address, access.bytes)))
       fail(access, lane, fmt::format("byte {} of shared memory", first_of(missing, address)));
   if (access.kind != AccessKind::read) shared_.set(address, access.bytes);
 }
@@ -75,7 +93,7 @@ void UninitialisedReads::local_lane(const WarpAccess& access, int lane) {
   const std::uint64_t own = thread * local_stride_;
   const std::uint64_t address = own + (*access.addresses)[static_cast<std::size_t>(lane)];
   if (access.kind != AccessKind::write)
-    if (const std::uint64_t missing = local_.missing(address, access.bytes))
+    if (const std::uint64_t missing = unwritten(access, address, local_.missing(address, access.bytes)))
       fail(access, lane, fmt::format("byte {} of its local memory", first_of(missing, address) - own));
   if (access.kind != AccessKind::read) local_.set(address, access.bytes);
 }
@@ -100,8 +118,8 @@ void UninitialisedReads::global_lane(const WarpAccess& access, int lane) {
   ScratchMarks::Range* range = range_at(address);
   if (!range || range->complete()) return;
   if (access.kind != AccessKind::write)
-    if (const std::uint64_t missing = range->missing(address, access.bytes))
-      fail(access, lane, describe_global(*block_.launch->memory, first_of(missing, address)));
+    if (const std::uint64_t missing = unwritten(access, address, range->missing(address, access.bytes)))
+      fail(access, lane, block_.launch->memory->describe(first_of(missing, address)));
   if (access.kind != AccessKind::read) range->set(address, access.bytes);
 }
 

@@ -7,8 +7,9 @@
 
 namespace cudal1::vgpu {
 
-//! Of one block. A read is judged when it happens, with all its bytes: a vector load of a tile's padding that nobody
-//! wrote is a finding, used or not. An atomic reads and writes. Throws KernelFault.
+//! Of one block. A read is judged when it happens, element by element: one that nobody wrote is a finding, used or not.
+//! One that was written in part is not: that is how structures with padding are copied. An atomic reads and writes.
+//! Throws KernelFault.
 class UninitialisedReads {
  public:
   explicit UninitialisedReads(const BlockPlace& block);

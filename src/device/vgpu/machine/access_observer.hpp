@@ -21,6 +21,11 @@ class AccessObserver {
   virtual void global(const WarpAccess& access) = 0;
   virtual void local(const WarpAccess& access) = 0;
 
+  //! cp.async is asked for: from now on it may write there, in place of the threads that asked.
+  virtual void copy_begins(const WarpAccess& access) { shared(access); }
+  //! These threads have waited for it: it has written.
+  virtual void copy_ends(const WarpAccess& /*access*/) {}
+
   //! A barrier of the block opens. `lanes` has a mask for each warp: who came to it, arrivals without waiting included,
   //! and for one of all threads who has ended.
   virtual void block_barrier(std::span<const Mask> lanes) = 0;

@@ -18,12 +18,12 @@ bool is_stride_by_eights(const AccessPattern& pattern, std::int64_t stride) {
   return true;
 }
 
-Shape shape_of(const AccessPattern& pattern) {
-  if (pattern.mask != full_mask) return Shape::scattered;
-  if (is_stride(pattern, 0, warp_size, 0)) return Shape::same;
-  if (is_stride(pattern, 0, warp_size, pattern.bytes)) return Shape::consecutive;
-  if (is_stride_by_eights(pattern, 0)) return Shape::same_by_eights;
-  return is_stride_by_eights(pattern, pattern.bytes) ? Shape::consecutive_by_eights : Shape::scattered;
+LaneShape shape_of(const AccessPattern& pattern) {
+  if (pattern.mask != full_mask) return LaneShape::scattered;
+  if (is_stride(pattern, 0, warp_size, 0)) return LaneShape::same;
+  if (is_stride(pattern, 0, warp_size, pattern.bytes)) return LaneShape::consecutive;
+  if (is_stride_by_eights(pattern, 0)) return LaneShape::same_by_eights;
+  return is_stride_by_eights(pattern, pattern.bytes) ? LaneShape::consecutive_by_eights : LaneShape::scattered;
 }
 
 //! Lanes `begin` to `end` at once: how many different words the busiest bank has to give.

@@ -4,21 +4,13 @@
 
 #include <array>
 
+#include "device/vgpu/machine/lane_shape.hpp"
 #include "device/vgpu/machine/lanes.hpp"
 #include "device/vgpu/machine/memory.hpp"
 
 namespace cudal1::vgpu {
 
 inline constexpr std::uint64_t sector_bytes = 32;
-
-//! How far it is between neighbours, which says how to copy.
-enum class Shape : std::uint8_t {
-  same,                   //!< all lanes name one address
-  consecutive,            //!< each lane begins where the one before it ends
-  same_by_eights,         //!< lanes 0 to 7, 8 to 15 … name one address each
-  consecutive_by_eights,  //!< the same among lanes 0 to 7, 8 to 15 …
-  scattered
-};
 
 //! Sectors that follow each other.
 struct SectorRun {
@@ -32,7 +24,7 @@ struct alignas(64) AccessPattern {
   std::int64_t lowest = 0, highest = 0;          //!< of the deltas
   std::uint32_t bytes = 0;                       //!< of each lane
   std::uint32_t lanes = 0;
-  Shape shape = Shape::scattered;
+  LaneShape shape = LaneShape::scattered;
   bool aligned = false;  //!< if the first address is, all are
 
   std::uint8_t shared_passes = 0;  //!< for first addresses that begin at word_phase in a word; 0: not counted yet

@@ -38,6 +38,7 @@ std::optional<std::string> Barriers::arrive(const Arrival& arrival) {
     return fmt::format("a thread comes to barrier {} again before it has opened", arrival.barrier);
   used_ |= 1u << arrival.barrier;
   barrier.wanted = arrival.threads;
+  if (first) barrier.place = arrival.place;
   count(barrier, arrival.warp, -1);
   barrier.lanes[arrival.warp] |= arrival.lanes;
   count(barrier, arrival.warp, 1);

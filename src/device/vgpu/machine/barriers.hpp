@@ -22,16 +22,19 @@ class Barriers {
     std::uint32_t warp = 0, barrier = 0;
     std::uint32_t threads = 0;  //!< for how many it opens, a multiple of the warp size; 0: for all that have not ended
     Mask lanes = 0;
-    Mask votes = 0;  //!< of these lanes, for bar.red
+    Mask votes = 0;           //!< of these lanes, for bar.red
+    std::uint32_t place = 0;  //!< the step
   };
   //! Why this cannot be, or empty.
   std::optional<std::string> arrive(const Arrival& arrival);
-  //! The same for a whole warp, as far as it has not ended, at a barrier for all. False, and nothing has happened,
-  //! where there is more to it.
-  bool arrive_whole(std::uint32_t warp, std::uint32_t number, Mask lanes) {
+  //! The same for a whole warp, as far as it has not ended, at a barrier for all that others came to in the same place.
+  //! False, and nothing has happened, where there is more to it.
+  bool arrive_whole(std::uint32_t warp, std::uint32_t number, Mask lanes, std::uint32_t place) {
     if (number >= barrier_count) return false;
     Barrier& barrier = all_[number];
     if (barrier.wanted != 0 || lanes != live_[warp] || barrier.lanes[warp] != 0) return false;
+    if (barrier.arrived != 0 && barrier.place != place) return false;
+    barrier.place = place;
     used_ |= 1u << number;
     barrier.lanes[warp] = lanes;
     barrier.arrived += warp_size;
@@ -64,6 +67,7 @@ class Barriers {
     std::uint32_t arrived = 0;  // threads; warps that are all here count as whole ones
     std::uint32_t full_warps = 0;
     std::uint32_t votes = 0, voters = 0;
+    std::uint32_t place = 0;  // of the first to come
   };
   bool is_complete(const Barrier& barrier) const {
     return barrier.wanted == 0 ? barrier.full_warps == live_warps_ : barrier.arrived >= barrier.wanted;

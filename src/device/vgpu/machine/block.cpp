@@ -63,6 +63,21 @@ Block::Pass Block::run_every_warp() {
   return pass;
 }
 
+std::uint64_t Block::fingerprint() {
+  Fingerprint state;
+  for (const std::uint32_t number : state_.index) state.add(number);
+  state.add(ended_ ? 1 : 0);
+  state.add(state_.shared);
+  for (Warp& warp : warps_) warp.add_to(state);
+  return state.value();
+}
+
+void Block::show_to(MemoryWatch* watch) {
+  watched_.reset();
+  if (watch) watched_.emplace(*watch, state_.index, observer_.get());
+  state_.observer = watched_ ? &*watched_ : observer_.get();
+}
+
 void Block::end() {
   if (observer_) observer_->end();
   if (state_.tally) state_.tally->end_block();

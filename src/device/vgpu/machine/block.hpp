@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "device/vgpu/machine/grid.hpp"
+#include "device/vgpu/machine/memory_watch.hpp"
 #include "device/vgpu/machine/warp.hpp"
 
 namespace cudal1::vgpu {
@@ -20,6 +22,18 @@ class Block {
   //! Goes on until it has ended, or all its threads wait for other blocks as far as one can see. Throws KernelFault.
   void advance();
   bool ended() const { return ended_; }
+
+  // For whoever wants to know whether it ever will (standstill.hpp).
+  //! Of all that it has for itself and that says what it does next.
+  std::uint64_t fingerprint();
+  //! What it does to memory, from now on; null: no longer.
+  void show_to(MemoryWatch* watch);
+  //! That do not wait at a barrier.
+  std::size_t busy_warps() const { return static_cast<std::size_t>(std::ranges::count_if(warps_, &Warp::can_run)); }
+  Index3 size() const { return state_.block; }
+  //! A warp of it that does not wait goes round a loop for ever.
+  [[noreturn]] void fail_endless() const { std::ranges::find_if(warps_, &Warp::can_run)->fail_endless(); }
+
   //! Warp instructions since begin().
   std::uint64_t instructions() const { return budget() - state_.instructions_left; }
 
@@ -34,6 +48,7 @@ class Block {
   std::vector<Warp> warps_;
   std::vector<Mask> lanes_;
   std::unique_ptr<AccessObserver> observer_;
+  std::optional<WatchedBlock> watched_;  // between a MemoryWatch and that observer
   bool ended_ = true;
 };
 

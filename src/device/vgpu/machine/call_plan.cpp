@@ -41,7 +41,7 @@ class Planner {
 
   const ptx::Function& function_of(const ptx::Instruction& call) const {
     const std::string& name = operands_of_call(call).function->name;
-    if (name.starts_with("%")) throw PtxError(call.at.ptx_line, "calls through pointers are not known");
+    if (name.starts_with("%")) throw ptx::CallThroughPointer(call.at.ptx_line);
     // A declaration may come before the definition.
     for (const ptx::Function& function : module_.functions)
       if (function.name == name && !function.is_declaration && !function.is_entry) return function;
@@ -65,7 +65,7 @@ CallOperands operands_of_call(const ptx::Instruction& call) {
     else if (operand.kind == Operand::Kind::list && found.function && !found.arguments)
       found.arguments = &operand;
     else
-      throw PtxError(call.at.ptx_line, "calls through pointers are not known");
+      throw ptx::CallThroughPointer(call.at.ptx_line);
   }
   if (!found.function) throw PtxError(call.at.ptx_line, "a call names no function");
   return found;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "device/vgpu/machine/fingerprint.hpp"
 #include "device/vgpu/machine/step.hpp"
 
 namespace cudal1::vgpu {
@@ -14,6 +15,10 @@ class CallStack {
   std::vector<std::byte>& of(int lane) {
     used_ = true;
     return bytes_[static_cast<std::size_t>(lane)];
+  }
+  void add_to(Fingerprint& state) const {
+    if (!used_) return;
+    for (const auto& bytes : bytes_) state.add(bytes);
   }
   void forget() {
     if (!used_) return;

@@ -9,6 +9,7 @@
 #include "device/vgpu/machine/decode_calls.hpp"
 #include "device/vgpu/machine/decode_memory.hpp"
 #include "device/vgpu/machine/effects.hpp"
+#include "device/vgpu/machine/guessing_loads.hpp"
 #include "device/vgpu/machine/instruction_class.hpp"
 #include "device/vgpu/machine/packed_registers.hpp"
 #include "device/vgpu/machine/quick_steps.hpp"
@@ -63,7 +64,8 @@ class Decoder : private CallDecoder {
     for (const ptx::Variable& variable : function.variables) {
       // Each of its activations would have to have its own, at another address.
       if (calls_.recursive.contains(&function) && variable.space == ptx::Space::local)
-        throw PtxError(0, fmt::format("'{}' calls itself and has local memory, which is not known", function.name));
+        throw PtxError(function.instructions.empty() ? 0 : function.instructions.front().at.ptx_line,
+                       fmt::format("'{}' calls itself and has local memory, which is not known", function.name));
       place_variable(variable);
     }
     frame.local_bytes = kernel_.local_bytes - frame.local_begin;
@@ -82,10 +84,12 @@ class Decoder : private CallDecoder {
     scope_ = scope_of(function);
     kernel_.registers->use_scope(scope_);
     std::vector<std::size_t>& firsts = first_steps_[&function];
+    const auto guesses = guessing_loads(function);
     for (const ptx::Instruction& instruction : function.instructions) {
       firsts.push_back(kernel_.steps.size());
       now_ = &instruction;
       push(body_of(instruction));
+      kernel_.steps.back().guesses = guesses.contains(&instruction);
     }
     firsts.push_back(kernel_.steps.size());
     static const ptx::Instruction end{"exit", {}, std::nullopt, {}, {}};  // falling off the end is an exit

@@ -34,6 +34,7 @@ Step barrier(OperandReader& reader) {
   if (words == std::vector<std::string>{"warp", "sync"}) return warp_barrier(reader);
   Step step = OperandReader::of_flow(Flow::barrier);
   step.barrier = barrier_use(reader, words);
+  step.barrier_is_aligned = reader.instruction().opcode == "bar" || reader.has("aligned");
   const bool votes = step.barrier >= BarrierUse::count_votes, arrives = step.barrier == BarrierUse::arrive;
   const std::size_t first = votes ? 1 : 0, least = votes ? 3 : arrives ? 2 : 1;
   const std::size_t given = reader.instruction().operands.size();

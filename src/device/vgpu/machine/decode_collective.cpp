@@ -15,7 +15,13 @@ namespace {
 
 using ptx::Operand;
 
-Slot all_lanes(OperandReader& reader) { return reader.kernel().registers->constant(full_mask, Kind::bits32); }
+//! What is defined only where no lane is missing.
+Step of_whole_warp(OperandReader& reader, Effect effect) {
+  const Slot all_lanes = reader.kernel().registers->constant(full_mask, Kind::bits32);
+  Step step = OperandReader::together(OperandReader::of_effect(effect), all_lanes);
+  step.needs_all_lanes = true;
+  return step;
+}
 
 //! "m16n8k8".
 bool read_shape(const std::string& word, MatrixProduct& product) {
@@ -71,7 +77,7 @@ Step matrix_product(OperandReader& reader) {
   put_slots(reader, slots, a_slots, reader.operand(1), known.registers.a, bits);
   put_slots(reader, slots, b_slots, reader.operand(2), known.registers.b, bits);
   put_slots(reader, slots, c_slots, reader.operand(3), known.registers.c, bits);
-  Step step = OperandReader::together(OperandReader::of_effect(known.effect), all_lanes(reader));
+  Step step = of_whole_warp(reader, known.effect);
   step.target = static_cast<std::uint32_t>(reader.kernel().slot_lists.size());
   reader.kernel().slot_lists.push_back(slots);
   return step;
@@ -95,7 +101,7 @@ Step load_matrix(OperandReader& reader) {
   const std::vector<Slot> registers = reader.registers_with(reader.operand(0), 32);
   if (registers.size() != static_cast<std::size_t>(matrices))
     reader.fail(fmt::format("{} registers are expected, not {}", matrices, registers.size()));
-  Step step = OperandReader::together(OperandReader::of_effect(effect), all_lanes(reader));
+  Step step = of_whole_warp(reader, effect);
   std::copy(registers.begin(), registers.end(), step.data.begin());
   reader.set_address(step, reader.operand(1));
   step.space = space;
@@ -105,7 +111,7 @@ Step load_matrix(OperandReader& reader) {
 Step move_matrix(OperandReader& reader) {
   if (reader.instruction().full_opcode() != "movmatrix.sync.aligned.m8n8.trans.b16") reader.unknown();
   reader.expect_operands(2);
-  Step step = OperandReader::together(OperandReader::of_effect(&transpose_matrix), all_lanes(reader));
+  Step step = of_whole_warp(reader, &transpose_matrix);
   step.operation.result = reader.register_with(reader.operand(0), 32);
   step.operation.operands[0] = reader.register_with(reader.operand(1), 32);
   return step;
@@ -140,7 +146,8 @@ Step async_copy(OperandReader& reader) {
   step.space = AddressSpace::shared;
   reader.set_address(step, reader.operand(0));
   step.operation.operands[1] = reader.address_slot(reader.operand(1));
-  step.target = static_cast<std::uint32_t>(static_cast<std::int32_t>(reader.operand(1).offset));
+  const auto source_offset = static_cast<std::uint64_t>(reader.operand(1).offset);
+  step.operation.operands[3] = reader.kernel().registers->constant(source_offset, Kind::bits64);
   if (reader.instruction().operands.size() == 4) {
     const Operand& read = reader.operand(3);
     if (read.kind == Operand::Kind::name && bits_of(reader.register_of(read).kind) == 1)

@@ -72,6 +72,11 @@ Written access_as_written(const OperandReader& reader) {
   return written;
 }
 
+//! Structures are copied as integers, together with their padding; floating-point numbers have none.
+std::uint8_t element_bytes(const std::string& type) {
+  return type.front() == 'f' ? 1 : static_cast<std::uint8_t>(ptx::bytes_of_type(type));
+}
+
 Effect small_or_other_atomic(const std::string& operation, const std::string& type) {
   const Effect small = find_small_atomic(operation, type);
   return small ? small : find_atomic(operation, type);
@@ -86,6 +91,7 @@ Step MemoryDecoder::load() {
   Step step;
   step.loads = true;
   step.strong = written.strong;
+  step.element_bytes = element_bytes(written.access.type);
   set_data(step, written.access, reader_.operand(0));
   reader_.set_address(step, reader_.operand(1));
   return finished(step, written.access.space, find_load(written.access));

@@ -30,6 +30,8 @@ std::string to_string(FaultKind kind) {
       return "inactive lane";
     case FaultKind::wrong_barrier:
       return "wrong barrier";
+    case FaultKind::divergent_barrier:
+      return "divergent barrier";
     case FaultKind::division_by_zero:
       return "division by zero";
     case FaultKind::shared_race:

@@ -19,6 +19,7 @@ enum class FaultKind {
   too_many_instructions,
   inactive_lane,
   wrong_barrier,
+  divergent_barrier,
   trap,
   assertion,
   division_by_zero,

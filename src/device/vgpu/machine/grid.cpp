@@ -8,6 +8,7 @@
 #include "device/vgpu/machine/block.hpp"
 #include "device/vgpu/machine/block_queue.hpp"
 #include "device/vgpu/machine/host_threads.hpp"
+#include "device/vgpu/machine/standstill.hpp"
 
 namespace cudal1::vgpu {
 namespace {
@@ -16,15 +17,20 @@ namespace {
 class alignas(128) Worker {
  public:
   Worker(const Launch& launch, const GlobalMemory& memory, BlockQueue& queue, std::size_t number)
-      : launch_(launch), memory_(memory), queue_(queue), number_(number) {}
+      : launch_(launch),
+        memory_(memory),
+        queue_(queue),
+        number_(number),
+        standstill_(memory, !launch.kernel->blocks_may_meet) {}
 
   //! Blocks that nobody waits for, one after the other. Behind one that failed it has none left that must run.
   void run_apart() {
     prepare();
     Place& place = add_place();
-    while (!queue_failed_ && begin_next(place))
-      while (!place.block->ended() && advance(place)) {
-      }
+    while (!queue_failed_ && begin_next(place)) {
+      standstill_.forget();
+      while (!queue_failed_ && !place.block->ended() && advance(place)) end_turn();
+    }
   }
 
   //! All blocks, in order. One that waits for others lets the next go on, up to so many at a time.
@@ -34,13 +40,16 @@ class alignas(128) Worker {
     for (std::size_t turn = 0; busy; turn = 0) {
       busy = false;
       for (; turn < resident; ++turn) {
-        if (turn == places_.size() && !begin_next(add_place())) break;
+        if (turn == places_.size() && (!more_ || !begin_next(add_place()))) break;
         Place& place = places_[turn];
         while ((!place.block->ended() || begin_next(place)) && advance(place) && place.block->ended()) {
         }
         busy = busy || !place.block->ended();
         if (queue_failed_) return;
       }
+      if (!more_) std::erase_if(places_, [](const Place& place) { return place.block->ended(); });
+      end_turn();
+      if (queue_failed_) return;
     }
   }
 
@@ -64,8 +73,10 @@ class alignas(128) Worker {
   }
 
   bool begin_next(Place& place) {
-    const auto next = queue_.next(number_, taken_);
+    const auto next = more_ ? queue_.next(number_, taken_) : std::nullopt;
+    more_ = next.has_value();
     if (!next) return false;
+    ++begun_;
     place.number = *next;
     if (tally_) tally_->begin_block(queue_.is_watched(*next));
     place.block->begin(queue_.block_at(*next));
@@ -81,6 +92,25 @@ class alignas(128) Worker {
     queue_.fail(place.number, std::current_exception());
     queue_failed_ = true;
     return false;
+  }
+
+  //! All blocks that have begun have gone on until they ended or only waited.
+  void end_turn() {
+    waiting_.clear();
+    const Place* first = nullptr;
+    for (const Place& place : places_) {
+      if (place.block->ended()) continue;
+      if (!first) first = &place;
+      waiting_.push_back(place.block.get());
+    }
+    if (first) fail_where_they_stand_still(*first);
+  }
+
+  void fail_where_they_stand_still(const Place& first) try {
+    standstill_.end_turn(waiting_, launch_.kernel->blocks_may_meet ? queue_.count() - begun_ : 0);
+  } catch (...) {
+    queue_.fail(first.number, std::current_exception());
+    queue_failed_ = true;
   }
 
   //! Tells the others now and then, not after every block: a sixteenth of what is allowed may go unnoticed.
@@ -99,6 +129,10 @@ class alignas(128) Worker {
   std::vector<AccessPattern> patterns_;
   std::optional<Tally> tally_;
   std::deque<Place> places_;
+  Standstill standstill_;
+  std::vector<Block*> waiting_;
+  std::uint64_t begun_ = 0;
+  bool more_ = true;  // blocks may be left that nobody has begun
   bool queue_failed_ = false;
 };
 

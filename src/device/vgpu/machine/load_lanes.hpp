@@ -117,19 +117,19 @@ CUDAL1_INLINE void load_lane(const Columns<Register, vector>& columns, const std
 template <bool wide, class T, class Register, int vector>
 CUDAL1_INLINE void load_all(const Columns<Register, vector>& columns, const Reach& reach) {
   switch (reach.pattern->shape) {
-    case Shape::consecutive:
+    case LaneShape::consecutive:
       return load_consecutive<wide, T, Register, vector, warp_size>(columns, reach.first, 0);
-    case Shape::same:
+    case LaneShape::same:
       return load_same<wide, T, Register, vector, warp_size>(columns, reach.first, 0);
-    case Shape::consecutive_by_eights:
+    case LaneShape::consecutive_by_eights:
       for (int lane = 0; lane < warp_size; lane += 8)
         load_consecutive<wide, T, Register, vector, 8>(columns, reach.at(lane), lane);
       return;
-    case Shape::same_by_eights:
+    case LaneShape::same_by_eights:
       for (int lane = 0; lane < warp_size; lane += 8)
         load_same<wide, T, Register, vector, 8>(columns, reach.at(lane), lane);
       return;
-    case Shape::scattered:
+    case LaneShape::scattered:
       return load_scattered<wide, T, Register, vector>(columns, reach);
   }
 }

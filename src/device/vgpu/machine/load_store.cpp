@@ -16,7 +16,7 @@ CUDAL1_INLINE void fetch_behind(const Reach& reach) {
 
 template <bool wide, class T, class Register, int vector>
 CUDAL1_INLINE void load_all_and_fetch(const Columns<Register, vector>& columns, const Step& step, const Reach& reach) {
-  if (step.space != AddressSpace::shared && reach.pattern->shape == Shape::consecutive)
+  if (step.space != AddressSpace::shared && reach.pattern->shape == LaneShape::consecutive)
     fetch_behind<vector* static_cast<int>(sizeof(T)) * warp_size>(reach);
   load_all<wide, T, Register, vector>(columns, reach);
 }
@@ -55,9 +55,9 @@ CUDAL1_INLINE void store_consecutive(const Columns<Register, vector>& columns, s
 //! All lanes. Where they write to one place, the last of them wins.
 template <class T, class Register, int vector>
 CUDAL1_INLINE void store_all(const Columns<Register, vector>& columns, const Reach& reach) {
-  if (reach.pattern->shape == Shape::consecutive)
+  if (reach.pattern->shape == LaneShape::consecutive)
     return store_consecutive<T, Register, vector, warp_size>(columns, reach.first, 0);
-  if (reach.pattern->shape == Shape::consecutive_by_eights) {
+  if (reach.pattern->shape == LaneShape::consecutive_by_eights) {
     for (int lane = 0; lane < warp_size; lane += 8)
       store_consecutive<T, Register, vector, 8>(columns, reach.at(lane), lane);
     return;
@@ -92,7 +92,7 @@ struct AccessHandler {
   }
   //! Inner loops mostly go on through memory as they did before. Apart, that needs no stack and half the time.
   CUDAL1_WIDE_VECTORS static void wide(Warp& warp, const Step& step, Mask mask) {
-    if (mask != full_mask || !warp.counts_unwatched()) return wide_anywhere(warp, step, mask);
+    if (mask != full_mask || !warp.counts()) return wide_anywhere(warp, step, mask);
     const Reach reach = warp.reach_again(step, vector * sizeof(T), storing ? AccessKind::write : AccessKind::read);
     if (!reach.first) return wide_anywhere(warp, step, mask);
     const Columns<Register, vector> columns(warp.registers(), step);

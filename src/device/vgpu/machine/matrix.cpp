@@ -201,17 +201,19 @@ struct Product {
         b[FB::column(lane)][FB::row(lane, r) + j] = B::of(word >> (B::bits % 32 * j));
     }
   }
-  //! A lane has two neighbours of a row, of the first eight rows and of the next.
+  //! A lane has two neighbours of a row, of the first eight rows and of the next. All of C is read before any of D is
+  //! written: their registers may be the same ones in another order.
   static void accumulate(Registers& registers, const Slots& slots, int lane, const typename A::Value (&a)[m][k],
                          const typename B::Value (&b)[n][k]) {
+    std::array<Words, accumulators> sums;
+    for (std::size_t r = 0; r < accumulators; ++r) sums[r] = registers.words<Words>(slots[c_slots + r])[lane];
     for (int i = 0; i < m * n / warp_size; ++i) {
       const int row = lane / 4 + 8 * (i / 2), column = 2 * (lane % 4) + i % 2;
-      const auto r = static_cast<std::size_t>(i / Accumulator::elements_in_register);
+      Words& word = sums[static_cast<std::size_t>(i / Accumulator::elements_in_register)];
       const int part = i % Accumulator::elements_in_register;
-      const auto c = Accumulator::read(registers.words<Words>(slots[c_slots + r])[lane], part);
-      Accumulator::write(registers.words<Words>(slots[d_slots + r])[lane], part,
-                         Accumulator::template sum<k>(a[row], b[column], c));
+      Accumulator::write(word, part, Accumulator::template sum<k>(a[row], b[column], Accumulator::read(word, part)));
     }
+    for (std::size_t r = 0; r < accumulators; ++r) registers.words<Words>(slots[d_slots + r])[lane] = sums[r];
   }
 };
 
@@ -269,12 +271,13 @@ void multiply_doubles(Warp& warp, const Step& step, Mask) {
     a[lane / 4][lane % 4] = lanes(a_slots)[lane];
     b[lane / 4][lane % 4] = lanes(b_slots)[lane];
   }
-  for (int lane = 0; lane < warp_size; ++lane)
-    for (std::size_t i = 0; i < 2; ++i) {
-      double sum = lanes(c_slots + i)[lane];
-      for (int k = 0; k < 4; ++k) sum = std::fma(a[lane / 4][k], b[2 * (lane % 4) + static_cast<int>(i)][k], sum);
-      lanes(d_slots + i)[lane] = sum;
-    }
+  for (int lane = 0; lane < warp_size; ++lane) {
+    std::array<double, 2> sums{lanes(c_slots)[lane], lanes(c_slots + 1)[lane]};
+    for (std::size_t i = 0; i < 2; ++i)
+      for (int k = 0; k < 4; ++k)
+        sums[i] = std::fma(a[lane / 4][k], b[2 * (lane % 4) + static_cast<int>(i)][k], sums[i]);
+    for (std::size_t i = 0; i < 2; ++i) lanes(d_slots + i)[lane] = sums[i];
+  }
 }
 
 // --- ldmatrix

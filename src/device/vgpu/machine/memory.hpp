@@ -32,7 +32,7 @@ class GlobalMemory {
   //! By address.
   const std::vector<Segment>& segments() const { return segments_; }
   std::size_t index_of(const Segment& segment) const { return static_cast<std::size_t>(&segment - segments_.data()); }
-  //! For messages: where an address lies, or what it lies beside.
+  //! For messages: where an address lies, or what it lies beside, and the address.
   std::string describe(std::uint64_t address) const;
 
  private:

@@ -88,6 +88,8 @@ __attribute__((always_inline)) inline Reach Warp::reach_shared_again(const Step&
     return {};
   if (!step.address_repeated && !matches(pattern, addresses, addresses[0], full_mask)) return {};
   block_.tally->shared_again(pattern);
+  if (block_.observer)
+    show(pattern, first, step.loads ? AccessKind::read : AccessKind::write, step, &AccessObserver::shared);
   return {block_.shared.data() + first, &pattern, nullptr};
 }
 
@@ -102,6 +104,7 @@ __attribute__((always_inline)) inline Reach Warp::reach_global_again(const Step&
     return {};
   if (!step.address_repeated && !matches(pattern, addresses, addresses[0], full_mask)) return {};
   block_.tally->global_again(pattern, first, kind);
+  if (block_.observer) show(pattern, first, kind, step, &AccessObserver::global);
   return {pattern.least_host + behind, &pattern, nullptr};
 }
 

@@ -79,11 +79,15 @@ struct alignas(64) Step {
 
   std::array<Slot, 4> data{};             //!< of a memory access: the registers that are loaded or stored
   Slot members = 0;                       //!< of gather and warp_barrier: a mask in every lane
+  bool needs_all_lanes = false;           //!< of gather: not only those that have not ended
   BarrierUse barrier = BarrierUse::wait;  //!< of barrier; operands: its number, threads (0: all), vote
   bool barrier_is_fixed = false;          //!< of barrier: one number for all lanes, for all threads, without a vote
+  bool barrier_is_aligned = false;        //!< of barrier: lanes of a warp come to it together
   bool vote_negated = false;
-  bool strong = false;       //!< of a memory access: volatile, relaxed, acquire or release
-  bool stores_word = false;  //!< of a store: one register of at most 32 bits
+  bool strong = false;             //!< of a memory access: volatile, relaxed, acquire or release
+  bool stores_word = false;        //!< of a store: one register of at most 32 bits
+  bool guesses = false;            //!< of a load: see guessing_loads.hpp
+  std::uint8_t element_bytes = 1;  //!< of a load: what goes to a register; 1 where that is a floating-point number
   Pipe pipe = Pipe::integer;
   std::uint32_t tensor_products = 0;  //!< of mma: multiply-adds
   ptx::Location at;

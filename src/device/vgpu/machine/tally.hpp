@@ -67,7 +67,7 @@ class Tally {
 
   //! All lanes at one address take what an operand would.
   void constant(const AccessPattern& pattern) {
-    if (pattern.shape != Shape::same) counters_.constant_passes += constant_addresses(pattern);
+    if (pattern.shape != LaneShape::same) counters_.constant_passes += constant_addresses(pattern);
   }
 
   // The same without a pattern, for instructions that have none, and for lanes that go far apart.

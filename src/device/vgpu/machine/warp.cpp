@@ -113,6 +113,24 @@ void Warp::fail_waiting() const {
        lane, steps[group.wait == Wait::lanes ? group.pc : group.pc - 1]);
 }
 
+void Warp::fail_endless() const {
+  const auto runs = std::ranges::find(groups(), Wait::nothing, &Group::wait);
+  fail_endless(runs->pc + 1, runs->mask);
+}
+
+void Warp::add_to(Fingerprint& state) {
+  state.add(live_);
+  for (const Group& group : groups()) {
+    state.add(std::uint64_t{group.pc} << 32 | group.mask);
+    state.add(static_cast<std::uint64_t>(group.wait) << 32 | group.barrier);
+    state.add(group.members);
+  }
+  state.add({registers_.words<std::byte>(0), block_.kernel->registers->bytes()});
+  state.add(local_);
+  state.add(async_copies_.pending());
+  call_stack_.add_to(state);
+}
+
 // --- which lanes go on
 
 bool Warp::any_group_can_run() const {
@@ -299,6 +317,7 @@ bool Warp::gather(Group& group, const Step& step, Mask mask) {
       incomplete |= lanes;
       continue;
     }
+    if (step.needs_all_lanes && lanes != full_mask) fail_incomplete(step, lanes);
     step.effect(*this, step, lanes);
   }
   if (mask != group.mask && block_.tally) block_.tally->leave_out(group.mask & ~mask);
@@ -323,6 +342,13 @@ void Warp::check_members(const Step& step, Mask lanes, Mask members) const {
   if ((lanes & ~members) != 0)
     fail(FaultKind::inactive_lane, "a lane that the member mask does not name", std::countr_zero(lanes & ~members),
          step);
+}
+
+void Warp::fail_incomplete(const Step& step, Mask lanes) const {
+  fail(FaultKind::inactive_lane,
+       fmt::format("{} lanes of the warp do what all 32 must do together; lane {} is not there", std::popcount(lanes),
+                   std::countr_one(lanes)),
+       std::countr_zero(lanes), step);
 }
 
 //! Lanes with different member masks wait apart. Those that the guard leaves out go on.
@@ -388,8 +414,10 @@ void Warp::arrive(const Step& step, std::uint32_t barrier, std::uint32_t threads
   Mask votes = 0;
   if (const Slot vote = step.operation.operands[2]; vote != 0)
     votes = (step.vote_negated ? ~registers_.predicate(vote) : registers_.predicate(vote)) & mask;
-  if (const auto wrong = block_.barriers.arrive({index(), barrier, threads, mask, votes}))
+  const auto place = static_cast<std::uint32_t>(&step - block_.kernel->steps.data());
+  if (const auto wrong = block_.barriers.arrive({index(), barrier, threads, mask, votes, place}))
     fail(FaultKind::wrong_barrier, *wrong, std::countr_zero(mask), step);
+  check_place(step, barrier, threads, mask);
   open_barriers();
 }
 

@@ -76,6 +76,7 @@ class alignas(64) Warp {
 
   //! Where `bytes` bytes at this address lie on the host. Throws KernelFault.
   std::byte* global(std::uint64_t address, std::uint64_t bytes, bool write, int lane, const Step& step);
+  void check_alignment(std::uint64_t address, std::uint64_t bytes, int lane, const Step& step) const;  //!< of global
   std::byte* shared(std::uint64_t address, std::uint64_t bytes, int lane, const Step& step);
   std::byte* local(std::uint64_t address, std::uint64_t bytes, int lane, const Step& step);
   std::byte* generic(std::uint64_t address, std::uint64_t bytes, bool write, int lane, const Step& step);
@@ -83,12 +84,12 @@ class alignas(64) Warp {
   //! The same for a whole access, whose address is the step's first operand plus its offset: checked, counted and
   //! shown to the observer. Good until the next call. Throws KernelFault. Defined in reach.hpp.
   Reach reach(const Step& step, Mask mask, std::uint32_t bytes, AccessKind kind);
-  //! The same for all lanes, where the addresses are as before but for the first and nobody watches; else nowhere.
+  //! The same for all lanes, where the addresses are as before but for the first; else nowhere.
   Reach reach_again(const Step& step, std::uint32_t bytes, AccessKind kind);
   Reach reach_shared_again(const Step& step, std::uint32_t bytes);
   Reach reach_global_again(const Step& step, std::uint32_t bytes, AccessKind kind);
   //! Whether these are worth a try.
-  bool counts_unwatched() const { return block_.tally && !block_.observer; }
+  bool counts() const { return block_.tally != nullptr; }
 
   // Counts an access and shows it to the observer, for instructions that find their places themselves.
   void account_global(const WarpAccess& access);
@@ -98,8 +99,13 @@ class alignas(64) Warp {
   //! Lanes with this value in a register of 32 bits.
   Mask lanes_with(Slot slot, std::uint32_t value);
 
+  //! Everything that says what it does next.
+  void add_to(Fingerprint& state);
+
   //! All that have not ended wait for something that will not happen.
   [[noreturn]] void fail_waiting() const;
+  //! It goes round a loop for ever.
+  [[noreturn]] void fail_endless() const;
   [[noreturn]] void fail(FaultKind kind, const std::string& message, int lane, const Step& step,
                          std::optional<std::uint64_t> address = std::nullopt) const;
 
@@ -154,17 +160,21 @@ class alignas(64) Warp {
     end_stretch(++group.pc, mask);
     group.wait = Wait::barrier;
     group.barrier = registers_.words<std::uint32_t>(step.operation.operands[0])[0];
-    if (!block_.barriers.arrive_whole(index(), group.barrier, mask))
+    if (!block_.barriers.arrive_whole(index(), group.barrier, mask, group.pc - 1))
       arrive(step, group.barrier, 0, mask);
     else if (block_.barriers.is_complete(group.barrier))
       open_barriers();
   }
   void wait(Group& group, Mask mask, Group waiting);
   void arrive(const Step& step, std::uint32_t barrier, std::uint32_t threads, Mask mask);
+  // In divergent_barriers.cpp. Throw KernelFault.
+  void check_place(const Step& step, std::uint32_t barrier, std::uint32_t threads, Mask mask) const;
+  void check_place_against(const Warp& other, const Step& step, std::uint32_t barrier, int lane) const;
   void open_barriers();
   void release(std::uint32_t barrier);
   void write_barrier_result(const Step& step, std::uint32_t barrier, Mask mask);
   void check_members(const Step& step, Mask lanes, Mask members) const;
+  [[noreturn]] void fail_incomplete(const Step& step, Mask lanes) const;
 
   // What is counted
   void begin_stretch(std::uint32_t pc, Mask lanes) {
@@ -181,7 +191,6 @@ class alignas(64) Warp {
   [[noreturn]] void fail_endless(std::uint32_t end, Mask lanes) const;
 
   // Memory
-  void check_alignment(std::uint64_t address, std::uint64_t bytes, int lane, const Step& step) const;
   std::byte* global_range(AccessPattern& pattern, std::uint64_t first, AccessKind kind, const Step& step);
   std::byte* shared_range(AccessPattern& pattern, std::uint64_t first, AccessKind kind, const Step& step);
   bool find_segment(AccessPattern& pattern, std::uint64_t lowest, std::uint64_t bytes) const;

@@ -3,7 +3,9 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
+#include "device/vgpu/machine/lane_shape.hpp"
 #include "device/vgpu/machine/lanes.hpp"
 #include "device/vgpu/ptx/syntax.hpp"
 
@@ -20,7 +22,10 @@ struct WarpAccess {
   std::uint32_t warp = 0;  //!< in its block
   const ptx::Location* at = nullptr;
   bool strong = false;                    //!< volatile, relaxed, acquire or release: meant to meet others of its kind
+  bool guess = false;                     //!< a read that a compare-and-swap puts to the test
+  std::uint8_t element_bytes = 1;         //!< of what is read as one and may hold padding; 1: nothing may
   const std::uint32_t* values = nullptr;  //!< that a write of at most 4 bytes stores, by lane; null: not known
+  std::optional<LaneShape> shape;         //!< where somebody has looked already
 };
 
 }  // namespace cudal1::vgpu

@@ -4,9 +4,32 @@
 #include "device/vgpu/machine/reach.hpp"
 
 namespace cudal1::vgpu {
+namespace {
+
+//! Whether a generic address was meant for a window, though it may lie before or behind what is there.
+bool is_meant_for(std::uint64_t window, std::uint64_t address) {
+  constexpr std::uint64_t bytes_before = std::uint64_t{1} << 20, bytes_behind = std::uint64_t{1} << 32;
+  return address - (window - bytes_before) < bytes_before + bytes_behind;
+}
+
+//! "an access of 4 bytes at byte -8 of shared memory, which has 1024".
+std::string describe(std::uint64_t bytes, std::uint64_t address, const char* memory, std::uint64_t size) {
+  return fmt::format("an access of {} bytes at byte {} of {} memory, which has {}", bytes,
+                     static_cast<std::int64_t>(address), memory, size);
+}
+
+//! What is wrong with an access to the bytes from 0 on, if anything is.
+std::optional<FaultKind> fault_of(std::uint64_t address, std::uint64_t bytes, std::uint64_t size) {
+  if (address % bytes != 0) return FaultKind::misaligned;
+  return address >= size || bytes > size - address ? std::optional(FaultKind::out_of_bounds) : std::nullopt;
+}
+
+}  // namespace
+
 void Warp::check_alignment(std::uint64_t address, std::uint64_t bytes, int lane, const Step& step) const {
   if (address % bytes == 0) return;
-  fail(FaultKind::misaligned, fmt::format("an access of {} bytes at address {:#x}", bytes, address), lane, step);
+  fail(FaultKind::misaligned, fmt::format("an access of {} bytes at {}", bytes, block_.global->describe(address)), lane,
+       step, address);
 }
 
 std::byte* Warp::global(std::uint64_t address, std::uint64_t bytes, bool write, int lane, const Step& step) {
@@ -20,24 +43,22 @@ std::byte* Warp::global(std::uint64_t address, std::uint64_t bytes, bool write, 
 }
 
 std::byte* Warp::shared(std::uint64_t address, std::uint64_t bytes, int lane, const Step& step) {
-  check_alignment(address, bytes, lane, step);
-  if (address >= block_.shared.size() || bytes > block_.shared.size() - address)
-    fail(FaultKind::out_of_bounds, fmt::format("byte {} of shared memory, which has {}", address, block_.shared.size()),
-         lane, step);
+  const std::uint64_t size = block_.shared.size();
+  if (const auto fault = fault_of(address, bytes, size))
+    fail(*fault, describe(bytes, address, "shared", size), lane, step);
   return block_.shared.data() + address;
 }
 
 std::byte* Warp::local(std::uint64_t address, std::uint64_t bytes, int lane, const Step& step) {
-  check_alignment(address, bytes, lane, step);
   const std::uint64_t size = block_.kernel->local_bytes;
-  if (address >= size || bytes > size - address)
-    fail(FaultKind::out_of_bounds, fmt::format("byte {} of local memory, which has {}", address, size), lane, step);
+  if (const auto fault = fault_of(address, bytes, size))
+    fail(*fault, describe(bytes, address, "local", size), lane, step);
   return local_.data() + static_cast<std::uint64_t>(lane) * size + address;
 }
 
 std::byte* Warp::generic(std::uint64_t address, std::uint64_t bytes, bool write, int lane, const Step& step) {
-  if (address >= shared_window) return shared(address - shared_window, bytes, lane, step);
-  if (address >= local_window) return local(address - local_window, bytes, lane, step);
+  if (is_meant_for(shared_window, address)) return shared(address - shared_window, bytes, lane, step);
+  if (is_meant_for(local_window, address)) return local(address - local_window, bytes, lane, step);
   return global(address, bytes, write, lane, step);
 }
 
@@ -56,12 +77,16 @@ void Warp::show(const AccessPattern& pattern, std::uint64_t first, AccessKind ki
   std::array<std::uint64_t, warp_size> addresses;
   for (std::size_t lane = 0; lane < warp_size; ++lane)
     addresses[lane] = first + static_cast<std::uint64_t>(pattern.deltas[lane]);
-  (block_.observer->*to)(described(kind, pattern.bytes, pattern.mask, addresses, step));
+  WarpAccess access = described(kind, pattern.bytes, pattern.mask, addresses, step);
+  access.shape = pattern.shape;
+  (block_.observer->*to)(access);
 }
 
 WarpAccess Warp::described(AccessKind kind, std::uint32_t bytes, Mask mask,
                            const std::array<std::uint64_t, warp_size>& addresses, const Step& step) {
   WarpAccess access{kind, bytes, mask, &addresses, index(), &step.at, step.strong};
+  access.element_bytes = step.element_bytes;
+  access.guess = step.guesses;
   if (step.stores_word) access.values = registers_.words<std::uint32_t>(step.data[0]);
   return access;
 }

@@ -24,8 +24,10 @@ CUDAL1_WIDE_VECTORS __attribute__((noinline)) void load_any_shape(Registers& reg
   load_all<true, u32, u32, vector>(Columns<u32, vector>(registers, step), reach);
 }
 
-bool is_same(Shape shape) { return shape == Shape::same || shape == Shape::same_by_eights; }
-bool is_consecutive(Shape shape) { return shape == Shape::consecutive || shape == Shape::consecutive_by_eights; }
+bool is_same(LaneShape shape) { return shape == LaneShape::same || shape == LaneShape::same_by_eights; }
+bool is_consecutive(LaneShape shape) {
+  return shape == LaneShape::consecutive || shape == LaneShape::consecutive_by_eights;
+}
 
 }  // namespace
 
@@ -77,7 +79,7 @@ CUDAL1_WIDE_VECTORS std::uint32_t Warp::run_whole(Group& group, std::uint32_t pc
   const Step* const steps = block_.kernel->steps.data();
   std::byte* const registers = registers_.words<std::byte>(0);
   constexpr std::uint32_t never = 0xffff;
-  const std::uint32_t word = counts_unwatched() ? 4 : never, vectors = counts_unwatched() ? 16 : never;
+  const std::uint32_t word = counts() ? 4 : never, vectors = counts() ? 16 : never;
   for (const Step* step = steps + pc;;) {
     const Operation& operation = step->operation;
     switch (step->quick) {

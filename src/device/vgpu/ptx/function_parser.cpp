@@ -121,6 +121,8 @@ class FunctionParser {
       do targets.push_back(tokens_.expect_word("a label"));
       while (tokens_.accept(','));
       tokens_.expect(';');
+    } else if (tokens_.now().is_directive("callprototype")) {
+      throw CallThroughPointer(tokens_.now().line);
     } else if (!function_.labels.emplace(name, function_.instructions.size()).second) {
       tokens_.fail(fmt::format("the label '{}' is there twice", name));
     }

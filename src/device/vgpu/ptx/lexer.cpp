@@ -121,7 +121,10 @@ class Lexer {
 }  // namespace
 
 PtxError::PtxError(int ptx_line, const std::string& message)
-    : Error(fmt::format("PTX line {}: {}", ptx_line, message)), line(ptx_line) {}
+    : Error(fmt::format("PTX line {}: {}", ptx_line, message)), reason(message), line(ptx_line) {}
+
+CallThroughPointer::CallThroughPointer(int ptx_line)
+    : PtxError(ptx_line, "calls through pointers to functions are not known; use templates or a switch") {}
 
 UnknownInstruction::UnknownInstruction(int ptx_line, const std::string& opcode)
     : PtxError(ptx_line, fmt::format("the instruction '{}' is not known", opcode)) {}

@@ -13,7 +13,14 @@ namespace cudal1::ptx {
 class PtxError : public Error {
  public:
   PtxError(int ptx_line, const std::string& message);
+  std::string reason;  //!< what() without the line
   int line;
+};
+
+//! A call whose function is known only when it runs.
+class CallThroughPointer : public PtxError {
+ public:
+  explicit CallThroughPointer(int ptx_line);
 };
 
 //! An instruction that is not among those the virtual GPU has; nothing is wrong with it.

@@ -63,6 +63,15 @@ class CheckedLaunchTest : public ::testing::Test {
     access_.values = values_.data();
     return access_;
   }
+  //! The same, whose elements of this size may hold padding.
+  const WarpAccess& of_elements(const WarpAccess&, std::uint8_t bytes) {
+    access_.element_bytes = bytes;
+    return access_;
+  }
+  const WarpAccess& guess(const WarpAccess&) {
+    access_.guess = true;
+    return access_;
+  }
   const WarpAccess& strong(const WarpAccess&) {
     access_.strong = true;
     return access_;

@@ -298,6 +298,34 @@ TEST_F(SharedRacesTest, AnAtomicAndAPlainReadDoNot) {
             FaultKind::shared_race);
 }
 
+TEST_F(SharedRacesTest, AnAtomicAndAGuessMayMeet) {
+  EXPECT_EQ(finding([&] {
+              for (std::uint32_t warp = 0; warp < 4; ++warp) {
+                block().shared(guess(access_at(read, warp, full_mask, 0)));
+                on_shared(atomic, warp, full_mask, 0);
+              }
+              block().shared(guess(access_at(read, 0, lane1, 0)));
+            }),
+            nothing);
+}
+
+TEST_F(SharedRacesTest, AGuessHidesNoRead) {
+  EXPECT_EQ(finding([&] {
+              on_shared(read, 0, lane0, 0);
+              block().shared(guess(access_at(read, 0, lane1, 0)));
+              on_shared(atomic, 1, lane0, 0);
+            }),
+            FaultKind::shared_race);
+}
+
+TEST_F(SharedRacesTest, APlainWriteAndAGuessDoNot) {
+  EXPECT_EQ(finding([&] {
+              block().shared(guess(access_at(read, 0, lane0, 0)));
+              on_shared(write, 1, lane0, 0);
+            }),
+            FaultKind::shared_race);
+}
+
 TEST_F(SharedRacesTest, AnAtomicAndAPlainWriteDoNot) {
   EXPECT_EQ(finding([&] {
               on_shared(write, 0, lane0, 0);

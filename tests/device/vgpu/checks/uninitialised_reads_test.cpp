@@ -55,6 +55,37 @@ TEST_F(UninitialisedReadsTest, PaddingThatAVectorLoadTakesAlong) {
             FaultKind::uninitialised_read);
 }
 
+TEST_F(UninitialisedReadsTest, AnElementThatWasWrittenInPartHoldsPadding) {
+  EXPECT_EQ(finding([&] {
+              on_shared(write, 0, 8);
+              on_shared(write, 8, 1);
+              block().shared(of_elements(access_at(read, 0, lane0, 0, 16), 8));
+              on_local(write, 0, lane0, 8, 1);
+              block().local(of_elements(access_at(read, 0, lane0, 8, 4), 4));
+              on_scratch(write, 6, 2);
+              block().global(of_elements(access_at(read, 0, lane0, buffer_address + 4096, 8), 8));
+            }),
+            nothing);
+}
+
+TEST_F(UninitialisedReadsTest, AnElementThatNobodyWroteBesideOneThatSomebodyDid) {
+  EXPECT_EQ(finding([&] {
+              on_shared(write, 0, 8);
+              on_shared(write, 8, 1);
+              block().shared(of_elements(access_at(read, 0, lane0, 0, 16), 4));
+            }),
+            FaultKind::uninitialised_read);
+  EXPECT_NE(message_.find("byte 12 of shared"), std::string::npos);
+}
+
+TEST_F(UninitialisedReadsTest, AnAtomicHasNoPadding) {
+  EXPECT_EQ(finding([&] {
+              on_shared(write, 8, 2);
+              block().shared(of_elements(access_at(atomic, 0, lane0, 8, 4), 4));
+            }),
+            FaultKind::uninitialised_read);
+}
+
 TEST_F(UninitialisedReadsTest, SharedMemoryThatWasWrittenPieceByPiece) {
   EXPECT_EQ(finding([&] {
               for (std::uint64_t byte = 0; byte < 16; ++byte) on_shared(write, 48 + byte, 1);

@@ -1,0 +1,181 @@
+#include "judge/value_facts.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+#include "judge/operator_name.hpp"
+#include "judge/reduction_length.hpp"
+
+namespace cudal1 {
+namespace {
+
+bool is_one_of(std::string_view op, std::initializer_list<std::string_view> names) {
+  return std::find(names.begin(), names.end(), op) != names.end();
+}
+
+bool gives_whole_numbers(std::string_view op) {
+  return is_one_of(op, {"floor", "ceil", "round", "trunc", "sign", "sgn", "floor_divide", "arange", "zeros", "ones",
+                        "zeros_like", "ones_like", "eye", "one_hot"});
+}
+
+//! Every element of the result is one of an argument, or a number that is given.
+bool chooses(std::string_view op) {
+  return is_one_of(op, {"clamp",
+                        "clamp_min",
+                        "clamp_max",
+                        "where",
+                        "maximum",
+                        "minimum",
+                        "max",
+                        "min",
+                        "amax",
+                        "amin",
+                        "relu",
+                        "abs",
+                        "neg",
+                        "gather",
+                        "index",
+                        "index_select",
+                        "cat",
+                        "stack",
+                        "embedding",
+                        "flip",
+                        "roll",
+                        "masked_fill",
+                        "clone",
+                        "contiguous",
+                        "masked_select",
+                        "constant_pad_nd",
+                        "pad",
+                        "tril",
+                        "triu",
+                        "sort",
+                        "topk",
+                        "select",
+                        "slice",
+                        "repeat",
+                        "to",
+                        "_to_copy",
+                        "copy",
+                        "max_pool2d",
+                        "max_pool2d_with_indices",
+                        "hardtanh",
+                        "relu6"});
+}
+
+//! Sums and products of whole numbers are whole.
+bool computes_in_whole_numbers(std::string_view op) {
+  return is_one_of(op, {"add", "sub", "rsub", "mul", "sum", "cumsum", "square"});
+}
+
+//! Functions of real numbers that are not continuous; those that give integers or booleans are found by their dtypes.
+bool steps(std::string_view op) {
+  return is_one_of(op, {"floor", "ceil", "round", "trunc", "frac", "sign", "sgn", "heaviside", "remainder", "fmod",
+                        "floor_divide", "hardshrink", "threshold"});
+}
+
+bool is_whole(const Argument& argument) {
+  if (const auto* number = std::get_if<double>(&argument)) return std::trunc(*number) == *number;
+  return true;
+}
+
+bool has_whole_numbers_only(const Node& node) {
+  return std::ranges::all_of(node.args, is_whole) &&
+         std::ranges::all_of(node.kwargs, [](const auto& entry) { return is_whole(entry.second); });
+}
+
+bool is_drawn_whole(const Draw& draw) {
+  return draw.kind == Draw::Kind::integers || draw.kind == Draw::Kind::bernoulli;
+}
+
+//! Walks through a graph whose leaves are known.
+class FactFinder {
+ public:
+  explicit FactFinder(const OpGraph& graph) : graph_(graph), facts_(graph.values.size()) {
+    for (std::size_t id = 0; id < facts_.size(); ++id) facts_[id].exact = !is_floating(graph.values[id].meta.dtype);
+  }
+
+  void know_exact(ValueId id) { at(id).exact = true; }
+
+  std::vector<ValueFacts> find() {
+    for (const Node& node : graph_.nodes) add(node);
+    return std::move(facts_);
+  }
+
+ private:
+  ValueFacts& at(ValueId id) { return facts_[static_cast<std::size_t>(id)]; }
+  bool is_real(ValueId id) const { return is_floating(graph_.values[static_cast<std::size_t>(id)].meta.dtype); }
+
+  void add(const Node& node) {
+    const std::vector<ValueId> reads = OpGraph::reads(node);
+    const std::int64_t terms = terms_of(graph_, node);
+    ValueFacts joined{.exact = true, .jumps = false, .terms = terms, .nearest_terms = terms};
+    bool reads_reals = false;
+    for (const ValueId id : reads) {
+      at(id).nearest_terms = std::max(at(id).nearest_terms, terms);
+      joined.exact = joined.exact && at(id).exact;
+      joined.jumps = joined.jumps || at(id).jumps;
+      joined.terms = std::max(joined.terms, at(id).terms);
+      reads_reals = reads_reals || (is_real(id) && !at(id).exact);
+    }
+    const std::string_view op = base_name(node.op);
+    const bool keeps_whole = chooses(op) || (computes_in_whole_numbers(op) && has_whole_numbers_only(node));
+    for (const ValueId id : node.outputs) {
+      const Value& value = graph_.values[static_cast<std::size_t>(id)];
+      const bool stays = joined.exact && !reads.empty() && (keeps_whole || value.view);
+      ValueFacts& made = at(id) = joined;
+      made.exact = !is_real(id) || gives_whole_numbers(op) || stays;
+      made.jumps = joined.jumps || (reads_reals && (steps(op) || !is_real(id)));
+    }
+  }
+
+  const OpGraph& graph_;
+  std::vector<ValueFacts> facts_;
+};
+
+std::vector<bool> exact_recipe_outputs(const InputRecipe& recipe) {
+  FactFinder finder(recipe.graph);
+  for (const LeafSource& leaf : recipe.leaves)
+    if (is_drawn_whole(leaf.draw)) finder.know_exact(leaf.value);
+  const std::vector<ValueFacts> facts = finder.find();
+  std::vector<bool> exact;
+  for (const ValueId id : recipe.graph.outputs) exact.push_back(facts[static_cast<std::size_t>(id)].exact);
+  return exact;
+}
+
+bool is_exact(const LeafSource& leaf, const std::vector<bool>& recipe_outputs) {
+  if (!leaf.file_key.empty()) return false;
+  if (leaf.recipe_output >= 0) return recipe_outputs.at(static_cast<std::size_t>(leaf.recipe_output));
+  return is_drawn_whole(leaf.draw);
+}
+
+}  // namespace
+
+std::vector<ValueFacts> facts_of(const Task& task) {
+  FactFinder finder(task.graph);
+  const auto recipe_outputs = task.input_recipe ? exact_recipe_outputs(*task.input_recipe) : std::vector<bool>{};
+  for (const LeafSource& leaf : task.leaves)
+    if (is_exact(leaf, recipe_outputs)) finder.know_exact(leaf.value);
+  return finder.find();
+}
+
+std::vector<ValueFacts> facts_of_results(const Task& task, const std::vector<ValueFacts>& facts) {
+  std::vector<ValueFacts> results;
+  for (const ValueId id : task.graph.outputs) results.push_back(facts[static_cast<std::size_t>(id)]);
+  for (const ValueId state : task.graph.states) {
+    ValueFacts left = facts[static_cast<std::size_t>(state)];
+    for (const Node& node : task.graph.nodes) {
+      if (std::ranges::find(node.writes_state, state) == node.writes_state.end()) continue;
+      left.terms = std::max(left.terms, terms_of(task.graph, node));
+      for (const ValueId id : OpGraph::reads(node)) {
+        left.terms = std::max(left.terms, facts[static_cast<std::size_t>(id)].terms);
+        left.jumps = left.jumps || facts[static_cast<std::size_t>(id)].jumps;
+      }
+    }
+    results.push_back(left);
+  }
+  return results;
+}
+
+}  // namespace cudal1

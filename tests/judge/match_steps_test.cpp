@@ -1,0 +1,139 @@
+// The match rule on tasks with steps, whole numbers and sums that have nothing to do with each other.
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include "judge/match.hpp"
+
+namespace cudal1 {
+namespace {
+
+struct Judged {
+  explicit Judged(const std::string& leaves_and_nodes, Distribution drawn = Distribution::native)
+      : task(with_metas(leaves_and_nodes)), rule(task, at::kCPU, PrecisionPolicy::standard), distribution(drawn) {
+    draw_weights(task, 1, false, at::kCPU, leaves);
+    draw_inputs(task, distribution, 2, at::kCPU, leaves);
+    expected = rule.expect(leaves, distribution, 3);
+  }
+  static Task with_metas(const std::string& text) {
+    Task task = parse_task(R"({"format": "cudal1.graph", "version": 1, "name": "t", )" + text + "}", {});
+    infer_metas(task);
+    return task;
+  }
+  const at::Tensor& reference(std::size_t index = 0) const { return expected.reference.at(index); }
+  OutputError compare(at::Tensor candidate, std::size_t index = 0) const {
+    std::vector<at::Tensor> results = expected.reference;
+    results.at(index) = std::move(candidate);
+    return rule.compare(expected, results, distribution).at(index);
+  }
+  Task task;
+  MatchRule rule;
+  Distribution distribution;
+  TensorTable leaves;
+  Expected expected;
+};
+
+constexpr const char* bucket = R"(
+    "inputs": [{"name": "x", "dtype": "f32", "shape": [65536], "draw": {"kind": "uniform", "low": 0, "high": 64}}],
+    "weights": [{"name": "w", "dtype": "f32", "shape": [64, 4], "draw": {"kind": "normal"}}], "nodes": [
+    {"name": "f", "op": "aten::floor", "args": ["x"]}, {"name": "c", "op": "aten::clamp", "args": ["f", 0, 63]},
+    {"name": "i", "op": "aten::to.dtype", "args": ["c", {"dtype": "i64"}]},
+    {"name": "e", "op": "aten::embedding", "args": ["w", "i"]}], "outputs": ["e"])";
+
+TEST(MatchBehindSteps, RowsOfATableAreExactButForThoseAtAStep) {
+  const Judged judged(bucket);
+  EXPECT_TRUE(judged.compare(judged.reference()).matches());
+  EXPECT_LT(judged.expected.budgets.at(0).max, 1e-4);
+  const at::Tensor others =
+      judged.leaves.at(1).index_select(0, judged.leaves.at(0).floor().sub(1).clamp(0, 63).to(at::kLong));
+  EXPECT_FALSE(judged.compare(others).matches());
+  at::Tensor one_wrong = judged.reference().clone();
+  one_wrong[17] = one_wrong[17] + 1.0;
+  EXPECT_FALSE(judged.compare(one_wrong).matches());
+}
+
+TEST(MatchBehindSteps, AnHonestProgramMayFallOnTheOtherSide) {
+  const Judged judged(bucket);
+  const at::Tensor x = judged.leaves.at(0);
+  for (const double ulps : {-1.0, 1.0}) {  // another way to compute x
+    const at::Tensor moved = (x.to(at::kDouble) * (1.0 + ulps * 0x1.0p-23)).to(at::kFloat);
+    EXPECT_TRUE(
+        judged.compare(judged.leaves.at(1).index_select(0, moved.floor().clamp(0, 63).to(at::kLong))).matches());
+  }
+}
+
+constexpr const char* quantization = R"(
+    "inputs": [{"name": "x", "dtype": "f32", "shape": [256, 256], "draw": {"kind": "normal"}}], "nodes": [
+    {"name": "d", "op": "aten::div.Tensor", "args": ["x", 0.05]}, {"name": "r", "op": "aten::round", "args": ["d"]},
+    {"name": "c", "op": "aten::clamp", "args": ["r", -128, 127]},
+    {"name": "q", "op": "aten::to.dtype", "args": ["c", {"dtype": "i8"}]}], "outputs": ["q"])";
+
+TEST(MatchBehindSteps, FewIntegersAreUndecided) {
+  const Judged judged(quantization);
+  EXPECT_LT(judged.expected.undecided.at(0).sum().item<std::int64_t>(), 100);
+  const at::Tensor honest = judged.leaves.at(0).mul(20.0).round().clamp(-128, 127).to(at::kChar);
+  EXPECT_TRUE(judged.compare(honest).matches());
+  at::Tensor last_wrong = judged.reference().clone();
+  last_wrong[255][255] += 1;
+  EXPECT_FALSE(judged.compare(last_wrong).matches());
+}
+
+TEST(MatchOfWholeNumbers, LabelsDoNotMove) {
+  const Judged judged(R"("inputs": [
+      {"name": "x", "dtype": "f32", "shape": [4096], "draw": {"kind": "integers", "low": 1, "high": 4}},
+      {"name": "y", "dtype": "f32", "shape": [4096], "draw": {"kind": "integers", "low": 1, "high": 4}}], "nodes": [
+      {"name": "e", "op": "aten::eq.Tensor", "args": ["x", "y"]},
+      {"name": "f", "op": "aten::to.dtype", "args": ["e", {"dtype": "f32"}]},
+      {"name": "m", "op": "aten::mean", "args": ["f"]}], "outputs": ["m"])");
+  EXPECT_TRUE(judged.compare(judged.reference()).matches());
+  EXPECT_FALSE(judged.compare(judged.reference() * 0.99).matches());
+}
+
+TEST(MatchOfWholeNumbers, RunningSumsOfIntegersAreEqual) {
+  for (const char* dtype : {"i64", "bool"}) {
+    const Judged judged(R"("inputs": [{"name": "x", "dtype": ")" + std::string(dtype) +
+                        R"(", "shape": [8, 64], "draw": {"kind": "integers", "low": 0, "high": 2}}], "nodes": [
+                        {"name": "c", "op": "aten::cumsum", "args": ["x", 1]}], "outputs": ["c"])");
+    EXPECT_TRUE(judged.compare(judged.reference()).matches());
+    EXPECT_FALSE(judged.compare(judged.reference() + 1).matches());
+  }
+}
+
+TEST(MatchBehindSteps, WhoeverIsFirstAmongEqualsIsOpen) {
+  const Judged judged(R"("inputs": [{"name": "x", "dtype": "f32", "shape": [512, 8], "draw": {"kind": "normal"}}],
+      "nodes": [{"name": "t", "op": "aten::topk", "args": ["x", 2]}], "outputs": ["t", "t[1]"])",
+                      Distribution::constant);
+  at::Tensor last = at::empty({512, 2}, at::kLong);
+  last.select(1, 0).fill_(7);
+  last.select(1, 1).fill_(6);
+  EXPECT_TRUE(judged.compare(last, 1).matches());
+}
+
+TEST(MatchOfUnrelatedOutputs, ALongSumWidensItsOwnBudgetOnly) {
+  const std::string x = R"("inputs": [{"name": "x", "dtype": "f32", "shape": [64, 64], "draw": {"kind": "normal"}},
+      {"name": "z", "dtype": "f32", "shape": [65536], "draw": {"kind": "normal"}}], "nodes": [)";
+  std::string nodes;
+  for (int i = 0; i < 40; ++i)
+    nodes += R"({"name": "m)" + std::to_string(i) + R"(", "op": "aten::mul.Tensor", "args": [")" +
+             (i == 0 ? "x" : "m" + std::to_string(i - 1)) + R"(", )" + (i % 2 == 0 ? "1.25" : "0.8") + "]}, ";
+  const Judged judged(x + nodes + R"({"name": "s", "op": "aten::sum", "args": ["z"]}], "outputs": ["m39", "s"])");
+  const at::Tensor tf32 = judged.reference().view(at::kInt).bitwise_and(~0x1fff).view(at::kFloat);
+  EXPECT_FALSE(judged.compare(tf32).matches());
+  EXPECT_TRUE(judged.compare(judged.leaves.at(0)).matches());
+}
+
+TEST(Agreement, OfTwoRunsIsByTheBudgetsOfTheirParts) {
+  const Judged judged(R"("inputs": [{"name": "x", "dtype": "f32", "shape": [64, 256], "draw": {"kind": "normal"}}],
+      "weights": [{"name": "w", "dtype": "f32", "shape": [32, 256], "draw": {"kind": "normal", "std": 0.02}},
+      {"name": "b", "dtype": "f32", "shape": [32], "draw": {"kind": "uniform", "low": -5.5, "high": 0.5}}], "nodes": [
+      {"name": "l", "op": "aten::linear", "args": ["x", "w", "b"]},
+      {"name": "g", "op": "aten::gelu", "args": ["l"]}], "outputs": ["g"])");
+  const at::Tensor x = judged.leaves.at(0), w = judged.leaves.at(1), b = judged.leaves.at(2);
+  const at::Tensor other = at::gelu(at::linear(x.flip(1).contiguous(), w.flip(1).contiguous(), b));
+  const OutputBudget& budget = judged.expected.budgets.at(0);
+  EXPECT_FALSE(budget.slices.empty());
+  EXPECT_TRUE(agree(judged.reference(), other, budget));
+  EXPECT_FALSE(agree(judged.reference(), judged.reference() + 3.0 * budget.max, budget));
+}
+
+}  // namespace
+}  // namespace cudal1

@@ -1,0 +1,8 @@
+// grid 1 block 128 in x 128 out y 128
+extern "C" __global__ void k(const int* x, int* y) {
+  __shared__ int tile[128];
+  tile[threadIdx.x] = x[threadIdx.x];
+  if (threadIdx.x >= 100) return;
+  __syncthreads();
+  y[threadIdx.x] = tile[99 - threadIdx.x];
+}

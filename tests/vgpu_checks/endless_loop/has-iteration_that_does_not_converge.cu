@@ -1,0 +1,6 @@
+// grid 1 block 32 in x 64 out y 64
+extern "C" __global__ void k(const int* x, int* y) {
+  float value = threadIdx.x;
+  while (value != 0.0f) value = 0.5f * value + 1.0f;
+  y[threadIdx.x] = (int)value;
+}
