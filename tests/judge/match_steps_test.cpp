@@ -1,5 +1,6 @@
 // The match rule on tasks with steps, whole numbers and sums that have nothing to do with each other.
 #include <ATen/ATen.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "judge/match.hpp"
@@ -113,8 +114,8 @@ TEST(MatchOfUnrelatedOutputs, ALongSumWidensItsOwnBudgetOnly) {
       {"name": "z", "dtype": "f32", "shape": [65536], "draw": {"kind": "normal"}}], "nodes": [)";
   std::string nodes;
   for (int i = 0; i < 40; ++i)
-    nodes += R"({"name": "m)" + std::to_string(i) + R"(", "op": "aten::mul.Tensor", "args": [")" +
-             (i == 0 ? "x" : "m" + std::to_string(i - 1)) + R"(", )" + (i % 2 == 0 ? "1.25" : "0.8") + "]}, ";
+    nodes += fmt::format(R"({{"name": "m{}", "op": "aten::mul.Tensor", "args": ["{}", {}]}}, )", i,
+                         i == 0 ? "x" : fmt::format("m{}", i - 1), i % 2 == 0 ? "1.25" : "0.8");
   const Judged judged(x + nodes + R"({"name": "s", "op": "aten::sum", "args": ["z"]}], "outputs": ["m39", "s"])");
   const at::Tensor tf32 = judged.reference().view(at::kInt).bitwise_and(~0x1fff).view(at::kFloat);
   EXPECT_FALSE(judged.compare(tf32).matches());

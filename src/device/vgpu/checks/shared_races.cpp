@@ -42,7 +42,7 @@ void SharedRaces::note(const WarpAccess& access, LaneShape shape) {
   const auto& addresses = *access.addresses;
   notes_.push_back({access.at, access.mask, order_.stamp(access.warp), static_cast<std::uint32_t>(addresses[0]),
                     static_cast<std::uint32_t>(words_.size()), static_cast<std::uint16_t>(access.warp),
-                    static_cast<std::uint8_t>(access.bytes), access.kind, shape, access.strong,
+                    static_cast<std::uint8_t>(access.bytes), access.kind, shape, access.strong, access.guess,
                     access.values != nullptr});
   const std::size_t kept = addresses_kept(shape), begin = words_.size();
   words_.resize(begin + kept);
@@ -79,8 +79,9 @@ WarpAccess SharedRaces::restored(const Note& note, std::array<std::uint64_t, war
   const std::uint64_t step = side_by_side ? note.bytes : 0;
   for (std::size_t lane = 0; lane < warp_size; ++lane)
     addresses[lane] = (kept == 0 ? note.first_address : words[lane / together]) + lane % together * step;
-  return {note.kind, note.bytes, note.mask,   &addresses,
-          note.warp, note.at,    note.strong, note.has_values ? words + kept : nullptr};
+  WarpAccess access{note.kind, note.bytes, note.mask, &addresses, note.warp, note.at, note.strong, note.guess};
+  if (note.has_values) access.values = words + kept;
+  return access;
 }
 
 //! Lanes that read the same place count as one reader.

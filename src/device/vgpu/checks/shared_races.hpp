@@ -33,7 +33,7 @@ class SharedRaces {
     std::uint8_t bytes = 0;
     AccessKind kind = AccessKind::read;
     LaneShape shape = LaneShape::scattered;
-    bool strong = false, has_values = false;
+    bool strong = false, guess = false, has_values = false;
   };
   //! Beyond this reads are no longer noted: a loop without barriers must not fill the memory.
   static constexpr std::size_t most_notes = 8192;

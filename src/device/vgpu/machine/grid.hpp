@@ -18,8 +18,8 @@ struct Launch {
   std::uint64_t dynamic_shared_bytes = 0;
   std::span<const std::byte> parameters;                     //!< laid out as Kernel::parameter_offsets says
   std::uint64_t most_instructions = std::uint64_t{1} << 38;  //!< of warps, in the whole launch
-  //! In one block: some 80 ms of a multiprocessor's time, some seconds of ours. Endless loops end here.
-  std::uint64_t most_block_instructions = std::uint64_t{1} << 29;
+  //! In one block: some 20 ms of a multiprocessor's time, some seconds of ours. Endless loops end here.
+  std::uint64_t most_block_instructions = std::uint64_t{1} << 27;
 
   ObserverFactory observers;          //!< makes one for each block; empty: nobody watches
   PrintedText* printed = nullptr;     //!< what it prints goes there, in the order of its blocks

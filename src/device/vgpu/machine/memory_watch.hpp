@@ -82,6 +82,13 @@ class WatchedBlock : public AccessObserver {
   void local(const WarpAccess& access) override {
     if (next_) next_->local(access);
   }
+  void copy_begins(const WarpAccess& access) override {
+    watch_.note_shared(access, block_);
+    if (next_) next_->copy_begins(access);
+  }
+  void copy_ends(const WarpAccess& access) override {
+    if (next_) next_->copy_ends(access);
+  }
   void block_barrier(std::span<const Mask> lanes) override {
     if (next_) next_->block_barrier(lanes);
   }
