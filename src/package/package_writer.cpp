@@ -21,7 +21,7 @@ void write(const fs::path& path, std::string_view bytes) {
   write_file_atomically(path, bytes);
 }
 
-void copy(const fs::path& from, const fs::path& to) { write(to, read_file(from)); }
+void copy_file_to(const fs::path& from, const fs::path& to) { write(to, read_file(from)); }
 
 Json interface_of(const Task& task) {
   const fs::path file = task.folder / "interface.json";
@@ -54,10 +54,10 @@ Json description(const PackageContents& contents) {
 //! The module and what it imports from beside it.
 void copy_original(const PackageContents& contents, const fs::path& folder) {
   const fs::path module = fs::absolute(contents.module).lexically_normal();
-  copy(contents.task.folder / "source.py", folder / module.filename());
+  copy_file_to(contents.task.folder / "source.py", folder / module.filename());
   const Json imports = Json::parse(read_file(contents.task.folder / "imports.json"));
   for (const auto& [path, hash] : imports.items())
-    copy(path, folder / fs::path(path).lexically_relative(module.parent_path()));
+    copy_file_to(path, folder / fs::path(path).lexically_relative(module.parent_path()));
 }
 
 void write_kernels(const PackageContents& contents, const fs::path& folder) {
@@ -70,16 +70,16 @@ void write_kernels(const PackageContents& contents, const fs::path& folder) {
 
 void write_contents(const PackageContents& contents, const fs::path& folder) {
   const fs::path python = bridge_directory() / "cudal1_exported";
-  for (const char* file : {"__init__.py", "model.py"}) copy(python / file, folder / file);
+  for (const char* file : {"__init__.py", "model.py"}) copy_file_to(python / file, folder / file);
   write(folder / "package.json", description(contents).dump(1));
   copy_original(contents, folder / "original");
   write_kernels(contents, folder);
   if (const fs::path constants = contents.task.folder / "constants.pt"; fs::exists(constants))
-    copy(constants, folder / "constants.pt");
+    copy_file_to(constants, folder / "constants.pt");
   const fs::path native = executable_directory() / "_cudal1_native.so";
   if (!fs::exists(native))
     throw Error("the native part of packages was not built: it needs Python's headers (python3-dev)");
-  copy(native, folder / "_cudal1_native.so");
+  copy_file_to(native, folder / "_cudal1_native.so");
 }
 
 }  // namespace
