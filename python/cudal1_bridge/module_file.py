@@ -60,7 +60,8 @@ class ModuleFile:
     def imported_neighbours(self) -> list[Path]:
         """Files from the module's folder that were imported with it: the task depends on them as well."""
         files = {getattr(module, "__file__", None) for module in list(sys.modules.values())}
-        paths = {Path(file).resolve() for file in files if file}
+        # Some modules of torch have a name that is no path; it must not be taken for a file of this folder.
+        paths = {Path(file).resolve() for file in files if file and Path(file).is_absolute()}
         return sorted(path for path in paths if path.is_relative_to(self.path.parent) and self._is_own(path))
 
     def _is_own(self, path: Path) -> bool:

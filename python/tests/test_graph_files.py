@@ -185,3 +185,14 @@ def test_what_is_too_large_to_be_tried_is_declared(module_file: Any, tmp_path: P
     assert nodes[0]["outputs"] == [large]
     assert [output["dtype"] for output in nodes[1]["outputs"]] == ["f32", "i64"]
     assert "outputs" not in nodes[2]
+
+
+def test_a_module_may_lie_in_the_current_folder(module_file: Any, tmp_path: Path, monkeypatch: Any) -> None:
+    path = module_file("""
+        class Model(nn.Module):
+            def forward(self, x): return x + 1
+        def get_inputs(): return [torch.rand(3)]
+        """)
+    monkeypatch.chdir(tmp_path)
+    _graph(path, tmp_path / "task")
+    assert json.loads((tmp_path / "task" / "imports.json").read_text()) == {}

@@ -23,7 +23,7 @@ TEST_F(WaitingForEver, BlocksThatWaitForOneThatHasNoPlaceAreNamed) {
   y_[0] = 0;
   EXPECT_EQ(fault_of(5, 1),
             "deadlock: what still runs (3 warps) only looks at memory that nobody changes any more: byte 0 of 'y', "
-            "which has 16384; 2 blocks have not begun, since only 3 have a place at the same time "
+            "which has 16384 (address 0x200000); 2 blocks have not begun, since only 3 have a place at the same time "
             "(line 9, block (0, 0, 0), thread (0, 0, 0))");
 }
 
@@ -64,7 +64,7 @@ TEST_F(WaitingForEver, WhoCountsHowOftenItLooks) {
       "setp.eq.u32 %p2, %r7, 0;\n@%p2 bra WAIT;\nst.global.u32 [%rd2], %r8;\n");
   EXPECT_EQ(fault_of(2, 32),
             "too many instructions: what still runs (2 warps) only looks at memory that nobody changes any more: byte "
-            "12 of 'y', which has 16384 (line 3, block (0, 0, 0), thread (0, 0, 0))");
+            "12 of 'y', which has 16384 (address 0x20000c) (line 3, block (0, 0, 0), thread (0, 0, 0))");
 }
 
 using WaitingForLong = WaitingForEver;
