@@ -122,11 +122,13 @@ def _same_construction(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         return True
     signature = inspect.signature(_original.Model.__init__)
     try:
-        made = signature.bind(None, *_positional(exported), **_named(exported)).arguments
-        given = signature.bind(None, *args, **kwargs).arguments
+        made = signature.bind(None, *_positional(exported), **_named(exported))
+        given = signature.bind(None, *args, **kwargs)
     except TypeError:
         return False
-    return _comparable(dict(made)) == _comparable(dict(given))
+    made.apply_defaults()
+    given.apply_defaults()
+    return _comparable(dict(made.arguments)) == _comparable(dict(given.arguments))
 
 
 def _positional(init: dict[str, Any]) -> list[Any]:
