@@ -42,6 +42,15 @@ function(cudal1_test_properties name labels timeout_seconds)
   endif()
 endfunction()
 
+# cudal1_pytest(NAME LABELS … FOLDER where TESTS files or folders there…): one CTest entry, skipped where Python lacks what
+# the tests need.
+function(cudal1_pytest name)
+  cmake_parse_arguments(ARG "" "FOLDER" "LABELS;TESTS" ${ARGN})
+  add_test(NAME ${name} COMMAND "${PROJECT_SOURCE_DIR}/tests/support/run_pytest.sh" "${CUDAL1_PYTHON}" "${ARG_FOLDER}"
+    "${PROJECT_BINARY_DIR}/test_results/${name}.xml" ${ARG_TESTS})
+  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 300 COST 300 SKIP_RETURN_CODE 77)
+endfunction()
+
 # cudal1_fuzzer(NAME SOURCES … LINK …): a libFuzzer program, in builds with CUDAL1_BUILD_FUZZERS; elsewhere nothing.
 function(cudal1_fuzzer name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})

@@ -202,6 +202,7 @@ install_missing_packages() {
   mapfile -t missing < <(missing_packages)
   [[ ${#missing[@]} -eq 0 ]] || apt_install "${missing[@]}" "${comfort_packages[@]}"
   virtual_gpu_lacks_clang && may_install && (apt_install clang) || true
+  packages_lack_python_headers && may_install && (apt_install python3-dev) || true
 }
 
 # Without a GPU nothing runs but on the virtual one, which needs clang (src/compile/clang_location.cpp looks there).
@@ -209,6 +210,14 @@ install_missing_packages() {
 virtual_gpu_lacks_clang() {
   [[ -z ${CUDAL1_CLANG:-} && ! -e /dev/nvidiactl ]] || return 1
   ! compgen -G '/usr/bin/clang-[12][0-9]' >/dev/null && ! compgen -G '/usr/local/bin/clang-[12][0-9]' >/dev/null
+}
+
+# Exported packages have a native part, which is an extension of Python; all else can do without its headers. Those of
+# another Python than Debian's are its own affair.
+packages_lack_python_headers() {
+  local headers
+  headers=$(python3 -c 'import sysconfig; print(sysconfig.get_path("include"))' 2>/dev/null)
+  [[ $headers == /usr/include/* && ! -e $headers/Python.h ]]
 }
 
 may_install() { type -P apt-get >/dev/null && { [[ $EUID -eq 0 ]] || sudo -n true 2>/dev/null; }; }

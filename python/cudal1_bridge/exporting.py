@@ -17,6 +17,7 @@ from .dependence import depends_on_inputs
 from .errors import BridgeError, first_line
 from .graph import Leaf, Node
 from .input_recipe import InputRecipe, Recorder
+from .interface import describe_interface
 from .lowering import LoweredGraph, lower
 from .module_file import ModuleFile, in_order, place_of
 
@@ -33,6 +34,8 @@ class ExportedTask:
     input_graph: dict[str, Any] | None  #: how those inputs are made that are not only drawn
     tensors: dict[str, torch.Tensor]  #: contents of weights and state
     fresh_tensors: dict[str, torch.Tensor]  #: the same of a model that was constructed under another seed
+    interface: dict[str, Any]  #: how the module is called (interface.py)
+    constants: dict[str, torch.Tensor]  #: those of `tensors` that are no part of the module's state
 
     def to_json(self) -> dict[str, Any]:
         made: dict[str, Any] = {"format": "cudal1.graph", "version": 1, "name": self.name}
@@ -49,14 +52,24 @@ class ExportedTask:
         return made | {"outputs": self.outputs}
 
 
-Exported = tuple[torch.export.ExportedProgram, Recorder, list[torch.Tensor]]  #: and the inputs it was made with
+@dataclass
+class Exported:
+    program: torch.export.ExportedProgram
+    recorder: Recorder  #: of how the inputs were made
+    positional: list[Any]
+    named: dict[str, Any]
+
+    @property
+    def tensors(self) -> list[torch.Tensor]:
+        """What the program was made with."""
+        return [leaf for leaf in tree_leaves((self.positional, self.named)) if isinstance(leaf, torch.Tensor)]
 
 
 def export_task(file: ModuleFile, name: str, seed: int) -> ExportedTask:
     """Raises BridgeError: one line with the place."""
-    program, recorder, given = _export(file, seed)
-    lowered = lower(program)
-    inputs, input_graph = _inputs(lowered, recorder, given)
+    exported = _export(file, seed)
+    lowered = lower(exported.program)
+    inputs, input_graph = _inputs(lowered, exported.recorder, exported.tensors)
     leaves = {path: Leaf.like(lowered.names[path], node.meta["val"], {"key": path})
               for path, node in (lowered.parameters | lowered.constants).items()}
     return ExportedTask(
@@ -68,8 +81,10 @@ def export_task(file: ModuleFile, name: str, seed: int) -> ExportedTask:
         nodes=lowered.nodes,
         outputs=lowered.outputs,
         input_graph=input_graph,
-        tensors=_contents(file, program, lowered, seed),
-        fresh_tensors=_contents(file, program, lowered, seed + 1),
+        tensors=_contents(file, exported.program, lowered, seed),
+        fresh_tensors=_contents(file, exported.program, lowered, seed + 1),
+        interface=describe_interface(exported.positional, exported.named, exported.program, file.init_arguments()),
+        constants=_constants(exported.program, lowered),
     )
 
 
@@ -79,10 +94,10 @@ def _export(file: ModuleFile, seed: int) -> Exported:
         exported = _export_on(file, seed, "meta")
     except BridgeError:
         return _export_on(file, seed, "cpu")
-    autocast = _autocast_device(exported[0])
+    autocast = _autocast_device(exported.program)
     if autocast is not None:
         return _export_under_autocast(file, seed, autocast)
-    has_constants = any(spec.kind.name == "CONSTANT_TENSOR" for spec in exported[0].graph_signature.input_specs)
+    has_constants = any(spec.kind.name == "CONSTANT_TENSOR" for spec in exported.program.graph_signature.input_specs)
     return _export_on(file, seed, "cpu") if has_constants else exported
 
 
@@ -112,8 +127,7 @@ def _export_on(file: ModuleFile, seed: int, device: str) -> Exported:
         raise BridgeError(
             f"{place_of(problem, file.path)}: cannot be exported: {type(problem).__name__}: {first_line(problem)}"
         ) from problem
-    given = [leaf for leaf in tree_leaves((positional, in_order(model, named))) if isinstance(leaf, torch.Tensor)]
-    return program, recorder, given
+    return Exported(program, recorder, positional, in_order(model, named))
 
 
 def _holds_plain_tensors(model: torch.nn.Module) -> bool:
@@ -178,4 +192,8 @@ def _contents(
         model = file.make_model(seed, "cpu")
         named = dict(model.named_parameters(remove_duplicate=False)) | dict(model.named_buffers(remove_duplicate=False))
         contents = {path: named[path].detach() for path in lowered.parameters}
-    return contents | {name: program.constants[name].detach() for name in lowered.constants}
+    return contents | _constants(program, lowered)
+
+
+def _constants(program: torch.export.ExportedProgram, lowered: LoweredGraph) -> dict[str, torch.Tensor]:
+    return {name: program.constants[name].detach() for name in lowered.constants}

@@ -38,7 +38,7 @@ class ModuleFile:
         """The model in the mode its constructor leaves it in, which is training unless it says otherwise."""
 
         def construct() -> torch.nn.Module:
-            arguments = self._init_arguments()
+            arguments = self.init_arguments()
             if isinstance(arguments, Mapping):
                 return self.module.Model(**arguments)
             return self.module.Model(*arguments)
@@ -68,7 +68,7 @@ class ModuleFile:
         bridge = Path(__file__).resolve().parent
         return path != self.path and path.suffix == ".py" and bridge not in path.parents and "site-packages" not in path.parts
 
-    def _init_arguments(self) -> Any:
+    def init_arguments(self) -> Any:
         get = getattr(self.module, "get_init_inputs", None)
         return get() if get else []
 

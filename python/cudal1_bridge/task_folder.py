@@ -8,6 +8,8 @@ import shutil
 import tempfile
 from pathlib import Path
 
+import torch
+
 from .errors import BridgeError, first_line
 from .exporting import ExportedTask
 from .safetensors_file import save_tensors
@@ -23,6 +25,9 @@ def write_task(task: ExportedTask, folder: Path, imports: list[Path]) -> None:
         (made / "source.py").write_text(task.source, encoding="utf-8")
         hashes = {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in imports}
         (made / "imports.json").write_text(json.dumps(hashes), encoding="utf-8")
+        (made / "interface.json").write_text(json.dumps(task.interface), encoding="utf-8")
+        if task.constants:
+            torch.save({name: tensor.contiguous().clone() for name, tensor in task.constants.items()}, made / "constants.pt")
         if task.tensors:
             save_tensors(task.tensors, made / "weights.safetensors")
             save_tensors(task.fresh_tensors, made / "fresh_weights.safetensors")

@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "base/child_process.hpp"
 #include "base/files.hpp"
 #include "base/result.hpp"
 
@@ -23,18 +22,6 @@ constexpr std::chrono::minutes longest_run{30};
 std::string variable_or(const char* name, const std::string& otherwise) {
   const char* given = std::getenv(name);
   return given && *given ? given : otherwise;
-}
-
-ChildOptions bridge_call(const std::string& python_module, const std::vector<std::string>& arguments, int messages) {
-  ChildOptions child;
-  child.arguments = {variable_or("CUDAL1_PYTHON", "/usr/bin/python3"), "-m", python_module};
-  child.arguments.insert(child.arguments.end(), arguments.begin(), arguments.end());
-  child.environment = minimal_environment();
-  const std::string bridge = bridge_directory().string(), given = variable_or("PYTHONPATH", "");
-  child.environment.emplace_back("PYTHONPATH", fmt::format("{}{}{}", bridge, given.empty() ? "" : ":", given));
-  child.environment.emplace_back("PYTHONDONTWRITEBYTECODE", "1");
-  child.descriptors = {{messages, 1}, {messages, 2}};
-  return child;
 }
 
 //! The line that is for the user: ours, else the last one, which is where Python names an exception.
@@ -53,6 +40,19 @@ std::string reason_in(const std::string& messages) {
 
 }  // namespace
 
+ChildOptions bridge_child(const std::string& python_module, const std::vector<std::string>& arguments) {
+  ChildOptions child;
+  child.arguments = {variable_or("CUDAL1_PYTHON", "/usr/bin/python3"), "-m", python_module};
+  child.arguments.insert(child.arguments.end(), arguments.begin(), arguments.end());
+  child.environment = minimal_environment();
+  const std::string bridge = bridge_directory().string(), given = variable_or("PYTHONPATH", "");
+  child.environment.emplace_back("PYTHONPATH", fmt::format("{}{}{}", bridge, given.empty() ? "" : ":", given));
+  child.environment.emplace_back("PYTHONDONTWRITEBYTECODE", "1");
+  return child;
+}
+
+std::string bridge_complaint(const fs::path& messages) { return reason_in(read_file(messages, max_message_bytes)); }
+
 fs::path bridge_directory() {
   const fs::path folder = variable_or("CUDAL1_BRIDGE_DIR", CUDAL1_BRIDGE_DIR_AT_BUILD);
   std::error_code problem;
@@ -69,14 +69,16 @@ void run_bridge(const std::string& python_module, const std::vector<std::string>
   const TemporaryFolder scratch;
   const fs::path log = scratch.path() / "messages";
   const UniqueFd messages(open(log.c_str(), O_CREAT | O_RDWR | O_APPEND | O_CLOEXEC, 0600));
-  ChildProcess child = ChildProcess::start(bridge_call(python_module, arguments, messages.get()));
+  ChildOptions options = bridge_child(python_module, arguments);
+  options.descriptors = {{messages.get(), 1}, {messages.get(), 2}};
+  ChildProcess child = ChildProcess::start(options);
   const auto ended = child.wait_for(std::chrono::duration_cast<std::chrono::milliseconds>(longest_run));
   if (!ended) {
     child.kill();
     throw Error(fmt::format("{}: Python took more than {} minutes", subject, longest_run.count()));
   }
   if (!ended->exited) throw Error(fmt::format("{}: Python was ended by signal {}", subject, ended->code));
-  if (ended->code != 0) throw Error(reason_in(read_file(log, max_message_bytes)));
+  if (ended->code != 0) throw Error(bridge_complaint(log));
 }
 
 }  // namespace cudal1

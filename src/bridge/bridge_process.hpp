@@ -5,13 +5,21 @@
 #include <string>
 #include <vector>
 
+#include "base/child_process.hpp"
+
 namespace cudal1 {
 
 //! The folder that holds the package cudal1_bridge. Throws Error saying how to name another one.
 std::filesystem::path bridge_directory();
 
-//! `python -m MODULE ARGUMENTS…`. Throws Error: what the command says in one line, or how `subject` (the user's file)
-//! ended it.
+//! `python -m MODULE ARGUMENTS…`, without descriptors yet.
+ChildOptions bridge_child(const std::string& python_module, const std::vector<std::string>& arguments);
+
+//! Of what it wrote to this file, the line that is for the user.
+std::string bridge_complaint(const std::filesystem::path& messages);
+
+//! `python -m MODULE ARGUMENTS…`, to its end. Throws Error: what the command says in one line, or how `subject` (the
+//! user's file) ended it.
 void run_bridge(const std::string& python_module, const std::vector<std::string>& arguments,
                 const std::string& subject);
 

@@ -11,7 +11,7 @@
 #include "compile/compiler_child.hpp"
 #include "compile/compiler_log.hpp"
 #include "compile/cubin.hpp"
-#include "compile/host_headers.hpp"
+#include "compile/nvrtc_options.hpp"
 #include "compile/program_headers.hpp"
 
 namespace cudal1 {
@@ -52,17 +52,7 @@ std::optional<Failure> NvrtcCompiler::refused(const CompileRequest& request) con
 }
 
 std::vector<std::string> NvrtcCompiler::arguments_for(const CompileRequest& request) const {
-  std::vector<std::string> options = {"--gpu-architecture=" + request.target, "--std=c++17", "--generate-line-info",
-                                      // helper functions without __device__ are the commonest slip, and harmless
-                                      "--device-as-default-execution-space",
-                                      // asserts of honest programs are checks for their author, not part of the work
-                                      "--define-macro=NDEBUG", fmt::format("--pre-include={}", prelude_header_name)};
-  // Without libcu++, cooperative_groups.h costs 0.2 s instead of 1.5 s.
-  // With it, its macros (INT_MAX, INFINITY) meet those of our small headers; they mean the same.
-  options.push_back(includes_libcudacxx(request.source) ? "--diag-suppress=47"
-                                                        : "--define-macro=_CG_LIMIT_INCLUDED_DEPENDENCIES");
-  for (const auto& folder : options_.nvrtc->include_directories) options.push_back("--include-path=" + folder.string());
-  return options;
+  return nvrtc_options(request.source, request.target, *options_.nvrtc);
 }
 
 Result<CompiledModule> NvrtcCompiler::compile_in_process(const CompileRequest& request,

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <mutex>
+#include <optional>
 #include <set>
 
 #include "base/result.hpp"
@@ -72,7 +73,7 @@ struct AtenCall::Impl {
   c10::OperatorHandle op;
   CallTemplate prepared;
   at::Device device;
-  std::uint64_t seed;
+  std::optional<std::uint64_t> seed;
   bool draws = false;
 
   const c10::FunctionSchema& schema() const { return op.schema(); }
@@ -109,11 +110,11 @@ struct AtenCall::Impl {
 
   //! The operator draws from the device's own generator.
   void seed_generator() const {
-    if (!draws || device.is_meta()) return;
+    if (!draws || !seed || device.is_meta()) return;
     if (!device.is_cpu()) at::globalContext().lazyInitDevice(device.type());
     at::Generator generator = at::globalContext().defaultGenerator(device);
     const std::lock_guard lock(generator.mutex());
-    generator.set_current_seed(seed);
+    generator.set_current_seed(*seed);
   }
 
   //! Normalisations update their running statistics without saying so in the schema.
@@ -186,15 +187,16 @@ DType from_scalar_type(at::ScalarType type) {
   return found->first;
 }
 
-AtenCall::AtenCall(const Node& node, at::Device device, bool widen) {
+AtenCall::AtenCall(const Node& node, at::Device device, bool widen, RandomNumbers random_numbers) {
   const std::string label = fmt::format("node {} ({})", node.name, node.op);
   try {
     refuse_what_is_no_function(node.op);
     const c10::OperatorHandle op = find_operator(node.op);
-    impl_ = std::make_unique<Impl>(
-        Impl{label, op, make_call_template(op.schema(), node, device, widen), device, seed_of_node(node.name)});
+    const bool seeded = random_numbers == RandomNumbers::of_the_task;
+    impl_ = std::make_unique<Impl>(Impl{label, op, make_call_template(op.schema(), node, device, widen), device,
+                                        seeded ? std::optional(seed_of_node(node.name)) : std::nullopt});
     impl_->draws = impl_->draws_random_numbers();
-    if (impl_->draws && !draws_repeatably(node.op)) throw Error("its random numbers cannot be drawn again");
+    if (impl_->draws && seeded && !draws_repeatably(node.op)) throw Error("its random numbers cannot be drawn again");
     impl_->check_writes(node);
   } catch (const Error& problem) {
     throw Error(fmt::format("{}: {}", label, problem.what()));

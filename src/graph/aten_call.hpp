@@ -15,12 +15,18 @@ namespace cudal1 {
 at::ScalarType to_scalar_type(DType dtype);
 DType from_scalar_type(at::ScalarType type);  //!< throws Error for types a task cannot have
 
+//! Whose random numbers nodes draw.
+enum class RandomNumbers {
+  of_the_task,    //!< the same at every call, whoever runs the task (random_nodes.hpp)
+  of_the_caller,  //!< from the device's generator as it stands
+};
+
 class AtenCall {
  public:
   //! `device` replaces device arguments and defaults; `widen` turns `compute` dtypes into fp64.
   //! Throws Error naming the node: unknown operator or argument, operators whose random numbers nobody can draw again,
   //! operators that write an argument which is not among the node's writes_state.
-  AtenCall(const Node& node, at::Device device, bool widen);
+  AtenCall(const Node& node, at::Device device, bool widen, RandomNumbers random_numbers = RandomNumbers::of_the_task);
   ~AtenCall();
   AtenCall(AtenCall&&) noexcept;
   //! `lookup` gives the tensor of a value that the node reads. Runs without autograd. One tensor per output;
@@ -30,7 +36,7 @@ class AtenCall {
   bool returns_view() const;
   //! May the sizes of its outputs depend on the values of its inputs (nonzero, boolean indexing)?
   bool sizes_depend_on_values() const;
-  //! Does it draw random numbers? They are the same at every call.
+  //! Does it draw random numbers?
   bool draws_random_numbers() const;
   //! The values that this argument of the schema reads; empty if there is no such argument.
   std::vector<ValueId> values_of(std::string_view argument) const;

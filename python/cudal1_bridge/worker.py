@@ -1,0 +1,189 @@
+"""python -m cudal1_bridge.worker MODULE.py --device cuda: runs a module in several ways, one call at a time.
+
+Somebody else decides which way comes next, on which inputs, and what the times mean: they write one JSON object a line
+to standard input and read one back for each.
+
+    {"do": "variants"}                           {"variants": ["eager", …]}
+    {"do": "make", "variant": "compile"}         {"seconds": 12.3}
+    {"do": "package", "folder": "…"}             {"seconds": 0.2}      the way "program": an exported package's ModelNew
+    {"do": "inputs", "seed": 7}                  {}                    what calls are made on from now on
+    {"do": "time", "variant": "eager"}           {"device_ms": 0.11, "host_ms": 0.13}
+    {"do": "compare", "variant": "compile"}      {"error": 1e-7, "scale": 3.2}   with eager, on these inputs
+
+What goes wrong is {"failure": "one line"}; the worker stays. Each way has a model of its own, all with the weights of
+the first.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import importlib
+import json
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch.utils._pytree import tree_leaves, tree_map
+
+from .errors import BridgeError, first_line, with_place
+from .module_file import ModuleFile, load_module_file
+from .variants import VARIANTS, Call, Variant
+
+FLUSHED_BYTES = 256 << 20  #: more than four times the second-level cache of an H200
+PROGRAM = "program"
+
+
+class Clock:
+    """One call on an idle device whose caches hold nothing of the inputs."""
+
+    def __init__(self, device: torch.device) -> None:
+        self._cuda = device.type == "cuda"
+        if self._cuda:
+            self._flushed = torch.empty(FLUSHED_BYTES, dtype=torch.int8, device=device)
+            self._start, self._end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+
+    def time(self, call: Callable[[], Any]) -> dict[str, float]:
+        if not self._cuda:
+            begin = time.perf_counter()
+            call()
+            elapsed = 1e3 * (time.perf_counter() - begin)
+            return {"device_ms": elapsed, "host_ms": elapsed}
+        self._flushed.zero_()
+        torch.cuda.synchronize()
+        begin = time.perf_counter()
+        self._start.record()
+        result = call()
+        self._end.record()
+        torch.cuda.synchronize()
+        elapsed = 1e3 * (time.perf_counter() - begin)
+        del result  # freeing is not part of a call
+        return {"device_ms": self._start.elapsed_time(self._end), "host_ms": elapsed}
+
+
+class Worker:
+    def __init__(self, file: ModuleFile, device: torch.device) -> None:
+        self._file = file
+        self._device = device
+        self._clock = Clock(device)
+        self._made: dict[str, tuple[Variant, Call]] = {}
+        self._weights: dict[str, torch.Tensor] | None = None
+        self.draw(0)
+
+    def draw(self, seed: int) -> None:
+        self._positional, self._named = self._file.make_inputs(seed, str(self._device))
+
+    def make(self, variant: Variant) -> float:
+        return self._make(variant, self._file.make_model(0, str(self._device)))
+
+    def make_program(self, folder: Path) -> float:
+        sys.path.insert(0, str(folder.resolve().parent))
+        try:
+            package = importlib.import_module(folder.resolve().name)
+        finally:
+            sys.path.pop(0)
+        arguments = self._file.init_arguments()
+        torch.manual_seed(0)
+        model = package.ModelNew(**arguments) if isinstance(arguments, dict) else package.ModelNew(*arguments)
+        seconds = self._make(Variant(PROGRAM, lambda model, positional, named: model), model.to(self._device))
+        if package.why_not(model):
+            del self._made[PROGRAM]
+            raise BridgeError(f"the package does not run its program: {package.why_not(model)}")
+        return seconds
+
+    def _make(self, variant: Variant, model: torch.nn.Module) -> float:
+        begin = time.perf_counter()
+        if self._weights is None:
+            self._weights = {key: value.clone() for key, value in model.state_dict().items()}
+        model.load_state_dict(self._weights)
+        with torch.no_grad(), variant.flags():
+            call = variant.make(model, self._positional, self._named)
+            call(*self._positional, **self._named)
+        self._synchronize()
+        self._made[variant.name] = (variant, call)
+        return time.perf_counter() - begin
+
+    def time(self, name: str) -> dict[str, float]:
+        variant, call = self._find(name)
+        positional, named = tree_map(_fresh, (self._positional, self._named))
+        with torch.no_grad(), variant.flags():
+            return self._clock.time(lambda: call(*positional, **named))
+
+    def compare(self, name: str) -> dict[str, float]:
+        wanted, given = (self._results(way) for way in ("eager", name))
+        if [tensor.shape for tensor in wanted] != [tensor.shape for tensor in given]:
+            raise BridgeError(f"{name} gives other shapes than eager")
+        largest = [(a - b).abs().max().item() if a.numel() else 0.0 for a, b in zip(wanted, given)]
+        return {"error": max(largest, default=0.0), "scale": max((a.abs().max().item() for a in wanted if a.numel()), default=0.0)}
+
+    def _results(self, name: str) -> list[torch.Tensor]:
+        variant, call = self._find(name)
+        positional, named = tree_map(_fresh, (self._positional, self._named))
+        torch.manual_seed(0)
+        with torch.no_grad(), variant.flags():
+            return [leaf.double() for leaf in tree_leaves(call(*positional, **named)) if isinstance(leaf, torch.Tensor)]
+
+    def _find(self, name: str) -> tuple[Variant, Call]:
+        if name not in self._made:
+            raise BridgeError(f"{name} was not made")
+        return self._made[name]
+
+    def _synchronize(self) -> None:
+        if self._device.type == "cuda":
+            torch.cuda.synchronize()
+
+
+def _fresh(value: Any) -> Any:
+    """At new addresses: nothing may be keyed by where inputs lie."""
+    return value.clone() if isinstance(value, torch.Tensor) else value
+
+
+def answer(worker: Worker, request: dict[str, Any]) -> dict[str, Any]:
+    match request:
+        case {"do": "variants"}:
+            return {"variants": list(VARIANTS)}
+        case {"do": "make", "variant": name} if name in VARIANTS:
+            return {"seconds": worker.make(VARIANTS[name])}
+        case {"do": "package", "folder": folder}:
+            return {"seconds": worker.make_program(Path(folder))}
+        case {"do": "inputs", "seed": seed}:
+            worker.draw(seed)
+            return {}
+        case {"do": "time", "variant": name}:
+            return worker.time(name)
+        case {"do": "compare", "variant": name}:
+            return worker.compare(name)
+    raise BridgeError(f"cannot do {json.dumps(request)}")
+
+
+def serve(worker: Worker) -> None:
+    gc.disable()  # a collection in the middle of a call is nobody's time
+    for line in sys.stdin:
+        try:
+            said = answer(worker, json.loads(line))
+        except Exception as problem:
+            said = {"failure": f"{type(problem).__name__}: {first_line(problem)}" if not isinstance(problem, BridgeError) else str(problem)}
+        gc.collect()
+        sys.__stdout__.write(json.dumps(said) + "\n")
+        sys.__stdout__.flush()
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="cudal1_bridge.worker", description="Runs a module in several ways.")
+    parser.add_argument("module", type=Path, help="a file with Model, get_inputs and get_init_inputs")
+    parser.add_argument("--device", default="cpu", help="cpu or cuda (default: cpu)")
+    options = parser.parse_args(arguments)
+    sys.stdout = sys.stderr  # what modules print is not an answer
+    try:
+        serve(Worker(load_module_file(options.module), torch.device(options.device)))
+    except BridgeError as problem:
+        print(f"cudal1: {with_place(problem, options.module.resolve())}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

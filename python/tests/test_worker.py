@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from cudal1_bridge.module_file import load_module_file
+from cudal1_bridge.variants import VARIANTS
+from cudal1_bridge.worker import Worker
+
+CONVOLUTION = """
+class Model(nn.Module):
+    def __init__(self, channels):
+        super().__init__()
+        self.conv = nn.Conv2d(3, channels, 3)
+
+    def forward(self, x, scale=1.0):
+        print("modules may print")
+        return torch.relu(self.conv(x)) * scale
+
+def get_inputs(): return {"x": torch.rand(2, 3, 8, 8), "scale": 2.0}
+def get_init_inputs(): return [4]
+"""
+
+
+class Conversation:
+    def __init__(self, module: Path) -> None:
+        command = [sys.executable, "-m", "cudal1_bridge.worker", str(module)]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def ask(self, **request: Any) -> dict[str, Any]:
+        assert self._process.stdin and self._process.stdout
+        self._process.stdin.write(json.dumps(request) + "\n")
+        self._process.stdin.flush()
+        return json.loads(self._process.stdout.readline())
+
+    def end(self) -> int:
+        assert self._process.stdin
+        self._process.stdin.close()
+        return self._process.wait(timeout=30)
+
+
+@pytest.fixture
+def conversation(module_file: Callable[[str], Path]) -> Iterator[Conversation]:
+    made = Conversation(module_file(CONVOLUTION))
+    yield made
+    assert made.end() == 0
+
+
+def test_times_and_compares_the_ways_that_were_made(conversation: Conversation) -> None:
+    assert conversation.ask(do="variants")["variants"] == list(VARIANTS)
+    for name in ("eager", "cudnn-benchmark", "channels-last"):
+        assert conversation.ask(do="make", variant=name)["seconds"] >= 0.0
+    assert conversation.ask(do="inputs", seed=5) == {}
+    for name in ("eager", "cudnn-benchmark", "channels-last"):
+        assert conversation.ask(do="time", variant=name)["device_ms"] > 0.0
+        difference = conversation.ask(do="compare", variant=name)
+        assert difference["error"] <= 1e-5 * difference["scale"]
+
+
+def test_failures_are_answers(conversation: Conversation) -> None:
+    assert conversation.ask(do="time", variant="eager") == {"failure": "eager was not made"}
+    assert "need a GPU" in conversation.ask(do="make", variant="cuda-graph")["failure"] or torch.cuda.is_available()
+    assert "cannot do" in conversation.ask(do="something")["failure"]
+    assert "cannot do" in conversation.ask(do="make", variant="nothing")["failure"]
+    assert "no_such_package" in conversation.ask(do="package", folder="no_such_package")["failure"]
+    assert conversation.ask(do="make", variant="eager")["seconds"] >= 0.0
+
+
+def test_all_ways_compute_with_the_same_weights(module_file: Callable[[str], Path]) -> None:
+    worker = Worker(load_module_file(module_file(CONVOLUTION)), torch.device("cpu"))
+    for name in ("eager", "channels-last"):
+        worker.make(VARIANTS[name])
+    worker._made["eager"][1].conv.weight.data.mul_(2.0)  # now they differ, and that shows
+    assert worker.compare("channels-last")["error"] > 0.01
+
+
+def test_every_call_gets_inputs_at_new_addresses(module_file: Callable[[str], Path]) -> None:
+    body = """
+    class Model(nn.Module):
+        seen = []
+        def forward(self, x):
+            Model.seen.append((x.data_ptr(), x.clone()))
+            return x + 1
+    def get_inputs(): return [torch.rand(1000)]
+    """
+    file = load_module_file(module_file(body))
+    worker = Worker(file, torch.device("cpu"))
+    worker.make(VARIANTS["eager"])
+    worker.draw(1)
+    own = worker._positional[0].data_ptr()
+    worker.time("eager")
+    worker.draw(2)
+    worker.time("eager")
+    first, second = file.module.Model.seen[-2:]
+    assert first[0] != own
+    assert not torch.equal(first[1], second[1])

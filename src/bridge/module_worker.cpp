@@ -1,0 +1,113 @@
+#include "bridge/module_worker.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <nlohmann/json.hpp>
+
+#include "base/result.hpp"
+#include "bridge/bridge_process.hpp"
+
+namespace cudal1 {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds longest_start{300}, longest_making{1800}, longest_call{300};
+constexpr std::size_t max_answer_bytes = std::size_t{1} << 20;
+
+void send_all(int socket, const std::string& bytes) {
+  for (std::size_t sent = 0; sent < bytes.size();) {
+    const ssize_t count = ::send(socket, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return;  // it has ended, which reading will find out
+    sent += static_cast<std::size_t>(count);
+  }
+}
+
+}  // namespace
+
+ModuleWorker::ModuleWorker(const fs::path& module, const std::string& device) : subject_(module.string()) {
+  int sockets[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) throw Error("cannot make a socket pair");
+  socket_.reset(sockets[0]);
+  const UniqueFd theirs(sockets[1]);
+  const UniqueFd messages(
+      ::open((scratch_.path() / "messages").c_str(), O_CREAT | O_RDWR | O_APPEND | O_CLOEXEC, 0600));
+  ChildOptions options = bridge_child("cudal1_bridge.worker", {fs::absolute(module).string(), "--device", device});
+  options.descriptors = {{theirs.get(), 0}, {theirs.get(), 1}, {messages.get(), 2}};
+  child_ = ChildProcess::start(options);
+}
+
+std::vector<std::string> ModuleWorker::ways() {
+  return ask({{"do", "variants"}}, longest_start).at("variants").get<std::vector<std::string>>();
+}
+
+double ModuleWorker::make(const std::string& way) {
+  return ask({{"do", "make"}, {"variant", way}}, longest_making).at("seconds").get<double>();
+}
+
+double ModuleWorker::make_program(const fs::path& package) {
+  return ask({{"do", "package"}, {"folder", fs::absolute(package).string()}}, longest_making)
+      .at("seconds")
+      .get<double>();
+}
+
+void ModuleWorker::draw_inputs(std::uint64_t seed) { ask({{"do", "inputs"}, {"seed", seed}}, longest_call); }
+
+ModuleWorker::Times ModuleWorker::time(const std::string& way) {
+  const json said = ask({{"do", "time"}, {"variant", way}}, longest_call);
+  return {said.at("device_ms").get<double>(), said.at("host_ms").get<double>()};
+}
+
+ModuleWorker::Difference ModuleWorker::compare(const std::string& way) {
+  const json said = ask({{"do", "compare"}, {"variant", way}}, longest_call);
+  return {said.at("error").get<double>(), said.at("scale").get<double>()};
+}
+
+json ModuleWorker::ask(const json& request, std::chrono::seconds limit) {
+  send_all(socket_.get(), request.dump() + "\n");
+  const std::string line = read_line(Clock::now() + limit);
+  const json said = json::parse(line, nullptr, false);
+  if (said.is_discarded() || !said.is_object()) throw Error(fmt::format("{}: the worker talks nonsense", subject_));
+  if (said.contains("failure")) throw Error(said.at("failure").get<std::string>());
+  return said;
+}
+
+std::string ModuleWorker::read_line(Clock::time_point deadline) {
+  for (;;) {
+    if (const std::size_t end = pending_.find('\n'); end != std::string::npos) {
+      std::string line = pending_.substr(0, end);
+      pending_.erase(0, end + 1);
+      return line;
+    }
+    if (pending_.size() > max_answer_bytes) throw Error(fmt::format("{}: the worker talks too much", subject_));
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+    pollfd waiting{socket_.get(), POLLIN, 0};
+    const int ready = left > 0 ? ::poll(&waiting, 1, static_cast<int>(left)) : 0;
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready <= 0) {
+      child_.kill();
+      throw Error(fmt::format("{}: the worker takes too long", subject_));
+    }
+    char bytes[4096];
+    const ssize_t count = ::read(socket_.get(), bytes, sizeof bytes);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) fail_ended();
+    pending_.append(bytes, static_cast<std::size_t>(count));
+  }
+}
+
+void ModuleWorker::fail_ended() {
+  const auto waited = child_.wait_for(std::chrono::seconds(10));
+  const ChildExit ended = waited ? *waited : child_.kill();
+  if (!ended.exited) throw Error(fmt::format("{}: Python was ended by signal {}", subject_, ended.code));
+  throw Error(bridge_complaint(scratch_.path() / "messages"));
+}
+
+}  // namespace cudal1

@@ -1,0 +1,55 @@
+// A Python process that runs a module in PyTorch's own ways, one call at a time (python/cudal1_bridge/worker.py).
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "base/child_process.hpp"
+#include "base/files.hpp"
+#include "base/unique_fd.hpp"
+
+namespace cudal1 {
+
+//! Trusted, as the module is: programs come to it as packages that were judged before. All functions throw Error: one
+//! line that says what the worker could not do, or how it ended; after that it is of no use.
+class ModuleWorker {
+ public:
+  //! `device`: "cpu" or "cuda".
+  ModuleWorker(const std::filesystem::path& module, const std::string& device);
+
+  std::vector<std::string> ways();
+  //! Returns how long that took, in seconds. Compilers may take minutes.
+  double make(const std::string& way);
+  //! The way "program": the package's ModelNew.
+  double make_program(const std::filesystem::path& package);
+  //! What calls are made on from now on.
+  void draw_inputs(std::uint64_t seed);
+
+  struct Times {
+    double device_ms = 0.0, host_ms = 0.0;
+  };
+  Times time(const std::string& way);
+
+  struct Difference {
+    double error = 0.0, scale = 0.0;
+  };
+  //! From eager, on these inputs: the largest, and the largest number of eager's results.
+  Difference compare(const std::string& way);
+
+ private:
+  nlohmann::json ask(const nlohmann::json& request, std::chrono::seconds limit);
+  std::string read_line(std::chrono::steady_clock::time_point deadline);
+  [[noreturn]] void fail_ended();
+
+  std::string subject_;
+  TemporaryFolder scratch_;
+  UniqueFd socket_;
+  ChildProcess child_;
+  std::string pending_;  // read and not yet asked for
+};
+
+}  // namespace cudal1

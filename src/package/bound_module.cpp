@@ -1,0 +1,79 @@
+#include "package/bound_module.hpp"
+
+#include <ATen/autocast_mode.h>
+#include <c10/core/GradMode.h>
+#include <fmt/format.h>
+
+namespace cudal1 {
+namespace {
+
+std::optional<DoesNotFit> misfit(const std::vector<at::Tensor>& tensors, const std::vector<PackagedLeaf>& leaves,
+                                 at::Device device) {
+  if (tensors.size() != leaves.size())
+    return DoesNotFit{fmt::format("it got {} tensors, not {}", tensors.size(), leaves.size())};
+  for (std::size_t i = 0; i < leaves.size(); ++i)
+    if (const char* reason = does_not_fit(tensors[i], leaves[i], device))
+      return DoesNotFit{fmt::format("{} {}", leaves[i].name, reason)};
+  return std::nullopt;
+}
+
+bool needs_gradient(const std::vector<at::Tensor>& tensors) {
+  for (const at::Tensor& tensor : tensors)
+    if (tensor.requires_grad()) return true;
+  return false;
+}
+
+}  // namespace
+
+BoundModule::Identity BoundModule::identity_of(const at::Tensor& tensor, bool with_version) {
+  const c10::TensorImpl* impl = tensor.unsafeGetTensorImpl();
+  const bool counted = with_version && !tensor.is_inference();
+  return {impl, tensor.const_data_ptr(), counted ? impl->version_counter().current_version() : 0};
+}
+
+std::vector<BoundModule::Identity> BoundModule::identities(const std::vector<at::Tensor>& tensors, bool with_version) {
+  std::vector<Identity> made;
+  for (const at::Tensor& tensor : tensors) made.push_back(identity_of(tensor, with_version));
+  return made;
+}
+
+bool BoundModule::same(const std::vector<Identity>& known, const std::vector<at::Tensor>& now, bool with_version) {
+  if (known.size() != now.size()) return false;
+  for (std::size_t i = 0; i < now.size(); ++i)
+    if (identity_of(now[i], with_version) != known[i]) return false;
+  return true;
+}
+
+BoundModule::OnDevice& BoundModule::on_device(at::Device device) {
+  return device.is_cpu() ? processor_ : gpus_[device.index()];
+}
+
+std::variant<std::vector<at::Tensor>, DoesNotFit> BoundModule::call(const std::vector<at::Tensor>& inputs,
+                                                                    const std::vector<at::Tensor>& weights,
+                                                                    const std::vector<at::Tensor>& states) {
+  const PackagedPlan& packaged = package_->packaged;
+  const at::Tensor* first = !inputs.empty() ? &inputs.front() : !weights.empty() ? &weights.front() : nullptr;
+  if (!first) return DoesNotFit{"it has neither inputs nor weights"};
+  const at::Device device = first->device();
+  if (!device.is_cuda() && !(device.is_cpu() && !packaged.plan.has_launches()))
+    return DoesNotFit{fmt::format("its kernels do not run on {}", device.str())};
+  if (at::autocast::is_autocast_enabled(device.type())) return DoesNotFit{"autocast is on"};
+  if (c10::GradMode::is_enabled() && (needs_gradient(inputs) || needs_gradient(weights)))
+    return DoesNotFit{"a gradient is needed (the program is for inference: use torch.no_grad())"};
+  if (auto problem = misfit(inputs, packaged.inputs, device)) return *problem;
+
+  const std::lock_guard lock(mutex_);
+  OnDevice& here = on_device(device);
+  if (!here.plan || !same(here.weights, weights, true) || !same(here.states, states, false)) {
+    if (auto problem = misfit(weights, packaged.weights, device)) return *problem;
+    if (auto problem = misfit(states, packaged.states, device)) return *problem;
+    if (!here.plan) here.plan = std::make_unique<ExportedPlan>(packaged, package_->kernels, device);
+    here.weights.clear();  // should bind fail half-way, the next call tries again
+    here.plan->bind(weights, states);
+    here.weights = identities(weights, true);
+    here.states = identities(states, false);
+  }
+  return here.plan->call(inputs);
+}
+
+}  // namespace cudal1

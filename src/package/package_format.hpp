@@ -1,0 +1,35 @@
+// What an exported package says about its plan: package.json.
+#pragma once
+
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "graph/task.hpp"
+#include "program/plan.hpp"
+
+namespace cudal1 {
+
+//! A leaf of the task whose tensor the caller brings.
+struct PackagedLeaf {
+  std::string name;  //!< inputs: the argument; weights and states: the `state_dict` path
+  TensorMeta meta;
+  ValueId value = -1;
+  int buffer = -1;  //!< -1: no step reads it
+};
+
+struct PackagedPlan {
+  std::string task;
+  Plan plan;
+  std::vector<PackagedLeaf> inputs, weights, states;
+  std::map<std::string, std::string> symbols;  //!< kernel as written -> symbol in its cubins
+};
+
+PackagedPlan packaged(const Task& task, const Plan& plan, const std::map<std::string, std::string>& symbols);
+
+nlohmann::json to_json(const PackagedPlan& packaged);
+//! Throws Error when this is not a package, or one of another version.
+PackagedPlan packaged_plan_from_json(const nlohmann::json& json);
+
+}  // namespace cudal1

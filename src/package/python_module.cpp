@@ -1,0 +1,296 @@
+// _cudal1_native: the native part of an exported package, called by its model.py.
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <c10/core/impl/TorchDispatchModeTLS.h>
+#include <structmember.h>
+#include <torch/csrc/autograd/python_variable.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "package/bound_module.hpp"
+
+namespace cudal1 {
+namespace {
+
+//! A reference that is given back.
+class Owned {
+ public:
+  explicit Owned(PyObject* object = nullptr) : object_(object) {}
+  static Owned borrowed(PyObject* object) {
+    Py_XINCREF(object);
+    return Owned(object);
+  }
+  Owned(Owned&& other) noexcept : object_(other.release()) {}
+  Owned& operator=(Owned&& other) noexcept {
+    std::swap(object_, other.object_);
+    return *this;
+  }
+  ~Owned() { Py_XDECREF(object_); }
+  PyObject* get() const { return object_; }
+  PyObject* release() { return std::exchange(object_, nullptr); }
+  explicit operator bool() const { return object_ != nullptr; }
+
+ private:
+  PyObject* object_;
+};
+
+//! Lets other threads run Python meanwhile.
+class WithoutInterpreter {
+ public:
+  explicit WithoutInterpreter(bool apply) : state_(apply ? PyEval_SaveThread() : nullptr) {}
+  ~WithoutInterpreter() {
+    if (state_) PyEval_RestoreThread(state_);
+  }
+  WithoutInterpreter(const WithoutInterpreter&) = delete;
+  WithoutInterpreter& operator=(const WithoutInterpreter&) = delete;
+
+ private:
+  PyThreadState* state_;
+};
+
+//! Where a weight is found: dictionary[key].
+struct Holder {
+  Owned dictionary, key;
+};
+
+//! dictionary[key] must still be what it was.
+struct Expectation {
+  Owned dictionary, key, value;
+};
+
+struct CallState {
+  std::unique_ptr<BoundModule> module;
+  std::vector<Holder> weights, states;
+  std::vector<Expectation> expectations;
+  Owned flatten, rebuild;
+  std::string reason;
+};
+
+struct CallObject {
+  PyObject_HEAD vectorcallfunc vectorcall;
+  CallState* state;
+};
+
+//! A Python exception is set.
+struct PythonError {};
+
+PyObject* refuse(CallState& state, std::string reason) {
+  state.reason = std::move(reason);
+  Py_RETURN_NOTIMPLEMENTED;
+}
+
+//! Subclasses may mean anything: they are not for us.
+bool is_plain_tensor(PyObject* object) {
+  return THPVariable_CheckExact(object) && THPVariable_Unpack(object).has_storage();
+}
+
+const char* unmet(const std::vector<Expectation>& expectations) {
+  for (const Expectation& expected : expectations) {
+    PyObject* now = PyDict_GetItemWithError(expected.dictionary.get(), expected.key.get());
+    if (now == expected.value.get()) continue;
+    if (PyErr_Occurred()) throw PythonError{};
+    const int equal = now && Py_TYPE(now) == Py_TYPE(expected.value.get())
+                          ? PyObject_RichCompareBool(now, expected.value.get(), Py_EQ)
+                          : 0;
+    if (equal < 0) throw PythonError{};
+    if (equal == 0) return PyUnicode_AsUTF8(expected.key.get());
+  }
+  return nullptr;
+}
+
+bool collect(const std::vector<Holder>& holders, std::vector<at::Tensor>& tensors) {
+  for (const Holder& holder : holders) {
+    PyObject* object = PyDict_GetItemWithError(holder.dictionary.get(), holder.key.get());
+    if (PyErr_Occurred()) throw PythonError{};
+    if (!object || !is_plain_tensor(object)) return false;
+    tensors.push_back(THPVariable_Unpack(object));
+  }
+  return true;
+}
+
+//! Fills the tensors by position, or through the package's own idea of its arguments. False: a reason is set.
+bool inputs_of(CallState& state, PyObject* const* args, Py_ssize_t count, PyObject* names,
+               std::vector<at::Tensor>& inputs) {
+  const auto add = [&](PyObject* object) {
+    if (!is_plain_tensor(object)) return false;
+    inputs.push_back(THPVariable_Unpack(object));
+    return true;
+  };
+  const bool by_name = names && PyTuple_GET_SIZE(names) > 0;
+  if (state.module->package().takes_tensors_only && !by_name) {
+    for (Py_ssize_t i = 0; i < count; ++i)
+      if (!add(args[i])) return state.reason = "an argument is not a plain tensor", false;
+    return true;
+  }
+  const Owned positional(PyTuple_New(count)), named(PyDict_New());
+  if (!positional || !named) throw PythonError{};
+  for (Py_ssize_t i = 0; i < count; ++i) PyTuple_SET_ITEM(positional.get(), i, Py_NewRef(args[i]));
+  for (Py_ssize_t i = 0; by_name && i < PyTuple_GET_SIZE(names); ++i)
+    if (PyDict_SetItem(named.get(), PyTuple_GET_ITEM(names, i), args[count + i]) < 0) throw PythonError{};
+  const Owned flat(PyObject_CallFunctionObjArgs(state.flatten.get(), positional.get(), named.get(), nullptr));
+  if (!flat) throw PythonError{};
+  if (PyUnicode_Check(flat.get())) return state.reason = PyUnicode_AsUTF8(flat.get()), false;
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(flat.get()); ++i)
+    if (!add(PyList_GET_ITEM(flat.get(), i))) return state.reason = "an argument is not a plain tensor", false;
+  return true;
+}
+
+PyObject* result_of(const CallState& state, std::vector<at::Tensor> outputs) {
+  if (state.module->package().returns_one_tensor) return THPVariable_Wrap(std::move(outputs.front()));
+  const Owned all(PyTuple_New(static_cast<Py_ssize_t>(outputs.size())));
+  if (!all) throw PythonError{};
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    PyTuple_SET_ITEM(all.get(), static_cast<Py_ssize_t>(i), THPVariable_Wrap(std::move(outputs[i])));
+  return PyObject_CallFunctionObjArgs(state.rebuild.get(), all.get(), nullptr);
+}
+
+PyObject* call(CallState& state, PyObject* const* args, Py_ssize_t count, PyObject* names) {
+  if (c10::impl::TorchDispatchModeTLS::any_modes_set()) return refuse(state, "a dispatch mode is on");
+  if (const char* attribute = unmet(state.expectations))
+    return refuse(state, std::string("its attribute ") + attribute + " has changed");
+  std::vector<at::Tensor> inputs, weights, states;
+  if (!inputs_of(state, args, count, names, inputs)) Py_RETURN_NOTIMPLEMENTED;
+  if (!collect(state.weights, weights) || !collect(state.states, states))
+    return refuse(state, "a parameter or buffer is not a plain tensor");
+  std::variant<std::vector<at::Tensor>, DoesNotFit> result;
+  {
+    // Library steps take their time; a launch is over before another thread would have woken up.
+    const WithoutInterpreter released(state.module->package().packaged.plan.has_op_steps());
+    result = state.module->call(inputs, weights, states);
+  }
+  if (auto* misfit = std::get_if<DoesNotFit>(&result)) return refuse(state, std::move(misfit->reason));
+  if (!state.reason.empty()) state.reason.clear();
+  return result_of(state, std::move(std::get<0>(result)));
+}
+
+PyObject* call_object(PyObject* self, PyObject* const* args, std::size_t count, PyObject* names) {
+  try {
+    return call(*reinterpret_cast<CallObject*>(self)->state, args, PyVectorcall_NARGS(count), names);
+  } catch (const PythonError&) {
+    return nullptr;
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+    return nullptr;
+  }
+}
+
+std::vector<Holder> holders_from(PyObject* list) {
+  std::vector<Holder> holders;
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); ++i) {
+    PyObject *dictionary = nullptr, *key = nullptr;
+    if (!PyArg_ParseTuple(PyList_GET_ITEM(list, i), "O!O", &PyDict_Type, &dictionary, &key)) throw PythonError{};
+    holders.push_back({Owned::borrowed(dictionary), Owned::borrowed(key)});
+  }
+  return holders;
+}
+
+std::vector<Expectation> expectations_from(PyObject* list) {
+  std::vector<Expectation> expectations;
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); ++i) {
+    PyObject *dictionary = nullptr, *key = nullptr, *value = nullptr;
+    if (!PyArg_ParseTuple(PyList_GET_ITEM(list, i), "O!OO", &PyDict_Type, &dictionary, &key, &value))
+      throw PythonError{};
+    expectations.push_back({Owned::borrowed(dictionary), Owned::borrowed(key), Owned::borrowed(value)});
+  }
+  return expectations;
+}
+
+PyObject* make_object(PyTypeObject* type, PyObject* args, PyObject*) {
+  const char* folder = nullptr;
+  PyObject *weights = nullptr, *states = nullptr, *expectations = nullptr, *flatten = nullptr, *rebuild = nullptr;
+  if (!PyArg_ParseTuple(args, "sO!O!O!OO", &folder, &PyList_Type, &weights, &PyList_Type, &states, &PyList_Type,
+                        &expectations, &flatten, &rebuild))
+    return nullptr;
+  try {
+    auto state = std::make_unique<CallState>();
+    state->module = std::make_unique<BoundModule>(open_package(folder));
+    state->weights = holders_from(weights);
+    state->states = holders_from(states);
+    state->expectations = expectations_from(expectations);
+    state->flatten = Owned::borrowed(flatten);
+    state->rebuild = Owned::borrowed(rebuild);
+    auto* object = reinterpret_cast<CallObject*>(type->tp_alloc(type, 0));
+    if (!object) return nullptr;
+    object->vectorcall = call_object;
+    object->state = state.release();
+    return reinterpret_cast<PyObject*>(object);
+  } catch (const PythonError&) {
+    return nullptr;
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+    return nullptr;
+  }
+}
+
+//! The dictionaries belong to a module that holds this object: a cycle, which the collector must see.
+int traverse(PyObject* self, visitproc visit, void* arg) {
+  const CallState* state = reinterpret_cast<CallObject*>(self)->state;
+  if (!state) return 0;
+  for (const auto* holders : {&state->weights, &state->states})
+    for (const Holder& holder : *holders) Py_VISIT(holder.dictionary.get());
+  for (const Expectation& expected : state->expectations) {
+    Py_VISIT(expected.dictionary.get());
+    Py_VISIT(expected.value.get());
+  }
+  Py_VISIT(state->flatten.get());
+  Py_VISIT(state->rebuild.get());
+  return 0;
+}
+
+int clear(PyObject* self) {
+  CallState* state = reinterpret_cast<CallObject*>(self)->state;
+  if (!state) return 0;
+  const auto weights = std::move(state->weights), states = std::move(state->states);
+  const auto expectations = std::move(state->expectations);
+  return 0;
+}
+
+void deallocate(PyObject* self) {
+  PyObject_GC_UnTrack(self);
+  delete reinterpret_cast<CallObject*>(self)->state;
+  Py_TYPE(self)->tp_free(self);
+}
+
+PyObject* reason_of(PyObject* self, void*) {
+  return PyUnicode_FromString(reinterpret_cast<CallObject*>(self)->state->reason.c_str());
+}
+
+PyGetSetDef properties[] = {{"reason", reason_of, nullptr, "What the last call did not fit; empty if it ran.", nullptr},
+                            {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+PyTypeObject call_type = [] {
+  PyTypeObject type{};
+  type.ob_base = PyVarObject{PyObject_HEAD_INIT(nullptr) 0};
+  type.tp_name = "_cudal1_native.Call";
+  type.tp_basicsize = sizeof(CallObject);
+  type.tp_dealloc = deallocate;
+  type.tp_vectorcall_offset = offsetof(CallObject, vectorcall);
+  type.tp_call = PyVectorcall_Call;
+  type.tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_HAVE_GC;
+  type.tp_doc = "The program of a package with the weights of a module; NotImplemented where a call does not fit.";
+  type.tp_traverse = traverse;
+  type.tp_clear = clear;
+  type.tp_getset = properties;
+  type.tp_new = make_object;
+  return type;
+}();
+
+PyModuleDef module_definition = {
+    PyModuleDef_HEAD_INIT, "_cudal1_native", nullptr, -1, nullptr, nullptr, nullptr, nullptr, nullptr};
+
+}  // namespace
+}  // namespace cudal1
+
+PyMODINIT_FUNC PyInit__cudal1_native() {
+  using namespace cudal1;
+  if (PyType_Ready(&call_type) < 0) return nullptr;
+  PyObject* module = PyModule_Create(&module_definition);
+  if (!module) return nullptr;
+  if (PyModule_AddObjectRef(module, "Call", reinterpret_cast<PyObject*>(&call_type)) < 0) {
+    Py_DECREF(module);
+    return nullptr;
+  }
+  return module;
+}

@@ -1,0 +1,341 @@
+"""Exported packages as their users see them. CUDAL1 names the program under test.
+
+Kernels need a GPU; what surrounds them, and programs of library calls, do not.
+"""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import os
+import pickle
+import subprocess
+import sys
+import threading
+import warnings
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+import torch
+
+CUDAL1 = os.environ["CUDAL1"]
+DEVICES = ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]
+
+MODULE = """
+import torch
+from torch import nn
+
+class Model(nn.Module):
+    def __init__(self, width, slope=0.1):
+        super().__init__()
+        self.first = nn.Linear(width, 32)
+        self.norm = nn.BatchNorm1d(32)
+        self.slope = slope
+
+    def forward(self, x, y):
+        x = nn.functional.leaky_relu(self.norm(self.first(x)), self.slope)
+        return x + y
+
+def get_inputs(): return [torch.rand(16, 8), torch.rand(16, 32)]
+def get_init_inputs(): return [8]
+"""
+
+RELU = """
+import torch
+
+class Model(torch.nn.Module):
+    def forward(self, x): return torch.relu(x)
+
+def get_inputs(): return [torch.rand(64, 256)]
+"""
+
+STRUCTURES = """
+import torch
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table = torch.arange(4.0)
+
+    def forward(self, pair, scale, extra=None):
+        a, b = pair
+        return {"sum": a + b * scale, "parts": [a - b, (b + self.table,)]}
+
+def get_inputs(): return [[torch.rand(4), torch.rand(4)], 3]
+"""
+
+
+class Mine(torch.Tensor):
+    """A subclass may mean anything."""
+
+
+def export(folder: Path, text: str, name: str, *arguments: str) -> ModuleType:
+    (folder / f"{name}.py").write_text(text)
+    command = [CUDAL1, "export", f"{name}.py", "-o", f"{name}_package", *arguments]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    sys.path.insert(0, str(folder))
+    try:
+        return importlib.import_module(f"{name}_package")
+    finally:
+        sys.path.remove(str(folder))
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
+    return export(tmp_path_factory.mktemp("package"), MODULE, "perceptron", "--no-verify")
+
+
+@pytest.fixture(params=DEVICES)
+def device(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def pair(package: ModuleType, device: str) -> tuple[torch.nn.Module, torch.nn.Module]:
+    torch.manual_seed(1)
+    original = package.model._original.Model(8).to(device)
+    new = package.ModelNew(8).to(device)
+    new.load_state_dict(original.state_dict())
+    return original, new
+
+
+def inputs(device: str) -> list[torch.Tensor]:
+    return [torch.rand(16, 8, device=device), torch.rand(16, 32, device=device)]
+
+
+def ran(package: ModuleType, module: Any) -> bool:
+    return package.why_not(module) == ""
+
+
+def test_gives_what_the_original_gives_and_updates_its_state(package: ModuleType, device: str) -> None:
+    original, new = pair(package, device)
+    for _ in range(3):
+        given = inputs(device)
+        with torch.no_grad():
+            torch.testing.assert_close(new(*given), original(*given))
+        assert ran(package, new)
+    for name, value in original.state_dict().items():
+        torch.testing.assert_close(new.state_dict()[name], value)
+
+
+def test_takes_other_weights_at_any_time(package: ModuleType, device: str) -> None:
+    original, new = pair(package, device)
+    given = inputs(device)
+    with torch.no_grad():
+        new(*given)
+        original(*given)
+        torch.manual_seed(2)
+        other = package.model._original.Model(8).to(device)
+        new.load_state_dict(other.state_dict())
+        original.load_state_dict(other.state_dict())
+        torch.testing.assert_close(new(*given), original(*given))
+        for module in (new, original):
+            module.first.weight.mul_(2.0)
+            module.first.bias = torch.nn.Parameter(torch.ones(32, device=device))
+        torch.testing.assert_close(new(*given), original(*given))
+    assert ran(package, new)
+
+
+def test_state_goes_to_a_file_and_back(package: ModuleType, device: str, tmp_path: Path) -> None:
+    original, new = pair(package, device)
+    torch.save(new.state_dict(), tmp_path / "state.pt")
+    original.load_state_dict(torch.load(tmp_path / "state.pt", weights_only=True))
+    assert list(new.state_dict()) == list(original.state_dict())
+
+
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda module: pickle.loads(pickle.dumps(module))])
+def test_can_be_copied(package: ModuleType, device: str, duplicate: Any) -> None:
+    _, new = pair(package, device)
+    given = inputs(device)
+    with torch.no_grad():
+        twin = duplicate(new)
+        torch.testing.assert_close(twin(*given), new(*given))
+        twin.first.weight.zero_()
+        assert not torch.equal(twin(*given), new(*given))
+    assert ran(package, twin)
+
+
+def test_works_inside_a_larger_module_and_by_keyword(package: ModuleType, device: str) -> None:
+    original, new = pair(package, device)
+    x, y = inputs(device)
+
+    class Outer(torch.nn.Module):
+        def __init__(self, inner: torch.nn.Module) -> None:
+            super().__init__()
+            self.inner = inner
+
+        def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+            return self.inner(x, y=y).sum()
+
+    with torch.no_grad():
+        torch.testing.assert_close(Outer(new)(x, y), Outer(original)(x, y))
+    assert ran(package, new)
+
+
+def test_falls_back_where_a_gradient_is_needed_with_one_warning(package: ModuleType, device: str) -> None:
+    original, new = pair(package, device)
+    given = inputs(device)
+    package.model._warned.clear()
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        result = new(*given)
+        new(*given)
+    assert len([warning for warning in seen if "gradient" in str(warning.message)]) == 1
+    torch.testing.assert_close(result, original(*given))
+    result.sum().backward()
+    assert new.first.weight.grad is not None
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda module, x, y: (module, x[:8], y[:8]), "sizes"),
+        (lambda module, x, y: (module.double(), x.double(), y.double()), "dtype"),
+        (lambda module, x, y: (module, x.t().contiguous().t(), y), "strides"),
+        (lambda module, x, y: (module.eval(), x, y), "training"),
+        (lambda module, x, y: (setattr(module, "slope", 0.5) or module, x, y), "slope"),
+        (lambda module, x, y: (module, x.clone().as_subclass(Mine), y), "plain tensor"),
+    ],
+)
+def test_falls_back_where_a_call_does_not_fit(package: ModuleType, device: str, change: Any, reason: str) -> None:
+    original, new = pair(package, device)
+    x, y = inputs(device)
+    with torch.no_grad():
+        changed, *given = change(new, x, y)
+        result = changed(*given)
+        assert reason in package.why_not(changed)
+        original, *given = change(original, x, y)
+        torch.testing.assert_close(result.as_subclass(torch.Tensor), original(*given).as_subclass(torch.Tensor))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_other_constructor_arguments_run_as_the_original(package: ModuleType, device: str) -> None:
+    new = package.ModelNew(8, 0.7).to(device)
+    original = package.model._original.Model(8, slope=0.7).to(device)
+    original.load_state_dict(new.state_dict())
+    given = inputs(device)
+    with torch.no_grad():
+        torch.testing.assert_close(new(*given), original(*given))
+    assert "other arguments" in package.why_not(new)
+    assert package.why_not(package.ModelNew(width=8, slope=0.1)) == ""
+
+
+def test_two_threads_may_call_it(package: ModuleType, device: str) -> None:
+    original, new = pair(package, device)
+    new.norm.momentum = original.norm.momentum = 0.1
+    given = inputs(device)
+    with torch.no_grad():
+        expected = original(*given)
+    wrong: list[str] = []
+
+    def work() -> None:
+        with torch.no_grad():
+            for _ in range(50):
+                if not torch.allclose(new(*given), expected, atol=1e-5):
+                    wrong.append("differs")
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_structures_of_arguments_and_results_stay(tmp_path: Path, device: str) -> None:
+    package = export(tmp_path, STRUCTURES, f"structures_{device}", "--no-verify")
+    new, original = package.ModelNew().to(device), package.model._original.Model().to(device)
+    new.table = original.table = original.table.to(device)
+    a, b = torch.rand(4, device=device), torch.rand(4, device=device)
+    with torch.no_grad():
+        result, expected = new([a, b], 3), original([a, b], 3)
+        assert ran(package, new), package.why_not(new)
+        torch.testing.assert_close(result, expected)
+        assert isinstance(result["parts"][1], tuple)
+        with pytest.warns(UserWarning, match="scale"):
+            torch.testing.assert_close(new([a, b], 4), original([a, b], 4))
+
+
+def test_what_is_collected_goes(package: ModuleType) -> None:
+    import gc
+    import weakref
+
+    new = package.ModelNew(8)
+    with torch.no_grad():
+        new(*inputs("cpu"))
+    gone = weakref.ref(new)
+    del new
+    gc.collect()
+    assert gone() is None
+
+
+def test_a_wrong_program_is_not_exported(tmp_path: Path) -> None:
+    (tmp_path / "relu.py").write_text(RELU)
+    (tmp_path / "wrong.cu").write_text(
+        "//! kernel k replaces relu_1 : grid=64 block=256 args=(x, relu_1)\n"
+        'extern "C" __global__ void k(const float* x, float* y) { y[blockIdx.x * 256 + threadIdx.x] = 1.0f; }\n'
+    )
+    done = subprocess.run(
+        [CUDAL1, "export", "relu.py", "-o", "package", "--program", "wrong.cu"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 1 and "wrong_result" in done.stderr and done.stderr.count("\n") == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["relu.py", "wrong.cu"]
+
+
+FAST_RELU = (
+    "//! kernel k replaces relu_1 : grid=64 block=256 args=(x, relu_1)\n"
+    'extern "C" __global__ void k(const float* x, float* y) {\n'
+    "  const int i = blockIdx.x * 256 + threadIdx.x;\n"
+    "  y[i] = fmaxf(x[i], 0.0f);\n"
+    "}\n"
+)
+
+
+@pytest.fixture(scope="module")
+def relu(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
+    folder = tmp_path_factory.mktemp("relu")
+    (folder / "fast.cu").write_text(FAST_RELU)
+    return export(folder, RELU, "relu", "--program", "fast.cu", "--no-verify", "--target", "sm_80", "sm_90")
+
+
+def test_a_package_holds_program_cubins_and_headers(relu: ModuleType) -> None:
+    folder = Path(relu.__file__).parent
+    assert (folder / "program.cu").read_text() == FAST_RELU
+    assert (folder / "cubins" / "sm_80.cubin").stat().st_size > 0 and (folder / "cubins" / "sm_90.cubin").exists()
+    assert (folder / "original" / "relu.py").read_text() == RELU
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_kernels_do_not_run_on_a_processor(relu: ModuleType) -> None:
+    new, x = relu.ModelNew(), torch.randn(64, 256)
+    with torch.no_grad():
+        torch.testing.assert_close(new(x), torch.relu(x))
+    assert "do not run on cpu" in relu.why_not(new)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+def test_kernels_run_on_the_current_stream(relu: ModuleType) -> None:
+    new = relu.ModelNew().cuda()
+    streams = [torch.cuda.Stream() for _ in range(2)]
+    with torch.no_grad():
+        for _ in range(20):
+            for stream in streams:
+                with torch.cuda.stream(stream):
+                    x = torch.randn(64, 256, device="cuda")
+                    y = new(x)
+                    assert torch.equal(y, torch.relu(x))
+    assert ran(relu, new)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+@pytest.mark.filterwarnings("ignore")
+def test_kernels_are_compiled_for_other_gpus(relu: ModuleType) -> None:
+    for cubin in (Path(relu.__file__).parent / "cubins").iterdir():
+        cubin.unlink()
+    new, x = relu.ModelNew().cuda(), torch.randn(64, 256, device="cuda")
+    with torch.no_grad():
+        assert torch.equal(new(x), torch.relu(x))
+    assert ran(relu, new)
