@@ -1,7 +1,7 @@
 """How a module is called: what an exported package needs to know beside the graph.
 
-A structure is one of {"tensor": index}, {"value": plain value}, {"tuple": [...]}, {"list": [...]} and {"dict": {...}};
-indices count the tensors in the order of the task's inputs or outputs.
+A structure is one of {"tensor": index}, {"value": plain value}, {"tuple": [...]}, {"list": [...]}, {"dict": {...}} and
+{"other": type's name}; indices count the tensors in the order of the task's inputs or outputs.
 """
 
 from __future__ import annotations
@@ -12,8 +12,6 @@ from typing import Any
 
 import torch
 from torch.utils._pytree import tree_unflatten
-
-from .errors import BridgeError
 
 PLAIN = (bool, int, float, str, type(None))
 
@@ -59,14 +57,3 @@ def _plain_or_none(init: Any) -> Any:
         entries = {key: _plain_or_none(part) for key, part in init.items()}
         return {"dict": entries} if all(part is not None for part in entries.values()) else None
     return {"value": init} if type(init) in PLAIN else None
-
-
-def refuse_unknown_outputs(interface: dict[str, Any], path: Any) -> None:
-    def check(structure: dict[str, Any]) -> None:
-        ((kind, content),) = structure.items()
-        if kind == "other":
-            raise BridgeError(f"{path}: forward returns a {content}, which a package cannot rebuild")
-        for part in content.values() if kind == "dict" else content if kind in ("tuple", "list") else []:
-            check(part)
-
-    check(interface["outputs"])

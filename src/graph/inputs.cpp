@@ -275,4 +275,11 @@ void draw_states(const Task& task, std::uint64_t seed, at::Device device, Tensor
   with_torch_errors("drawing states", [&] { draw_constants(task, ValueKind::state, random, false, device, table); });
 }
 
+TensorTable draw_constants(const Task& task, Random& random, bool fresh, at::Device device) {
+  TensorTable table(task.graph.values.size());
+  draw_weights(task, random.next(), fresh, device, table);
+  draw_states(task, random.next(), device, table);
+  return table;
+}
+
 }  // namespace cudal1

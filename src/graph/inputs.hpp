@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/random.hpp"
 #include "graph/executor.hpp"
 #include "graph/task.hpp"
 
@@ -30,5 +31,8 @@ void draw_inputs(const Task& task, Distribution distribution, std::uint64_t seed
 void draw_weights(const Task& task, std::uint64_t seed, bool fresh, at::Device device, TensorTable& table);
 
 void draw_states(const Task& task, std::uint64_t seed, at::Device device, TensorTable& table);
+
+//! Weights and states, and nothing else yet.
+TensorTable draw_constants(const Task& task, Random& random, bool fresh, at::Device device);
 
 }  // namespace cudal1

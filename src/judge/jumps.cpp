@@ -6,12 +6,13 @@
 #include <algorithm>
 #include <limits>
 
+#include "judge/tensor_sample.hpp"
+
 namespace cudal1 {
 namespace {
 
 constexpr double out_of_proportion = 64.0;
 constexpr double most_jumping = 0.1;
-constexpr std::int64_t sample = 4099;  // a prime, so that its steps do not fall into step with rows
 
 //! How far each element moves at most; infinity where it becomes finite or ceases to be.
 at::Tensor movements(const at::Tensor& exact, const std::vector<at::Tensor>& results) {
@@ -30,8 +31,7 @@ at::Tensor movements(const at::Tensor& exact, const std::vector<at::Tensor>& res
 
 //! What nine in ten elements of a sample do not exceed.
 double usual_movement(const at::Tensor& movement) {
-  const at::Tensor all = movement.reshape({-1});
-  const at::Tensor some = all.slice(0, 0, all.numel(), std::max<std::int64_t>(1, all.numel() / sample));
+  const at::Tensor some = sample_of(movement);
   const auto rank = static_cast<std::int64_t>((1.0 - most_jumping) * static_cast<double>(some.numel()));
   return std::get<0>(some.sort())[std::min(rank, some.numel() - 1)].item<double>();
 }

@@ -9,6 +9,7 @@
 #include "base/random.hpp"
 #include "judge/error_sums.hpp"
 #include "judge/perturbation.hpp"
+#include "judge/tensor_sample.hpp"
 #include "judge/value_facts.hpp"
 
 namespace cudal1 {
@@ -23,8 +24,7 @@ constexpr double reference_factor = 4.0, half_reference_factor = 2.0;
 // The rounding errors of a walk whose partial sums are all as large as its result have a standard deviation of
 // sqrt(K / 3) 2^-24 S, which is 0.29 of sqrt(K) 2^-23 S.
 constexpr double rms_share = 0.5;
-constexpr double varying_spread = 4.0;          // times the reference's error
-constexpr std::int64_t distinct_sample = 4099;  // a prime, so that its steps do not fall into step with rows
+constexpr double varying_spread = 4.0;  // times the reference's error
 constexpr double paper_tolerance = 1e-2;
 constexpr double smallest_normal = 0x1.0p-126;
 
@@ -41,11 +41,7 @@ bool is_constant(const at::Tensor& tensor) {
 }
 
 //! How many different numbers the tensor holds; of a large one, in a sample spread over it.
-std::int64_t distinct_values(const at::Tensor& tensor) {
-  const at::Tensor all = tensor.reshape({-1});
-  const std::int64_t step = std::max<std::int64_t>(1, all.numel() / distinct_sample);
-  return std::get<0>(at::_unique(all.slice(0, 0, all.numel(), step))).numel();
-}
+std::int64_t distinct_values(const at::Tensor& tensor) { return std::get<0>(at::_unique(sample_of(tensor))).numel(); }
 
 //! By how much the root mean square of n numbers may exceed the expected one: three of its standard deviations.
 double scatter_of(std::int64_t distinct) {

@@ -128,8 +128,10 @@ class Campaign {
 
   int pairs_a_block() const { return std::max(1, options_.pairs_a_round / bucket_count); }
 
-  std::vector<std::vector<CostedPair>> costed_pairs() const {
-    std::vector<std::vector<CostedPair>> pairs(bucket_count);
+  using CostedPairs = std::vector<std::vector<CostedPair>>;  // by bucket
+
+  CostedPairs costed_pairs() const {
+    CostedPairs pairs(bucket_count);
     for (const Sample& sample : samples_)
       pairs[static_cast<std::size_t>(sample.bucket)].push_back(
           {{cost_ms(sample.times.reference, reference_enqueue_ms_),
@@ -138,9 +140,8 @@ class Campaign {
     return pairs;
   }
 
-  Buckets costed_buckets() const {
-    const auto costed = costed_pairs();
-    const bool derived_only = short_cut_among(costed) != ShortCut::none;
+  static Buckets buckets_of(const CostedPairs& costed, ShortCut short_cut) {
+    const bool derived_only = short_cut != ShortCut::none;
     Buckets buckets;
     for (const auto& pairs : costed) {
       std::vector<TimedPair>& bucket = buckets.emplace_back();
@@ -150,7 +151,7 @@ class Campaign {
     return buckets;
   }
 
-  static ShortCut short_cut_among(const std::vector<std::vector<CostedPair>>& costed) {
+  static ShortCut short_cut_among(const CostedPairs& costed) {
     std::vector<double> native, derived;
     for (const auto& pairs : costed)
       for (const CostedPair& pair : pairs) (pair.on_derived_inputs ? derived : native).push_back(pair.pair.ratio());
@@ -168,13 +169,20 @@ class Campaign {
   //! More pairs narrow what differs from pair to pair, not what differs from process to process.
   bool enough() const {
     if (static_cast<int>(samples_.size()) >= options_.most_pairs || seconds() >= options_.longest_seconds) return true;
-    if (short_cut_among(costed_pairs()) == ShortCut::suspected) return false;
+    const CostedPairs costed = costed_pairs();
+    const ShortCut short_cut = short_cut_among(costed);
+    if (short_cut == ShortCut::suspected) return false;
     std::vector<double> ratios;
-    for (const auto& bucket : costed_buckets()) {
+    for (const auto& bucket : buckets_of(costed, short_cut)) {
       if (bucket.empty()) return false;
       for (const TimedPair& pair : bucket) ratios.push_back(pair.ratio());
     }
     return median_interval(ratios).relative_half_width() <= options_.wanted_half_width;
+  }
+
+  Buckets costed_buckets() const {
+    const CostedPairs costed = costed_pairs();
+    return buckets_of(costed, short_cut_among(costed));
   }
 
   TimingSummary summary() const {

@@ -49,11 +49,8 @@ PrecisionFlags TaskContext::flags() const {
 }
 
 TensorTable TaskContext::draw_constants(std::uint64_t seed, bool fresh) const {
-  TensorTable table(task_.graph.values.size());
   Random random(seed);
-  draw_weights(task_, random.next(), fresh, tensor_device_, table);
-  draw_states(task_, random.next(), tensor_device_, table);
-  return table;
+  return cudal1::draw_constants(task_, random, fresh, tensor_device_);
 }
 
 TensorTable TaskContext::with_inputs(const TensorTable& constants, Distribution distribution,

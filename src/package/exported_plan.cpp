@@ -28,14 +28,6 @@ bool holds_nothing_between_calls(BufferRole role) {
   return role == BufferRole::intermediate || role == BufferRole::scratch;
 }
 
-std::vector<cuda::PreparedLaunch> launches_of(const std::vector<Step>& steps, const cuda::Module& module,
-                                              const CompiledModule& image) {
-  std::vector<cuda::PreparedLaunch> launches;
-  for (const Step& step : steps)
-    if (const auto* launch = std::get_if<LaunchStep>(&step)) launches.emplace_back(*launch, module, image);
-  return launches;
-}
-
 }  // namespace
 
 const char* does_not_fit(const at::Tensor& tensor, const PackagedLeaf& leaf, at::Device device) {
@@ -83,8 +75,8 @@ void ExportedPlan::load_kernels(KernelImages& kernels) {
   current_stream(device_);  // makes PyTorch start the device, whose context is ours as well
   const CompiledModule image = kernels.image_for(cuda::device_info(device_.index()).target);
   module_ = std::make_unique<cuda::Module>(image.binary);
-  prepare_launches_ = launches_of(plan_.prepare, *module_, image);
-  call_launches_ = launches_of(plan_.call, *module_, image);
+  prepare_launches_ = cuda::launches_of(plan_.prepare, module_.get(), image);
+  call_launches_ = cuda::launches_of(plan_.call, module_.get(), image);
 }
 
 ExportedPlan::Layout ExportedPlan::lay_out(const std::vector<Step>& steps) const {
@@ -188,10 +180,7 @@ void ExportedPlan::run_steps(const std::vector<Step>& steps, std::vector<cuda::P
       launch.launch(static_cast<CUstream>(call.stream));
     } else if (const auto* zero = std::get_if<ZeroStep>(&steps[i])) {
       const auto buffer = static_cast<std::size_t>(zero->buffer);
-      cuda::check(cuda::driver().cuMemsetD8Async(reinterpret_cast<CUdeviceptr>(call.addresses[buffer]), 0,
-                                                 static_cast<std::size_t>(plan_.buffers[buffer].meta.span_bytes()),
-                                                 static_cast<CUstream>(call.stream)),
-                  "zero a buffer");
+      cuda::zero_async(call.addresses[buffer], plan_.buffers[buffer], static_cast<CUstream>(call.stream));
     } else {
       run_op(i, call);
     }

@@ -4,8 +4,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "graph/meta_json.hpp"
-
 namespace cudal1 {
 namespace {
 

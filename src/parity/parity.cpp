@@ -28,13 +28,6 @@ const std::string& name_of(const Task& task, ValueId id) {
   return task.graph.values[static_cast<std::size_t>(id)].name;
 }
 
-TensorTable draw_constants(const Task& task, at::Device device, Random& random) {
-  TensorTable table(task.graph.values.size());
-  draw_weights(task, random.next(), false, device, table);
-  draw_states(task, random.next(), device, table);
-  return table;
-}
-
 //! Outputs, then states, as the match rule lists them.
 std::vector<at::Tensor> run_eager(const Task& task, const TensorTable& leaves, const ParityRequest& request) {
   const TemporaryFolder scratch;
@@ -114,7 +107,7 @@ ParityReport compare_with_eager(const ParityRequest& request) {
   report.nodes = static_cast<int>(task.graph.nodes.size());
   with_torch_errors(task.name, [&] {
     const MatchRule rule(task, device, precision_on(device));
-    const TensorTable constants = draw_constants(task, device, random);
+    const TensorTable constants = draw_constants(task, random, false, device);
     TensorTable leaves = constants;
     draw_inputs(task, Distribution::native, random.next(), device, leaves);
     std::vector<at::Tensor> eager = run_eager(task, leaves, request);

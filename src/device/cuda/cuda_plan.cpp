@@ -8,14 +8,6 @@
 namespace cudal1::cuda {
 namespace {
 
-std::vector<PreparedLaunch> launches_of(const std::vector<Step>& steps, const Module* module,
-                                        const CompiledModule& compiled) {
-  std::vector<PreparedLaunch> launches;
-  for (const Step& step : steps)
-    if (const auto* launch = std::get_if<LaunchStep>(&step)) launches.emplace_back(*launch, *module, compiled);
-  return launches;
-}
-
 std::set<int> touched_by_ops(const Plan& plan) {
   std::set<int> touched;
   for (const Step& step : plan.call)
@@ -31,6 +23,20 @@ void copy_async(void* target, const void* source, std::size_t bytes, CUstream st
 }
 
 }  // namespace
+
+std::vector<PreparedLaunch> launches_of(const std::vector<Step>& steps, const Module* module,
+                                        const CompiledModule& compiled) {
+  std::vector<PreparedLaunch> launches;
+  for (const Step& step : steps)
+    if (const auto* launch = std::get_if<LaunchStep>(&step)) launches.emplace_back(*launch, *module, compiled);
+  return launches;
+}
+
+void zero_async(std::byte* address, const Buffer& buffer, CUstream stream) {
+  check(driver().cuMemsetD8Async(reinterpret_cast<CUdeviceptr>(address), 0,
+                                 static_cast<std::size_t>(buffer.meta.span_bytes()), stream),
+        "zero a buffer");
+}
 
 //! A captured call. Kernels of the program are patched to fresh addresses; what op steps read from outside or leave
 //! for outside goes through fixed buffers.
@@ -114,10 +120,7 @@ void CudaPlan::run_steps(const std::vector<Step>& steps, std::vector<PreparedLau
       }
     } else if (const auto* zero = std::get_if<ZeroStep>(&steps[i])) {
       const auto buffer = static_cast<std::size_t>(zero->buffer);
-      check(
-          driver().cuMemsetD8Async(reinterpret_cast<CUdeviceptr>(addresses_[buffer]), 0,
-                                   static_cast<std::size_t>(plan_.buffers[buffer].meta.span_bytes()), device_.stream()),
-          "zero a buffer");
+      zero_async(addresses_[buffer], plan_.buffers[buffer], device_.stream());
     } else {
       run_op(std::get<OpStep>(steps[i]), i);
     }

@@ -39,6 +39,12 @@ class PreparedLaunch {
   std::vector<Pointer> pointers_;
 };
 
+//! The launches among these steps, in order; `module` may be null where there are none.
+std::vector<PreparedLaunch> launches_of(const std::vector<Step>& steps, const Module* module,
+                                        const CompiledModule& compiled);
+
+void zero_async(std::byte* address, const Buffer& buffer, CUstream stream);
+
 class CudaPlan : public LoadedPlan {
  public:
   CudaPlan(CudaDevice& device, const Plan& plan, const CompiledModule& module, PrecisionFlags flags);
