@@ -6,6 +6,7 @@
 #include "judge/judge.hpp"
 #include "judge/timing_statistics.hpp"
 #include "rows.hpp"
+#include "runner/bubblewrap.hpp"
 
 namespace cudal1::bench {
 namespace {

@@ -1,7 +1,7 @@
 """How a module is called: what an exported package needs to know beside the graph.
 
-A structure is one of {"tensor": index}, {"value": plain value}, {"tuple": [...]}, {"list": [...]}, {"dict": {...}} and
-{"other": type's name}; indices count the tensors in the order of the task's inputs or outputs.
+A structure is one of {"tensor": index}, {"value": plain value}, {"tuple": [...]}, {"list": [...]}, {"dict": {...}},
+{"dtype": "float16"} and {"other": type's name}; indices count the tensors in the order of the task's inputs or outputs.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ def describe_interface(
         "named": {name: _structure(value, numbers) for name, value in named.items()},
         "outputs": _structure(results, numbers),
         "init": _plain_or_none(init),
+        "construct": _structure(init, itertools.count()),
     }
 
 
@@ -41,6 +42,8 @@ def _structure(value: Any, numbers: Iterator[int]) -> dict[str, Any]:
         return {"tensor": next(numbers)}
     if type(value) in PLAIN:
         return {"value": value}
+    if isinstance(value, torch.dtype):
+        return {"dtype": str(value).removeprefix("torch.")}
     if type(value) in (tuple, list):
         return {type(value).__name__: [_structure(part, numbers) for part in value]}
     if type(value) is dict and all(isinstance(key, str) for key in value):

@@ -78,6 +78,7 @@ int restrict_paths(const SandboxPolicy& policy) {
   for (const auto& path : policy.readable) allow_path(ruleset.get(), path, (read | access_execute) & known);
   for (const auto& path : policy.writable)
     allow_path(ruleset.get(), path, (read | access_write_file | access_ioctl_device) & known);
+  for (const auto& path : policy.scratch) allow_path(ruleset.get(), path, known);
   if (::syscall(syscall_landlock_restrict_self, ruleset.get(), 0) != 0)
     throw Error(fmt::format("Landlock cannot restrict this process: {}", std::strerror(errno)));
   return abi;
@@ -87,23 +88,30 @@ int restrict_paths(const SandboxPolicy& policy) {
 constexpr const char* denied_calls[] = {
     // network
     "socket", "connect", "bind", "listen", "accept", "accept4",
-    // other programs and processes
-    "execveat", "fork", "vfork", "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "pidfd_open",
-    "pidfd_getfd", "pidfd_send_signal", "kcmp", "setns", "unshare", "tkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo",
-    "setpgid", "setsid", "setpriority", "sched_setscheduler", "sched_setattr", "ioprio_set",
+    // other processes
+    "execveat", "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "pidfd_open", "pidfd_getfd",
+    "pidfd_send_signal", "kcmp", "setns", "unshare", "tkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "setpriority",
+    "sched_setscheduler", "sched_setattr", "ioprio_set",
     // the file system
-    "creat", "truncate", "unlink", "unlinkat", "rename", "renameat", "renameat2", "link", "linkat", "symlink",
-    "symlinkat", "mkdir", "mkdirat", "rmdir", "mknod", "mknodat", "chmod", "fchmod", "fchmodat", "fchmodat2", "chown",
-    "fchown", "lchown", "fchownat", "utime", "utimes", "utimensat", "futimesat", "setxattr", "lsetxattr", "fsetxattr",
-    "removexattr", "lremovexattr", "fremovexattr", "open_by_handle_at", "name_to_handle_at", "inotify_init",
-    "inotify_init1", "fanotify_init", "mount", "umount2", "pivot_root", "chroot", "move_mount", "open_tree", "fsopen",
-    "fsmount", "fspick", "mount_setattr",
+    "mknod", "mknodat", "chown", "fchown", "lchown", "fchownat", "setxattr", "lsetxattr", "fsetxattr", "removexattr",
+    "lremovexattr", "fremovexattr", "open_by_handle_at", "name_to_handle_at", "inotify_init", "inotify_init1",
+    "fanotify_init", "mount", "umount2", "pivot_root", "chroot", "move_mount", "open_tree", "fsopen", "fsmount",
+    "fspick", "mount_setattr",
     // the kernel
     "bpf", "perf_event_open", "userfaultfd", "io_uring_setup", "io_uring_enter", "io_uring_register", "keyctl",
     "add_key", "request_key", "init_module", "finit_module", "delete_module", "kexec_load", "kexec_file_load", "reboot",
     "swapon", "swapoff", "acct", "quotactl", "syslog", "settimeofday", "clock_settime", "adjtimex", "clock_adjtime",
     "sethostname", "setdomainname", "iopl", "ioperm", "personality", "modify_ldt", "vhangup", "nfsservctl", "setuid",
     "setgid", "setreuid", "setregid", "setresuid", "setresgid", "setgroups", "capset"};
+
+// Denied unless there is a scratch folder, to which Landlock, or a file system of its own, then keeps them.
+constexpr const char* file_changes[] = {"creat",     "truncate", "unlink",    "unlinkat", "rename",    "renameat",
+                                        "renameat2", "link",     "linkat",    "symlink",  "symlinkat", "mkdir",
+                                        "mkdirat",   "rmdir",    "chmod",     "fchmod",   "fchmodat",  "fchmodat2",
+                                        "utime",     "utimes",   "utimensat", "futimesat"};
+
+// Denied unless processes are allowed; tools that compile put theirs into groups.
+constexpr const char* process_calls[] = {"fork", "vfork", "setpgid", "setsid"};
 
 class SeccompFilter {
  public:
@@ -145,12 +153,16 @@ void deny_opening(SeccompFilter& filter, bool allow_read_write) {
     filter.deny(name, EACCES, has_bits(argument, O_ACCMODE, O_WRONLY));
     filter.deny(name, EACCES, has_bits(argument, O_ACCMODE, O_RDWR));
   }
-  // Its flags lie in memory, where a filter cannot look; libc falls back to openat.
-  filter.deny("openat2", ENOSYS);
 }
 
-void deny_new_processes(SeccompFilter& filter, bool allow_threads) {
+void deny_new_processes(SeccompFilter& filter, bool allow_threads, bool allow_processes) {
   filter.deny("clone3", ENOSYS);  // likewise: its flags lie in memory, and libc falls back to clone
+  if (allow_processes) {
+    for (const std::uint64_t space : {CLONE_NEWUSER, CLONE_NEWNS, CLONE_NEWPID, CLONE_NEWNET})
+      filter.deny("clone", EPERM, has_bits(0, space, space));
+    return;
+  }
+  for (const char* name : process_calls) filter.deny(name, EPERM);
   if (allow_threads) {
     filter.deny("clone", EPERM, has_bits(0, CLONE_THREAD, 0));
   } else {
@@ -162,8 +174,12 @@ void restrict_system_calls(const SandboxPolicy& policy) {
   SeccompFilter filter;
   for (const char* name : denied_calls) filter.deny(name, EPERM);
   if (!policy.allow_exec) filter.deny("execve", EPERM);
-  deny_opening(filter, !policy.writable.empty());
-  deny_new_processes(filter, policy.allow_threads);
+  if (policy.scratch.empty()) {
+    for (const char* name : file_changes) filter.deny(name, EPERM);
+    deny_opening(filter, !policy.writable.empty());
+  }
+  filter.deny("openat2", ENOSYS);  // its flags lie in memory, where a filter cannot look; libc falls back to openat
+  deny_new_processes(filter, policy.allow_threads, policy.allow_processes);
   // Signals only to ourselves (abort), limits only read: the parent runs under the same user.
   const auto self = static_cast<scmp_datum_t>(::getpid());
   filter.deny("kill", EPERM, scmp_arg_cmp{0, SCMP_CMP_NE, self, 0});

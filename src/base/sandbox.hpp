@@ -10,8 +10,10 @@ namespace cudal1 {
 struct SandboxPolicy {
   std::vector<std::filesystem::path> readable;  //!< files and folders; those that do not exist are left out
   std::vector<std::filesystem::path> writable;  //!< files and folders for reading, writing and ioctl; none are created
+  std::vector<std::filesystem::path> scratch;   //!< folders in which files may be made, changed, removed and executed
   bool allow_threads = true;
   bool allow_exec = false;  //!< to become another program of `readable`, which then lives under the same restrictions
+  bool allow_processes = false;  //!< to start others, which live under the same restrictions
 };
 
 struct SandboxReport {

@@ -13,7 +13,7 @@
 #include "compile/clang_location.hpp"
 #include "compile/nvrtc_compiler.hpp"
 #include "device/cuda/driver.hpp"
-#include "runner/runner_process.hpp"
+#include "runner/bubblewrap.hpp"
 
 namespace cudal1 {
 namespace {

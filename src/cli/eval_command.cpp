@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -14,11 +15,17 @@
 #include "cli/device_choice.hpp"
 #include "cli/eval_loop.hpp"
 #include "cli/number_options.hpp"
+#include "cli/printable.hpp"
 #include "cli/program_text.hpp"
+#include "cli/progress.hpp"
 #include "cli/task_argument.hpp"
+#include "device/cuda/driver.hpp"
 #include "device/vgpu/checks/check_options.hpp"
 #include "device/vgpu/model/gpu_profile.hpp"
+#include "dialect/solution_files.hpp"
+#include "dialect/solution_judge.hpp"
 #include "judge/judge.hpp"
+#include "suite/suite.hpp"
 
 namespace cudal1 {
 namespace {
@@ -44,7 +51,7 @@ struct EvalOptions {
 EvaluationRecord to_record(const Evaluation& evaluation) {
   EvaluationRecord record;
   record.plan_hash = evaluation.plan_hash;
-  record.device = evaluation.predicted ? "vgpu" : "cuda";
+  record.device = evaluation.predicted ? "vgpu" : evaluation.device == "CPU" ? "cpu" : "cuda";
   record.gpu = evaluation.device;
   record.target = evaluation.target;
   record.status = to_string(evaluation.status);
@@ -67,8 +74,8 @@ EvaluationRecord to_record(const Evaluation& evaluation) {
   return record;
 }
 
-double best_known(Archive& archive, const TaskJudge& judge, const std::string& gpu) {
-  const auto best = archive.best(judge.hash(), gpu, 1);
+double best_known(Archive& archive, const std::string& task_hash, const std::string& gpu) {
+  const auto best = archive.best(task_hash, gpu, 1);
   return best.empty() ? 0.0 : best.front().evaluation.reward.value_or(0.0);
 }
 
@@ -80,14 +87,73 @@ EvalOptions completed(EvalOptions options) {
   return options;
 }
 
+std::optional<Archive> open_archive(const EvalOptions& options) {
+  std::optional<Archive> archive;
+  if (options.use_archive)
+    archive.emplace(options.archive.empty() ? data_directory() / "archive.sqlite" : options.archive);
+  return archive;
+}
+
+//! Of a folder or a JSONL file, those for this task; a file that was named is judged whatever it is called.
+std::vector<SolutionText> read_solution_arguments(const EvalOptions& options) {
+  std::vector<SolutionText> chosen;
+  const Suite suite = read_suite(options.task);
+  const SuiteTask task = suite.tasks.empty() ? SuiteTask{} : suite.tasks.front();
+  for (const fs::path& path : options.programs) {
+    SolutionFiles files = read_solutions(path);
+    for (const std::string& problem : files.problems) report_problem(problem);
+    if (path.extension() != ".py") files.solutions = solutions_for(files.solutions, task.level, task.id, task.name);
+    if (files.solutions.empty()) throw Error(fmt::format("{}: no solution for {} in it", path.string(), task.label()));
+    chosen.insert(chosen.end(), files.solutions.begin(), files.solutions.end());
+  }
+  return chosen;
+}
+
+SolutionDevice choose_solution_device(const std::string& device) {
+  if (device == "cpu") return solution_device_on_cpu();
+  std::string reason;
+  if (device == "vgpu" || cuda::device_count(reason) == 0)
+    throw Error(fmt::format("solutions in Python need a GPU{}{}; --device cpu judges those that run without one",
+                            reason.empty() ? "" : ": ", reason));
+  return solution_device_on(choose_backend("cuda", {}));
+}
+
+//! Programs of the torch dialect.
+int run_solution_eval(const EvalOptions& options) {
+  const std::vector<SolutionText> solutions = read_solution_arguments(options);
+  SolutionDevice device = choose_solution_device(options.device);
+  const std::string gpu = device.info.name;
+  std::optional<Archive> archive = open_archive(options);
+  SolutionJudge judge(load_solution_task(options.task), std::move(device), options.judge);
+  EvalLoop loop;
+  for (const SolutionText& solution : solutions) loop.programs.push_back(solution.name);
+  loop.judge_next = [&, next = std::size_t{0}](double best) mutable {
+    const SolutionText& solution = solutions[next++];
+    return judge.evaluate(solution.name, solution.text, best);
+  };
+  if (archive) {
+    loop.best_known = [&] { return best_known(*archive, judge.hash(), gpu); };
+    loop.record = [&](std::size_t program, const Evaluation& evaluation) {
+      archive->record({judge.hash(), judge.name(), judge.source_text()}, solutions[program].text,
+                      to_record(evaluation));
+    };
+  }
+  return run_eval_loop(loop, {gpu, options.as_json, options.verbose, false});
+}
+
 int run_eval(const EvalOptions& options) {
+  const auto solutions = std::ranges::count_if(options.programs, holds_solutions);
+  if (solutions > 0) {
+    if (static_cast<std::size_t>(solutions) < options.programs.size())
+      throw UsageError("programs in CUDA and solutions in Python are judged one kind at a time");
+    return run_solution_eval(options);
+  }
+  if (options.device == "cpu") throw UsageError("--device cpu is for solutions in Python");
   std::vector<ProgramText> texts;
   for (const fs::path& path : options.programs) texts.push_back(read_program(path));
   const auto backend = choose_backend(options.device, options.vgpu);
   const std::string gpu = backend->info().name;
-  std::optional<Archive> archive;
-  if (options.use_archive)
-    archive.emplace(options.archive.empty() ? data_directory() / "archive.sqlite" : options.archive);
+  std::optional<Archive> archive = open_archive(options);
   const Task task = load_task_argument(options.task);
   const auto compile = [&](const std::string& name, const std::string& text) {
     return compile_program(task.graph, *backend, name, text);
@@ -106,7 +172,7 @@ int run_eval(const EvalOptions& options) {
   TaskJudge judge(*backend, task, judge_options);
   loop.judge_next = [&](double best) { return judge.evaluate(queue.next(), best); };
   if (archive) {
-    loop.best_known = [&] { return best_known(*archive, judge, gpu); };
+    loop.best_known = [&] { return best_known(*archive, judge.hash(), gpu); };
     loop.record = [&](std::size_t program, const Evaluation& evaluation) {
       archive->record({judge.hash(), judge.name(), judge.source_text()}, texts[program].text, to_record(evaluation));
     };
@@ -147,8 +213,12 @@ void add_eval_command(CLI::App& app, CommandAction& action) {
   CLI::App* command = app.add_subcommand("eval", "Judge programs: correct? how much faster than PyTorch?");
   command->footer("Example: cudal1 eval examples/row_softmax examples/row_softmax/ok-fast.cu");
   command->add_option("task", options->task, task_argument_help)->required();
-  command->add_option("programs", options->programs, "Program texts (.cu)")->required();
-  command->add_option("--device", options->device, "Where to run")->check(CLI::IsMember({"auto", "cuda", "vgpu"}));
+  command
+      ->add_option("programs", options->programs,
+                   "Program texts (.cu); or solutions in Python: .py, .jsonl, a folder (docs/dialect.md)")
+      ->required();
+  command->add_option("--device", options->device, "Where to run; cpu: solutions in Python that need no GPU")
+      ->check(CLI::IsMember({"auto", "cuda", "vgpu", "cpu"}));
   command->add_option("--gpu", options->vgpu.gpu,
                       "Whose times the virtual GPU predicts: " + known_gpus() + " or a file");
   command

@@ -98,6 +98,7 @@ json to_json(const Evaluation& e) {
   const bool timed = e.timing.has_value();
   return {{"task", e.task},
           {"program", e.program},
+          {"dialect", e.dialect},
           {"status", to_string(e.status)},
           {"reward", or_null(e.reward)},
           {"speedup", timed ? json(e.timing->speedup) : json(nullptr)},

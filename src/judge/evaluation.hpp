@@ -57,7 +57,8 @@ struct TimingSummary {
 };
 
 struct Evaluation {
-  std::string task, program;  //!< names for people: the task's and the file's
+  std::string task, program;     //!< names for people: the task's and the file's
+  std::string dialect = "plan";  //!< or "torch": a solution in Python
   Status status = Status::judge_error;
   Failure failure;  //!< what went wrong; message empty when nothing did
 

@@ -59,23 +59,29 @@ double measure_launch_floor_ms(Backend& backend, std::uint64_t seed) {
 }
 
 double input_bytes_that_matter(const TaskContext& context, const TensorTable& constants, Random& random) {
+  return input_bytes_that_matter(context.rule(), context.task(), context.tensor_device(), constants, random);
+}
+
+double input_bytes_that_matter(const MatchRule& rule, const Task& task, at::Device device, const TensorTable& constants,
+                               Random& random) {
   double bytes = 0.0;
-  const TensorTable leaves = context.with_inputs(constants, Distribution::native, random.next());
-  const TensorTable others = context.with_inputs(constants, Distribution::native, random.next());
-  const auto before = context.rule().oracle(leaves);
-  for (const ValueId id : context.task().graph.inputs) {
+  TensorTable leaves = constants, others = constants;
+  draw_inputs(task, Distribution::native, random.next(), device, leaves);
+  draw_inputs(task, Distribution::native, random.next(), device, others);
+  const auto before = rule.oracle(leaves);
+  for (const ValueId id : task.graph.inputs) {
     const auto index = static_cast<std::size_t>(id);
     if (leaves[index].numel() == 0) continue;
     int moved = 0;
     for (int trial = 0; trial < elements_tried; ++trial) {
       TensorTable changed = leaves;
       changed[index] = with_one_element_changed(leaves[index], others[index], random);
-      const auto after = context.rule().oracle(changed);
+      const auto after = rule.oracle(changed);
       bool same = true;
       for (std::size_t i = 0; i < after.size(); ++i) same = same && after[i].equal(before[i]);
       moved += same ? 0 : 1;
     }
-    const TensorMeta& meta = context.task().graph.values[index].meta;
+    const TensorMeta& meta = task.graph.values[index].meta;
     bytes += static_cast<double>(meta.numel() * size_in_bytes(meta.dtype)) * moved / elements_tried;
   }
   return bytes;

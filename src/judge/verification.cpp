@@ -49,31 +49,6 @@ void keep_worst(std::vector<OutputError>& worst, const std::vector<OutputError>&
   }
 }
 
-void keep_budgets(std::map<Distribution, std::vector<OutputBudget>>& budgets, Distribution distribution,
-                  const Expected& expected) {
-  std::vector<OutputBudget>& smallest = budgets[distribution];
-  if (smallest.empty()) smallest = expected.budgets;
-  for (std::size_t i = 0; i < smallest.size(); ++i)
-    if (expected.budgets[i].max < smallest[i].max) smallest[i] = expected.budgets[i];
-}
-
-//! Both runs matched; they may still differ by up to twice the budget, which is more than honest reordering does.
-std::optional<Failure> compare_runs(const std::vector<at::Tensor>& first, const std::vector<at::Tensor>& second,
-                                    const Expected& expected, const VerificationOptions& options,
-                                    Verification& verification) {
-  bool equal_bits = true;
-  for (std::size_t i = 0; i < first.size(); ++i) {
-    if (as_bits(first[i]).equal(as_bits(second[i]))) continue;
-    equal_bits = false;
-    if (!agree(first[i], second[i], expected.budgets[i]) || options.demand_equal_bits) {
-      verification.deterministic = false;
-      return Failure{Status::nondeterministic, "two runs on the same inputs give different results"};
-    }
-  }
-  verification.deterministic = equal_bits;
-  return std::nullopt;
-}
-
 //! What a program is run on, and what must come out.
 struct InputSet {
   Distribution distribution;
@@ -96,7 +71,7 @@ void keep_what_was_seen(const CallTimes& call, Verification& verification) {
 //! One input set, run once or twice.
 std::optional<Failure> verify_set(TaskContext& context, PlanSession& session, const InputSet& set, bool twice,
                                   const VerificationOptions& options, Random& random, Verification& verification) {
-  keep_budgets(verification.budgets, set.distribution, set.expected);
+  keep_budgets(verification, set.distribution, set.expected);
   // Capturing a graph runs the call once on memory that was poisoned for it; what counts are calls after that.
   if (session.plan().cuda_graph) {
     const auto captured = session.rehearse(set.leaves, options.call_limit);
@@ -117,17 +92,7 @@ std::optional<Failure> verify_set(TaskContext& context, PlanSession& session, co
     if (run == 0 && twice) first = copies(results_in(context, session));
   }
   if (!twice) return std::nullopt;
-  return compare_runs(first, results_in(context, session), set.expected, options, verification);
-}
-
-//! The native sets, then every derived distribution in random order.
-std::vector<Distribution> choose_sets(const TaskContext& context, const VerificationOptions& options, Random& random) {
-  std::vector<Distribution> sets(static_cast<std::size_t>(options.native_sets), Distribution::native);
-  sets.insert(sets.end(), context.distributions().begin() + 1, context.distributions().end());
-  const auto native = static_cast<std::size_t>(options.native_sets);
-  for (std::size_t i = sets.size(); i > native + 1; --i)
-    std::swap(sets[i - 1], sets[native + random.below(i - native)]);
-  return sets;
+  return compare_runs(first, results_in(context, session), set.expected, options.demand_equal_bits, verification);
 }
 
 //! The sets of one verification, one after the other; where the context says so, each is made by another thread while
@@ -194,6 +159,37 @@ TensorTable change_some_elements(const TaskContext& context, const TensorTable& 
 
 }  // namespace
 
+void keep_budgets(Verification& verification, Distribution distribution, const Expected& expected) {
+  std::vector<OutputBudget>& smallest = verification.budgets[distribution];
+  if (smallest.empty()) smallest = expected.budgets;
+  for (std::size_t i = 0; i < smallest.size(); ++i)
+    if (expected.budgets[i].max < smallest[i].max) smallest[i] = expected.budgets[i];
+}
+
+std::optional<Failure> compare_runs(const std::vector<at::Tensor>& first, const std::vector<at::Tensor>& second,
+                                    const Expected& expected, bool demand_equal_bits, Verification& verification) {
+  bool equal_bits = true;
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    if (as_bits(first[i]).equal(as_bits(second[i]))) continue;
+    equal_bits = false;
+    if (!agree(first[i], second[i], expected.budgets[i]) || demand_equal_bits) {
+      verification.deterministic = false;
+      return Failure{Status::nondeterministic, "two runs on the same inputs give different results"};
+    }
+  }
+  verification.deterministic = equal_bits;
+  return std::nullopt;
+}
+
+std::vector<Distribution> choose_sets(const std::vector<Distribution>& distributions, int native_sets, Random& random) {
+  std::vector<Distribution> sets(static_cast<std::size_t>(native_sets), Distribution::native);
+  sets.insert(sets.end(), distributions.begin() + 1, distributions.end());
+  const auto native = static_cast<std::size_t>(native_sets);
+  for (std::size_t i = sets.size(); i > native + 1; --i)
+    std::swap(sets[i - 1], sets[native + random.below(i - native)]);
+  return sets;
+}
+
 std::vector<at::Tensor> results_in(const TaskContext& context, const PlanSession& session) {
   std::vector<at::Tensor> results = session.outputs();
   const std::vector<at::Tensor> states = session.states(context.task().graph.states);
@@ -203,7 +199,12 @@ std::vector<at::Tensor> results_in(const TaskContext& context, const PlanSession
 
 std::optional<Failure> check_results(TaskContext& context, const PlanSession& session, const Expected& expected,
                                      Distribution distribution, Verification& verification) {
-  const auto errors = context.rule().compare(expected, results_in(context, session), distribution);
+  return check_results(context.rule(), results_in(context, session), expected, distribution, verification);
+}
+
+std::optional<Failure> check_results(const MatchRule& rule, const std::vector<at::Tensor>& results,
+                                     const Expected& expected, Distribution distribution, Verification& verification) {
+  const auto errors = rule.compare(expected, results, distribution);
   keep_worst(verification.worst, errors);
   for (const OutputError& error : errors)
     if (!error.matches()) return Failure{Status::wrong_result, describe_mismatch(error)};
@@ -212,7 +213,7 @@ std::optional<Failure> check_results(TaskContext& context, const PlanSession& se
 
 Verification verify(TaskContext& context, PlanSession& session, const VerificationOptions& options, Random& random) {
   Verification verification;
-  InputSets sets(context, choose_sets(context, options, random), random);
+  InputSets sets(context, choose_sets(context.distributions(), options.native_sets, random), random);
   for (std::size_t i = 0; i < sets.count() && !verification.failure; ++i) {
     const InputSet set = sets.next();
     if (sets.has_new_weights(i)) {

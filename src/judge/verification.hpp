@@ -42,4 +42,20 @@ std::vector<at::Tensor> results_in(const TaskContext& context, const PlanSession
 std::optional<Failure> check_results(TaskContext& context, const PlanSession& session, const Expected& expected,
                                      Distribution distribution, Verification& verification);
 
+// The parts of it that judge other dialects as well.
+
+//! The native sets, then every derived distribution (`distributions` has native first) in random order.
+std::vector<Distribution> choose_sets(const std::vector<Distribution>& distributions, int native_sets, Random& random);
+
+//! Compares results (outputs, then states) with what they should be, and keeps the worst; empty when they match.
+std::optional<Failure> check_results(const MatchRule& rule, const std::vector<at::Tensor>& results,
+                                     const Expected& expected, Distribution distribution, Verification& verification);
+
+//! Both runs matched; they may still differ by up to twice the budget, which is more than honest reordering does.
+std::optional<Failure> compare_runs(const std::vector<at::Tensor>& first, const std::vector<at::Tensor>& second,
+                                    const Expected& expected, bool demand_equal_bits, Verification& verification);
+
+//! Keeps the smaller ones, for the cheap test of timed calls.
+void keep_budgets(Verification& verification, Distribution distribution, const Expected& expected);
+
 }  // namespace cudal1

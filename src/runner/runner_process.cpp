@@ -3,13 +3,12 @@
 #include <fmt/format.h>
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include <cmath>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "base/files.hpp"
+#include "runner/bubblewrap.hpp"
 #include "runner/protocol.hpp"
 
 namespace cudal1 {
@@ -20,61 +19,11 @@ namespace fs = std::filesystem;
 
 constexpr int socket_descriptor = 3;
 
-std::optional<fs::path> find_bubblewrap() {
-  std::vector<fs::path> candidates{executable_directory() / "bwrap", "/usr/bin/bwrap", "/usr/local/bin/bwrap"};
-  if (const char* named = std::getenv("CUDAL1_BWRAP")) candidates.insert(candidates.begin(), named);
-  for (const fs::path& path : candidates)
-    if (::access(path.c_str(), X_OK) == 0) return path;
-  return std::nullopt;
-}
-
-//! Read-only system, no network, empty home and temporary folders. The CUDA driver does not start unless it can write
-//! below /proc (its threads name themselves there).
-std::vector<std::string> bubblewrap_arguments(const fs::path& bubblewrap, const std::vector<fs::path>& visible) {
-  std::vector<std::string> arguments{bubblewrap.string(),
-                                     "--die-with-parent",
-                                     "--unshare-net",
-                                     "--unshare-ipc",
-                                     "--unshare-uts",
-                                     "--ro-bind",
-                                     "/",
-                                     "/",
-                                     "--dev-bind",
-                                     "/dev",
-                                     "/dev",
-                                     "--bind",
-                                     "/proc",
-                                     "/proc",
-                                     "--tmpfs",
-                                     "/tmp"};
-  if (const char* home = std::getenv("HOME"); home && fs::is_directory(home) && fs::path(home) != "/") {
-    arguments.insert(arguments.end(), {"--tmpfs", home});
-  }
-  for (const fs::path& path : visible) {
-    std::error_code ignored;
-    if (fs::exists(path, ignored)) arguments.insert(arguments.end(), {"--ro-bind", path.string(), path.string()});
-  }
-  return arguments;
-}
-
-bool try_bubblewrap() {
-  const auto bubblewrap = find_bubblewrap();
-  if (!bubblewrap) return false;
-  ChildOptions options;
-  options.arguments = bubblewrap_arguments(*bubblewrap, {});
-  options.arguments.push_back("/bin/true");
-  options.environment = minimal_environment();
-  const UniqueFd nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
-  options.descriptors = {{nothing.get(), 0}, {nothing.get(), 1}, {nothing.get(), 2}};
-  const auto exit = ChildProcess::start(options).wait_for(std::chrono::seconds(5));
-  return exit && exit->exited && exit->code == 0;
-}
-
 std::vector<std::string> command_line(const RunnerOptions& options) {
   std::vector<fs::path> visible = options.readable;
   visible.push_back(options.executable.parent_path());
   std::vector<std::string> arguments;
-  if (options.use_bubblewrap && bubblewrap_works()) arguments = bubblewrap_arguments(*find_bubblewrap(), visible);
+  if (options.use_bubblewrap && bubblewrap_works()) arguments = bubblewrap_arguments(visible);
   arguments.push_back(options.executable.string());
   for (const fs::path& path : visible) arguments.insert(arguments.end(), {"--readable", path.string()});
   for (const fs::path& path : options.writable) arguments.insert(arguments.end(), {"--writable", path.string()});
@@ -83,11 +32,6 @@ std::vector<std::string> command_line(const RunnerOptions& options) {
 }
 
 }  // namespace
-
-bool bubblewrap_works() {
-  static const bool works = std::getenv("CUDAL1_NO_BWRAP") == nullptr && try_bubblewrap();
-  return works;
-}
 
 Result<RunnerProcess> RunnerProcess::start(const RunnerOptions& options) {
   auto runner = launch(options);

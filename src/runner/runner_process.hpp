@@ -66,7 +66,4 @@ class RunnerProcess {
   std::chrono::milliseconds set_up_limit_{120000};
 };
 
-//! Does bubblewrap work here (installed, and the kernel lets us make namespaces)? Tried once.
-bool bubblewrap_works();
-
 }  // namespace cudal1

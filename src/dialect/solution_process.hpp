@@ -1,0 +1,50 @@
+// The process of one solution: Python under restrictions, asked one thing at a time.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "base/channel.hpp"
+#include "base/child_process.hpp"
+#include "base/files.hpp"
+#include "base/result.hpp"
+#include "device/arena.hpp"
+#include "dialect/process_watch.hpp"
+
+namespace cudal1 {
+
+struct SolutionProcessOptions {
+  std::string device = "cpu";                   //!< or cuda
+  std::vector<std::filesystem::path> readable;  //!< besides the system's and Python's folders
+};
+
+//! Failures of the solution are values; Error is thrown where our own parts do not start. It may write to a scratch
+//! folder, which goes with it, and nowhere else.
+class SolutionProcess {
+ public:
+  SolutionProcess(const SolutionProcessOptions& options, const Arena& arena);
+  ~SolutionProcess();
+
+  //! The answer, or what the process says went wrong, or how it ended. Longer than `limit` ends it, with `overdue`.
+  Result<nlohmann::json> ask(const nlohmann::json& request, std::chrono::milliseconds limit, Status overdue);
+
+  bool alive() { return child_.running(); }
+  const ProcessWatch& watch() const { return watch_; }
+  //! A place for the solution's text.
+  std::filesystem::path text_path() const { return scratch_.path() / "solution.py"; }
+
+ private:
+  Failure death();
+
+  TemporaryFolder scratch_, messages_;
+  Channel channel_;
+  ChildProcess child_;
+  ProcessWatch watch_;
+  bool answered_ = false;
+};
+
+}  // namespace cudal1

@@ -1,0 +1,4 @@
+"""No Python."""
+
+class ModelNew(nn.Module:
+    pass
