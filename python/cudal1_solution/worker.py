@@ -64,6 +64,8 @@ class Worker:
         self._solution = Solution(self._path, request["class"], construct, self._device)
         self._solution.bind(request["weights"] + request["states"])
         self._state_keys = [leaf["key"] for leaf in request["states"]]
+        _collect_garbage()
+        gc.freeze()  # what is there now stays, and need not be looked at again before every call
         return {}
 
     def weights(self, request: dict[str, Any]) -> dict[str, Any]:

@@ -18,8 +18,11 @@ constexpr std::uint64_t derived_share = 4;  // of so many pairs one is on derive
 constexpr std::uint64_t memory_looks = 4, oracle_looks = 16;
 constexpr std::size_t fewest_in_bucket = 3;
 // What two clocks may disagree by where nothing is wrong: a wake-up, a copy that is slower for its strides.
-constexpr double quiet_ms = 0.02, loud_ms = 0.05, loud_share = 0.2;
+constexpr double quiet_ms = 0.01, loud_ms = 0.05, loud_share = 0.2;
+constexpr double certain_share = 0.1;
 constexpr double stream_tail_ms = 0.01, stream_tail_factor = 3.0;
+// Of the times that two clocks differ by, the quarter that nothing disturbed.
+constexpr double calm_quantile = 0.25;
 
 struct Sample {
   SolutionTimes reference, solution;
@@ -28,7 +31,7 @@ struct Sample {
 };
 
 double quantile(std::vector<double> values, double share) {
-  const auto place = static_cast<std::size_t>(share * static_cast<double>(values.size() - 1));
+  const auto place = static_cast<std::size_t>(std::clamp(share, 0.0, 1.0) * static_cast<double>(values.size() - 1));
   std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(place), values.end());
   return values[place];
 }
@@ -39,10 +42,20 @@ std::vector<double> differences(const std::vector<double>& larger, const std::ve
   return result;
 }
 
-//! Of the median: its standard error, from the quartiles.
-double median_error(const std::vector<double>& values) {
-  const double sigma = (quantile(values, 0.75) - quantile(values, 0.25)) / 1.35;
-  return 1.25 * sigma / std::sqrt(static_cast<double>(values.size()));
+//! How much longer the judge waited, in those calls that are said to have been quick: they make the result, so a
+//! solution that tells the truth now and then gains nothing by it.
+std::vector<double> gaps_of_quick_calls(const ClockReadings& readings) {
+  const double limit = median(readings.device_ms);
+  std::vector<double> gaps;
+  for (std::size_t i = 0; i < readings.device_ms.size(); ++i)
+    if (readings.device_ms[i] <= limit) gaps.push_back(readings.total_ms[i] - readings.device_ms[i]);
+  return gaps;
+}
+
+//! Half the 95% interval of the calm quantile, by order statistics.
+double noise_of(const std::vector<double>& gaps) {
+  const double reach = 1.96 * std::sqrt(calm_quantile * (1.0 - calm_quantile) / static_cast<double>(gaps.size()));
+  return 0.5 * (quantile(gaps, calm_quantile + reach) - quantile(gaps, calm_quantile - reach));
 }
 
 class SolutionCampaign {
@@ -68,7 +81,7 @@ class SolutionCampaign {
     } while (!enough());
     if (auto changed = solution_.find_changed_weight()) return {changed, {}, {}, {}};
     if (auto background = find_background_work(solution_.watch(), warm)) return {background, {}, {}, {}};
-    const ClockVerdict clocks = compare_clocks(readings(&Sample::reference), readings(&Sample::solution));
+    const ClockVerdict clocks = clock_verdict();
     if (clocks.failure) return {clocks.failure, {}, {}, {}};
     charged_ms_ = clocks.charged_ms;
     Measurement measurement;
@@ -158,6 +171,10 @@ class SolutionCampaign {
     return made;
   }
 
+  ClockVerdict clock_verdict() const {
+    return compare_clocks(readings(&Sample::reference), readings(&Sample::solution));
+  }
+
   TimedPair pair_of(const Sample& sample) const {
     return {sample.reference.device_ms, sample.solution.device_ms + charged_ms_};
   }
@@ -178,7 +195,7 @@ class SolutionCampaign {
 
   bool enough() const {
     if (static_cast<int>(samples_.size()) >= options_.most_pairs || seconds() >= options_.longest_seconds) return true;
-    if (short_cut() == ShortCut::suspected) return false;
+    if (short_cut() == ShortCut::suspected || !clock_verdict().certain) return false;
     std::vector<double> ratios;
     for (const auto& bucket : buckets())
       for (const TimedPair& pair : bucket) ratios.push_back(pair.ratio());
@@ -216,17 +233,25 @@ ClockVerdict compare_clocks(const ClockReadings& reference, const ClockReadings&
     return {
         Failure{Status::clock_mismatch,
                 fmt::format("work goes on for {:.4f} ms after the call has returned, on streams of its own", tail)}};
-  const std::vector<double> reference_gaps = differences(reference.total_ms, reference.device_ms);
-  const std::vector<double> gaps = differences(solution.total_ms, solution.device_ms);
-  const double hidden = median(gaps) - median(reference_gaps);
-  const double noise = std::max(quiet_ms, 4.0 * (median_error(gaps) + median_error(reference_gaps)));
-  if (hidden > std::max({loud_ms, loud_share * took, 2.0 * noise}))
-    return {
-        Failure{Status::clock_mismatch,
-                fmt::format("the solution's clock says {:.4f} ms, but the judge waits {:.4f} ms longer than for the "
-                            "reference",
-                            took, hidden)}};
-  return {std::nullopt, std::max(0.0, hidden - noise)};
+  ClockVerdict verdict;
+  const std::vector<double> reference_gaps = gaps_of_quick_calls(reference), gaps = gaps_of_quick_calls(solution);
+  // The noise is the reference's alone: a solution must not buy itself room by being restless.
+  verdict.noise_ms = noise_of(reference_gaps);
+  const double hidden = quantile(gaps, calm_quantile) - quantile(reference_gaps, calm_quantile);
+  const double allowed = std::max(loud_ms, loud_share * took);
+  verdict.certain = verdict.noise_ms <= std::max(quiet_ms, certain_share * took);
+  verdict.charged_ms = std::max(0.0, hidden - quiet_ms - verdict.noise_ms);
+  if (hidden > allowed + 2.0 * verdict.noise_ms)
+    verdict.failure = Failure{
+        Status::clock_mismatch,
+        fmt::format("the solution's clock says {:.4f} ms, but the judge waits {:.4f} ms longer than for the reference",
+                    took, hidden)};
+  else if (verdict.noise_ms > allowed)
+    verdict.failure =
+        Failure{Status::unstable,
+                fmt::format("the machine is too busy to check the solution's clock: {:.4f} ms, give or take {:.4f} ms",
+                            took, verdict.noise_ms)};
+  return verdict;
 }
 
 Measurement measure_solution(const SolutionContext& context, SolutionSession& reference, SolutionSession& solution,

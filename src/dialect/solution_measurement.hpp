@@ -13,8 +13,10 @@ struct ClockReadings {
 
 //! What the solution's own clock does not account for, beside the reference's.
 struct ClockVerdict {
-  std::optional<Failure> failure;  //!< clock_mismatch
+  std::optional<Failure> failure;  //!< clock_mismatch; unstable where the machine is too busy to tell
   double charged_ms = 0.0;         //!< to be added to each of the solution's times
+  double noise_ms = 0.0;           //!< of the judge's clock, as the reference's calls show it
+  bool certain = false;            //!< the noise is small beside what was measured
 };
 
 ClockVerdict compare_clocks(const ClockReadings& reference, const ClockReadings& solution);

@@ -55,8 +55,9 @@ const std::vector<fs::path>& python_folders() {
   return folders;
 }
 
+//! The driver's threads name themselves below /proc/self, or it does not start.
 std::vector<fs::path> gpu_files() {
-  std::vector<fs::path> files{"/dev/shm"};
+  std::vector<fs::path> files{"/dev/shm", "/proc/self"};
   std::error_code none;
   for (const auto& entry : fs::directory_iterator("/dev", none))
     if (entry.path().filename().string().starts_with("nvidia")) files.push_back(entry.path());

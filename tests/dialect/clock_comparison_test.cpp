@@ -31,7 +31,32 @@ TEST(ClockComparison, FindsAClockThatSaysLessThanTheJudgeWaits) {
 TEST(ClockComparison, ChargesWhatIsTooLittleForAVerdict) {
   const ClockVerdict verdict = compare_clocks(readings(1.0, 1.005, 1.5), readings(0.9, 0.905, 1.5));
   EXPECT_FALSE(verdict.failure);
-  EXPECT_NEAR(verdict.charged_ms, 0.08, 1e-9);
+  EXPECT_NEAR(verdict.charged_ms, 0.09, 1e-9);
+}
+
+// Restless by its own doing: the reference is not.
+TEST(ClockComparison, ASolutionCannotHideInNoiseOfItsOwn) {
+  ClockReadings restless = readings(0.001, 0.002, 1.5);
+  for (std::size_t i = 0; i < restless.total_ms.size(); i += 2) restless.total_ms[i] = 9.0;
+  const ClockVerdict verdict = compare_clocks(readings(1.0, 1.005, 1.5), restless);
+  ASSERT_TRUE(verdict.failure);
+  EXPECT_EQ(verdict.failure->status, Status::clock_mismatch);
+}
+
+TEST(ClockComparison, ASolutionThatTellsTheTruthNowAndThenIsFoundAllTheSame) {
+  ClockReadings half_true = readings(0.001, 0.002, 1.5);
+  for (std::size_t i = 0; i < 20; ++i) half_true.device_ms[i] = half_true.joined_ms[i] = 1.0;
+  const ClockVerdict verdict = compare_clocks(readings(1.0, 1.005, 1.5), half_true);
+  ASSERT_TRUE(verdict.failure);
+  EXPECT_EQ(verdict.failure->status, Status::clock_mismatch);
+}
+
+TEST(ClockComparison, OnABusyMachineNothingIsBelieved) {
+  ClockReadings busy = readings(1.0, 1.005, 1.5);
+  for (std::size_t i = 0; i < busy.total_ms.size(); ++i) busy.total_ms[i] += 0.5 * static_cast<double>(i % 10);
+  const ClockVerdict verdict = compare_clocks(busy, readings(0.5, 0.505, 1.0));
+  ASSERT_TRUE(verdict.failure);
+  EXPECT_EQ(verdict.failure->status, Status::unstable);
 }
 
 }  // namespace
