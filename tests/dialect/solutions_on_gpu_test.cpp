@@ -1,4 +1,6 @@
 // The same on a GPU, and those that need one.
+#include <cstdio>
+
 #include "compile/nvrtc_compiler.hpp"
 #include "corpus.hpp"
 #include "device/cuda/driver.hpp"
