@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <thread>
 
 #include "archive/archive.hpp"
@@ -87,11 +87,10 @@ EvalOptions completed(EvalOptions options) {
   return options;
 }
 
-std::optional<Archive> open_archive(const EvalOptions& options) {
-  std::optional<Archive> archive;
-  if (options.use_archive)
-    archive.emplace(options.archive.empty() ? data_directory() / "archive.sqlite" : options.archive);
-  return archive;
+//! Empty where none is wanted.
+std::unique_ptr<Archive> open_archive(const EvalOptions& options) {
+  if (!options.use_archive) return nullptr;
+  return std::make_unique<Archive>(options.archive.empty() ? data_directory() / "archive.sqlite" : options.archive);
 }
 
 //! Of a folder or a JSONL file, those for this task; a file that was named is judged whatever it is called.
@@ -123,7 +122,7 @@ int run_solution_eval(const EvalOptions& options) {
   const std::vector<SolutionText> solutions = read_solution_arguments(options);
   SolutionDevice device = choose_solution_device(options.device);
   const std::string gpu = device.info.name;
-  std::optional<Archive> archive = open_archive(options);
+  const std::unique_ptr<Archive> archive = open_archive(options);
   SolutionJudge judge(load_solution_task(options.task), std::move(device), options.judge);
   EvalLoop loop;
   for (const SolutionText& solution : solutions) loop.programs.push_back(solution.name);
@@ -153,7 +152,7 @@ int run_eval(const EvalOptions& options) {
   for (const fs::path& path : options.programs) texts.push_back(read_program(path));
   const auto backend = choose_backend(options.device, options.vgpu);
   const std::string gpu = backend->info().name;
-  std::optional<Archive> archive = open_archive(options);
+  const std::unique_ptr<Archive> archive = open_archive(options);
   const Task task = load_task_argument(options.task);
   const auto compile = [&](const std::string& name, const std::string& text) {
     return compile_program(task.graph, *backend, name, text);

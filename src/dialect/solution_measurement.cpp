@@ -18,7 +18,7 @@ constexpr std::uint64_t derived_share = 4;  // of so many pairs one is on derive
 constexpr std::uint64_t memory_looks = 4, oracle_looks = 16;
 constexpr std::size_t fewest_in_bucket = 3;
 // What two clocks may disagree by where nothing is wrong: a wake-up, a copy that is slower for its strides.
-constexpr double quiet_ms = 0.01, loud_ms = 0.05, loud_share = 0.2;
+constexpr double quiet_ms = 0.01, loud_ms = 0.03, loud_share = 0.2;
 constexpr double certain_share = 0.1;
 constexpr double stream_tail_ms = 0.01, stream_tail_factor = 3.0;
 // Of the times that two clocks differ by, the quarter that nothing disturbed.

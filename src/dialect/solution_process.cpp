@@ -40,10 +40,11 @@ std::vector<fs::path> ask_python_for_folders() {
   const auto ended = ChildProcess::start(child).wait_for(std::chrono::seconds(60));
   if (!ended || !ended->exited || ended->code != 0) throw Error("Python does not say where its packages are");
   std::vector<fs::path> folders;
-  const std::string text = read_file(answer);
+  const char* home = std::getenv("HOME");
+  const std::string text = read_file(answer), all_of_home = home ? home : "";
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
-    if (const std::string line = text.substr(begin, end - begin); line.size() > 1 && line != std::getenv("HOME"))
+    if (const std::string line = text.substr(begin, end - begin); line.size() > 1 && line != all_of_home)
       folders.emplace_back(line);
     begin = end + 1;
   }

@@ -20,6 +20,7 @@ constexpr std::uint64_t most_roaming = std::uint64_t{64} << 20;
 constexpr std::int64_t flushed_bytes = std::int64_t{256} << 20;
 constexpr int not_a_number_byte = 0xff;
 constexpr std::chrono::milliseconds copy_limit{60'000};
+constexpr std::chrono::milliseconds first_call{20'000};  // libraries load what they need when it is first asked for
 
 std::uint64_t aligned(std::uint64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 
@@ -35,6 +36,13 @@ TensorMeta contiguous(TensorMeta meta) {
 double number_in(const json& answer, const char* key) {
   const auto found = answer.find(key);
   return found != answer.end() && found->is_number() ? found->get<double>() : std::nan("");
+}
+
+//! Some compile in their first call. Who says so without need only waits longer for a verdict.
+bool may_compile_when_called(const std::string& text) {
+  for (const char* word : {"compile", "triton", "load_inline", "cpp_extension", "jit", "nvrtc"})
+    if (text.find(word) != std::string::npos) return true;
+  return false;
 }
 
 }  // namespace
@@ -173,6 +181,11 @@ void SolutionSession::flush_caches() {
   if (flush_buffer_.defined()) flush_buffer_.zero_();
 }
 
+std::chrono::milliseconds SolutionSession::limit_of_next_call(const SolutionLimits& limits) {
+  if (std::exchange(called_, true)) return limits.call;
+  return std::max(limits.call, may_compile_when_called(program_.text) ? limits.load : first_call);
+}
+
 Result<SolutionTimes> SolutionSession::call(const TensorTable& leaves, const SolutionLimits& limits) {
   const OpGraph& graph = task_.task.graph;
   choose_places();
@@ -194,9 +207,9 @@ Result<SolutionTimes> SolutionSession::call(const TensorTable& leaves, const Sol
   arena_inputs.copy_(prepared_);
   flush_caches();
   device_.synchronize();
+  const auto call_limit = limit_of_next_call(limits);
   const auto call_begin = Clock::now();
-  const bool first = !std::exchange(called_, true);
-  const auto called = process_->ask({{"do", "call"}}, first ? limits.load : limits.call, Status::timeout);
+  const auto called = process_->ask({{"do", "call"}}, call_limit, Status::timeout);
   times.call_ms = milliseconds_since(call_begin);
   if (!called) return called.failure();
   if (auto collected = process_->ask(collect, copy_limit, Status::timeout); !collected) return collected.failure();

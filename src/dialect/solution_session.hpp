@@ -34,7 +34,7 @@ struct SolutionTimes {
 };
 
 struct SolutionLimits {
-  std::chrono::milliseconds load{300'000};  //!< import, construction, compilers; also of a first call
+  std::chrono::milliseconds load{300'000};  //!< import, construction, compilers; of a first call, where it may compile
   std::chrono::milliseconds call{1000};
 };
 
@@ -81,6 +81,7 @@ class SolutionSession {
   void choose_places();
   void prepare_inputs(const TensorTable& leaves);
   void flush_caches();
+  std::chrono::milliseconds limit_of_next_call(const SolutionLimits& limits);
   Result<Done> done(Result<nlohmann::json> answer) const;
 
   const SolutionTask& task_;

@@ -8,6 +8,13 @@
 namespace cudal1 {
 namespace {
 
+//! On a GPU the small task takes some microseconds, less than clocks can be compared by; gpu_only has larger lies.
+std::vector<CorpusCase> corpus_for_any_device() {
+  std::vector<CorpusCase> cases = corpus_of("linear_relu");
+  std::erase_if(cases, [](const CorpusCase& entry) { return entry.status == "clock_mismatch"; });
+  return cases;
+}
+
 class SolutionsOnGpu : public testing::TestWithParam<CorpusCase> {};
 
 TEST_P(SolutionsOnGpu, GetTheStatusTheirNameBeginsWith) {
@@ -23,7 +30,7 @@ TEST_P(SolutionsOnGpu, GetTheStatusTheirNameBeginsWith) {
   std::printf(" in %.1f s %s\n", evaluation.seconds, evaluation.failure.message.c_str());
 }
 
-INSTANTIATE_TEST_SUITE_P(LinearRelu, SolutionsOnGpu, testing::ValuesIn(corpus_of("linear_relu")), case_name);
+INSTANTIATE_TEST_SUITE_P(LinearRelu, SolutionsOnGpu, testing::ValuesIn(corpus_for_any_device()), case_name);
 INSTANTIATE_TEST_SUITE_P(BatchNorm, SolutionsOnGpu, testing::ValuesIn(corpus_of("batch_norm")), case_name);
 INSTANTIATE_TEST_SUITE_P(GpuOnly, SolutionsOnGpu, testing::ValuesIn(corpus_of("gpu_only")), case_name);
 
