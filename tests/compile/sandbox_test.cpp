@@ -83,6 +83,30 @@ TEST_F(SandboxTest, WritablePathsCanBeWrittenButNotCreated) {
   EXPECT_EQ(in_sandbox(policy_, [&] { return can_open(folder_ / "secret", O_RDWR); }), 0);
 }
 
+TEST_F(SandboxTest, ScratchFoldersTakeFilesAndNothingElseDoes) {
+  if (landlock_abi() == 0) GTEST_SKIP() << "this kernel has no Landlock";
+  fs::create_directory(folder_ / "scratch");
+  policy_.scratch = {folder_ / "scratch"};
+  EXPECT_EQ(in_sandbox(policy_, [&] { return can_open(folder_ / "scratch" / "new", O_CREAT | O_WRONLY); }), 1);
+  EXPECT_EQ(in_sandbox(policy_, [&] { return ::unlink((folder_ / "scratch" / "new").c_str()) == 0; }), 1);
+  EXPECT_EQ(in_sandbox(policy_, [&] { return can_open(folder_ / "new", O_CREAT | O_WRONLY); }), 0);
+  EXPECT_EQ(in_sandbox(policy_, [&] { return can_open(folder_ / "allowed" / "file", O_WRONLY); }), 0);
+  EXPECT_EQ(in_sandbox(policy_, [&] { return ::unlink((folder_ / "allowed" / "file").c_str()) == 0; }), 0);
+  EXPECT_EQ(in_sandbox(policy_, [&] { return can_open(folder_ / "secret", O_RDONLY); }), 0);
+}
+
+TEST_F(SandboxTest, ProcessesCanBeStartedWhereAllowed) {
+  const auto forks = [] {
+    const pid_t child = ::fork();
+    if (child == 0) ::_exit(0);
+    return child > 0 && ::waitpid(child, nullptr, 0) == child;
+  };
+  EXPECT_EQ(in_sandbox(policy_, forks), 0);
+  policy_.allow_processes = true;
+  EXPECT_EQ(in_sandbox(policy_, forks), 1);
+  EXPECT_EQ(in_sandbox(policy_, [] { return ::socket(AF_UNIX, SOCK_STREAM, 0) >= 0; }), 0);
+}
+
 TEST_F(SandboxTest, NoNetwork) {
   EXPECT_EQ(in_sandbox(policy_, [] { return ::socket(AF_INET, SOCK_STREAM, 0) >= 0; }), 0);
   EXPECT_EQ(in_sandbox(policy_, [] { return ::socket(AF_UNIX, SOCK_STREAM, 0) >= 0; }), 0);
