@@ -77,6 +77,12 @@ if compgen -G '/usr/bin/clang-[0-9]*' >/dev/null; then
   { printf '\xEF\xBB\xBF' && cat "$softmax/ok-fast.cu"; } >"$work/marked.cu"
   check 'a byte-order mark' 0 'marked.cu +ok' "$cudal1" eval --device vgpu --mode fast --no-archive --verify-only \
     "$softmax" "$work/marked.cu"
+  # No folder can be made below a file, whoever runs this test.
+  no_folder=$work/broken.json/archive.sqlite
+  check 'an archive that cannot be opened costs no result' 1 'ok-fast.cu +ok' "$cudal1" eval --device vgpu --mode fast \
+    --verify-only --archive "$no_folder" "$softmax" "$softmax/ok-fast.cu"
+  check 'and is reported' 1 "^cudal1: $no_folder: .*nothing is recorded" "$cudal1" eval --device vgpu --mode fast \
+    --verify-only --archive "$no_folder" "$softmax" "$softmax/ok-fast.cu"
   check 'printf is not judged' 0 'forbidden-printf.cu +forbidden' "$cudal1" eval --device vgpu --mode fast --no-archive \
     "$add" "$add/forbidden-printf.cu"
   check 'what a debugged program prints' 0 '^    \| adding [0-9]+ elements$' "$cudal1" eval --device vgpu --debug \
