@@ -168,6 +168,14 @@ TEST(VgpuModuleTest, WhatIsNotKnownIsRefusedByNameAndLineOfTheProgram) {
             "PTX line 8: the instruction 'frobnicate.u32' is not known");
 }
 
+TEST(VgpuModuleTest, FunctionsAreNamedAsTheirAuthorWroteThem) {
+  const std::string recursive =
+      "call _Z1fiPKf, ();\nret;\n}\n.func _Z1fiPKf()\n{\n.local .align 4 .b8 array[64];\n.loc 1 2 1\n"
+      "call _Z1fiPKf, ();\n";
+  EXPECT_EQ(refusal_of(recursive).message,
+            "'f(int, float const*)' calls itself and has local memory, which is not known");
+}
+
 TEST(VgpuModuleTest, CallsThroughPointersAreNamedAsSuch) {
   const std::string called = ".loc 1 7 3\nprototype_0: .callprototype ()_ ();\ncall %rd1, (), prototype_0;\n";
   const Failure refused = refusal_of(called);
