@@ -47,6 +47,9 @@ check 'names are escaped' 1 '^cudal1: .*no-such\\x1b\[2J' "$cudal1" expand "$wor
 check 'missing program' 1 'no-such.cu: cannot open' "$cudal1" eval "$softmax" "$work/no-such.cu"
 check 'expand shows the plan' 0 'launch row_softmax' "$cudal1" expand "$softmax" "$softmax/ok-fast.cu"
 check 'expand as JSON' 0 '"buffers"' "$cudal1" expand --json "$softmax" "$softmax/ok-fast.cu"
+check 'expand of a wrong program as JSON' 1 '^  "status": "plan_error"' "$cudal1" expand --json \
+  "$source/examples/vector_add" "$source/examples/vector_add/plan_error-unknown_node.cu"
+check 'expand of garbage as JSON' 1 '^    "message": ' "$cudal1" expand --json "$softmax" "$work/garbage.cu"
 check 'missing task' 1 'no-such-task' "$cudal1" expand "$work/no-such-task" "$softmax/ok-fast.cu"
 check 'broken JSON' 1 'broken.json' "$cudal1" expand "$work/broken.json" "$softmax/ok-fast.cu"
 check 'newer version' 1 'version 7' "$cudal1" expand "$work/newer.json" "$softmax/ok-fast.cu"
