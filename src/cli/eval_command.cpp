@@ -3,8 +3,8 @@
 
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <thread>
 
 #include "archive/archive.hpp"
@@ -72,6 +72,14 @@ double best_known(Archive& archive, const TaskJudge& judge, const std::string& g
   return best.empty() ? 0.0 : best.front().evaluation.reward.value_or(0.0);
 }
 
+//! None where it cannot be opened; the reason is then in `why_none`.
+std::unique_ptr<Archive> open_archive(const fs::path& path, std::string& why_none) try {
+  return std::make_unique<Archive>(path.empty() ? data_directory() / "archive.sqlite" : path);
+} catch (const Error& error) {
+  why_none = error.what();
+  return nullptr;
+}
+
 //! A program that prints and asserts is not the one that would be judged: no time is taken and nothing is kept.
 EvalOptions completed(EvalOptions options) {
   if (!options.vgpu.debug) return options;
@@ -85,9 +93,9 @@ int run_eval(const EvalOptions& options) {
   for (const fs::path& path : options.programs) texts.push_back(read_program(path));
   const auto backend = choose_backend(options.device, options.vgpu);
   const std::string gpu = backend->info().name;
-  std::optional<Archive> archive;
-  if (options.use_archive)
-    archive.emplace(options.archive.empty() ? data_directory() / "archive.sqlite" : options.archive);
+  EvalLoop loop;
+  std::unique_ptr<Archive> archive;
+  if (options.use_archive) archive = open_archive(options.archive, loop.why_no_archive);
   const Task task = load_task_argument(options.task);
   const auto compile = [&](const std::string& name, const std::string& text) {
     return compile_program(task.graph, *backend, name, text);
@@ -95,7 +103,6 @@ int run_eval(const EvalOptions& options) {
   JudgeOptions judge_options = options.judge;
   judge_options.profile_steps = options.profile_report;
   judge_options.counting_backend = make_counting_backend;
-  EvalLoop loop;
   for (const fs::path& path : options.programs) loop.programs.push_back(path.filename().string());
   CompileQueue queue(compile, options.jobs);  // begins while the reference is made ready
   for (std::size_t i = 0; i < texts.size(); ++i)
