@@ -156,7 +156,7 @@ def _fall_back(module: ModelNew, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     reason = why_not(module)
     if reason not in _warned:
         _warned.add(reason)
-        warnings.warn(f"{_package['task']}: runs as the original does, since {reason}", stacklevel=3)
+        warnings.warn(f"{_package['task']}: runs as the original does, since {reason}", stacklevel=6)  # the line that calls the module
     return super(ModelNew, module).forward(*args, **kwargs)
 
 

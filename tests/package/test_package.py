@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 import torch
-from exporting import CUDAL1, export, run_export
+from exporting import CUDAL1, export, run_export, run_from_cpp
 
 DEVICES = ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]
 
@@ -299,3 +299,169 @@ def test_kernels_do_not_run_on_a_processor(relu: ModuleType) -> None:
     with torch.no_grad():
         torch.testing.assert_close(new(x), torch.relu(x))
     assert "do not run on cpu" in relu.why_not(new)
+
+
+# --- hooks ------------------------------------------------------------------------------------------------------------
+
+
+def test_hooks_run_around_the_program(package: ModuleType, device: str) -> None:
+    original, new = pair(package, device)
+    seen: list[str] = []
+    handles = [
+        new.register_forward_pre_hook(lambda module, args: seen.append("before")),
+        new.register_forward_hook(lambda module, args, result: result * 2),
+        torch.nn.modules.module.register_module_forward_hook(lambda module, args, result: seen.append("any")),
+    ]
+    given = inputs(device)
+    with torch.no_grad():
+        result = new(*given)
+        for handle in handles:
+            handle.remove()
+        torch.testing.assert_close(result, original(*given) * 2)
+    assert seen == ["before", "any"] and ran(package, new)
+
+
+# --- results that are more than tensors -------------------------------------------------------------------------------
+
+NAMED = """
+import collections, typing, torch
+
+class Parts(typing.NamedTuple):
+    low: torch.Tensor
+    high: torch.Tensor
+
+class Model(torch.nn.Module):
+    def forward(self, x): return Parts(x - 1, x + 1), torch.max(x, dim=1)
+
+def get_inputs(): return [torch.rand(4, 8)]
+"""
+
+DATACLASS = """
+import dataclasses, torch
+
+@dataclasses.dataclass
+class Parts:
+    low: torch.Tensor
+
+torch.export.register_dataclass(Parts)
+
+class Model(torch.nn.Module):
+    def forward(self, x): return Parts(x - 1)
+
+def get_inputs(): return [torch.rand(4, 8)]
+"""
+
+
+def test_named_tuples_are_rebuilt(tmp_path: Path) -> None:
+    package = export(tmp_path, NAMED, "named", "--no-verify")
+    new, x = package.ModelNew(), torch.rand(4, 8)
+    with torch.no_grad():
+        parts, largest = new(x)
+    assert ran(package, new)
+    assert type(parts) is package.model._original.Parts and type(largest) is torch.return_types.max
+    torch.testing.assert_close(parts.high, x + 1)
+    torch.testing.assert_close(largest.indices, x.argmax(dim=1))
+
+
+@pytest.mark.parametrize(
+    ("text", "type_name"),
+    [
+        (DATACLASS, "Parts"),
+        (RELU.replace("return torch.relu(x)", "return {1: torch.relu(x)}"), "dict with keys that are no strings"),
+        (RELU.replace("torch.relu(x)", "__import__('collections').OrderedDict(y=torch.relu(x))"), "OrderedDict"),
+    ],
+)
+def test_results_that_cannot_be_rebuilt_are_refused(tmp_path: Path, text: str, type_name: str) -> None:
+    done = run_export(tmp_path, text, "odd", "--no-verify")
+    assert done.returncode == 1 and type_name in done.stderr and done.stderr.count("\n") == 1
+    assert not (tmp_path / "odd_package").exists()
+
+
+# --- several sizes ----------------------------------------------------------------------------------------------------
+
+SIZED = """
+import torch
+
+rows = 16
+
+class Model(torch.nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.linear = torch.nn.Linear(width, 4)
+
+    def forward(self, x, y): return self.linear(x) + torch.arange(x.shape[0]).unsqueeze(1) + y
+
+def get_inputs(): return [torch.rand(rows, 8), 2 * torch.rand(rows, 4)]
+def get_init_inputs(): return [8]
+"""
+
+
+def test_programs_for_several_sizes_share_the_weights(tmp_path: Path) -> None:
+    package = export(tmp_path, SIZED, "sized", "--no-verify", "--shapes", "rows=32; x=7x8,y=7x4")
+    new, original = package.ModelNew(8), package.model._original.Model(8)
+    with torch.no_grad():
+        for _ in range(2):
+            new.load_state_dict(original.state_dict())
+            for rows in (16, 32, 7):
+                given = torch.rand(rows, 8), torch.rand(rows, 4)
+                torch.testing.assert_close(new(*given), original(*given))
+                assert ran(package, new)
+            original = package.model._original.Model(8)
+        new.load_state_dict(original.state_dict())
+        given = torch.rand(9, 8), torch.rand(9, 4)
+        with pytest.warns(UserWarning, match="sizes"):
+            torch.testing.assert_close(new(*given), original(*given))
+
+
+def test_each_size_is_judged_alone(tmp_path: Path) -> None:
+    (tmp_path / "fixed.cu").write_text(FAST_RELU)  # writes 64 rows, whatever it gets
+    done = run_export(tmp_path, RELU, "relu_sizes", "--program", "fixed.cu", "--shapes", "x=128x256", "--device", "vgpu")
+    assert done.returncode == 1 and "not correct" in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("shapes", "complaint"),
+    [
+        ("columns=3", "neither an argument of forward nor a number"),
+        ("x=3y8", "no size such as"),
+        ("x=32x9", "cannot be exported"),
+    ],
+)
+def test_sizes_that_cannot_be(tmp_path: Path, shapes: str, complaint: str) -> None:
+    done = run_export(tmp_path, SIZED, "sized_wrongly", "--no-verify", "--shapes", shapes)
+    assert done.returncode == 1 and complaint in done.stderr and done.stderr.count("\n") == 1, done.stderr
+
+
+def test_sizes_that_need_other_weights_are_refused(tmp_path: Path) -> None:
+    text = SIZED.replace("return [8]", "return [width]").replace("rand(rows, 8)", "rand(rows, width)") + "width = 8\n"
+    done = run_export(tmp_path, text, "other_weights", "--no-verify", "--shapes", "width=12")
+    assert done.returncode == 1 and "constructed differently" in done.stderr and done.stderr.count("\n") == 1
+
+
+# --- without Python ---------------------------------------------------------------------------------------------------
+
+
+def test_cpp_runs_library_steps_on_the_host(tmp_path: Path) -> None:
+    package = export(tmp_path, SIZED, "from_cpp", "--no-verify")
+    folder = tmp_path / "from_cpp_package"
+    new, given, result = package.ModelNew(8), [torch.rand(16, 8), torch.rand(16, 4)], torch.empty(16, 4)
+    package.save_weights(new, tmp_path / "weights")
+    run_from_cpp(folder, given, [result], "--host", "--weights", str(tmp_path / "weights"))
+    with torch.no_grad():
+        torch.testing.assert_close(result, new(*given))
+    run_from_cpp(folder, given, [result], "--host")  # the weights that it was exported with
+    assert not torch.allclose(result, new(*given))
+
+
+def test_cpp_says_what_is_wrong(relu: ModuleType, tmp_path: Path) -> None:
+    folder = Path(relu.__file__).parent
+    with pytest.raises(AssertionError, match="its kernels run on a GPU only"):
+        run_from_cpp(folder, [torch.rand(64, 256)], [torch.empty(64, 256)], "--host")
+    assert "libtorch" not in subprocess.run(["ldd", folder / "cpp/libcudal1_model.so"], capture_output=True, text=True).stdout
+
+
+def test_a_package_needs_torch_and_nothing_else_of_ours(package: ModuleType) -> None:
+    folder = Path(package.__file__).parent
+    for library in ("_cudal1_native.so", "cpp/libcudal1_model.so"):
+        needed = subprocess.run(["readelf", "-d", folder / library], capture_output=True, text=True).stdout
+        assert "NEEDED" in needed and not any(name in needed for name in ("libfmt", "libseccomp", "spdlog", "sqlite"))

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 import torch
-from exporting import export_with
+from exporting import export_with, run_from_cpp
 
 pytestmark = [
     pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU"),
@@ -444,3 +444,17 @@ def test_programs_for_several_sizes(tmp_path: Path) -> None:
         x = torch.randn(17, 256, device="cuda")
         torch.testing.assert_close(new(x), original(x))
         assert "sizes" in package.why_not(new)
+
+
+@pytest.mark.parametrize("name", ["packed", "two_launches", "mixed"])
+def test_cpp_gives_what_python_gives(request: pytest.FixtureRequest, name: str, tmp_path: Path) -> None:
+    package: ModuleType = request.getfixturevalue(name)
+    _, new = pair(package)
+    package.save_weights(new, tmp_path / "weights")
+    given = inputs_of(package)
+    with torch.no_grad():
+        result = new(*given)
+    expected = [tensor.cpu() for tensor in (result if isinstance(result, tuple) else (result,))]
+    outputs = [torch.empty_like(tensor) for tensor in expected]
+    run_from_cpp(Path(package.__file__).parent, given, outputs, "--weights", str(tmp_path / "weights"))
+    torch.testing.assert_close(outputs, expected, rtol=1e-4, atol=1e-4)
