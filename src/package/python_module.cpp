@@ -195,6 +195,9 @@ PyObject* call_or_raise(PyObject* self, PyObject* const* args, Py_ssize_t count,
     return call(*reinterpret_cast<CallObject*>(self)->state, args, count, names);
   } catch (const PythonError&) {
     return nullptr;
+  } catch (const c10::Error& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what_without_backtrace());
+    return nullptr;
   } catch (const std::exception& error) {
     PyErr_SetString(PyExc_RuntimeError, error.what());
     return nullptr;

@@ -15,26 +15,38 @@ at::Tensor stored(const StoredTensor& tensor) {
   return tensor_at(const_cast<std::byte*>(tensor.bytes.data()), tensor.meta, at::kCPU);
 }
 
+//! PyTorch's errors come with a stack trace, which is not for users.
+void in_one_line(const std::function<void()>& run) try { run(); } catch (const c10::Error& error) {
+  const std::string text = error.what_without_backtrace();
+  throw Error(text.substr(0, text.find('\n')));
+}
+
 class TorchModelPlan : public ModelPlan {
  public:
   TorchModelPlan(PackagedProgram& program, int device)
       : packaged_(program.packaged),
         device_(device < 0 ? at::Device(at::kCPU) : at::Device(at::kCUDA, static_cast<at::DeviceIndex>(device))) {
-    const c10::DeviceGuard guard(device_);
-    plan_ = std::make_unique<ExportedPlan>(program.packaged, program.kernels, device_);
+    in_one_line([&] {
+      const c10::DeviceGuard guard(device_);
+      plan_ = std::make_unique<ExportedPlan>(program.packaged, program.kernels, device_);
+    });
   }
 
   void bind(const std::function<const StoredTensor&(const PackagedLeaf&)>& find) override {
-    const c10::DeviceGuard guard(device_);
-    const c10::NoGradGuard no_gradients;
-    plan_->bind(tensors_of(packaged_.weights, find), tensors_of(packaged_.states, find));
+    in_one_line([&] {
+      const c10::DeviceGuard guard(device_);
+      const c10::NoGradGuard no_gradients;
+      plan_->bind(tensors_of(packaged_.weights, find), tensors_of(packaged_.states, find));
+    });
   }
 
   void run(const void* const* inputs, void* const* outputs, void* stream) override {
-    const c10::DeviceGuard guard(device_);
-    const c10::NoGradGuard no_gradients;
-    const auto call = [&] { call_on_current_stream(inputs, outputs); };
-    device_.is_cuda() ? run_on_stream(device_, stream, call) : call();
+    in_one_line([&] {
+      const c10::DeviceGuard guard(device_);
+      const c10::NoGradGuard no_gradients;
+      const auto call = [&] { call_on_current_stream(inputs, outputs); };
+      device_.is_cuda() ? run_on_stream(device_, stream, call) : call();
+    });
   }
 
  private:

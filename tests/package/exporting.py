@@ -12,13 +12,13 @@ from types import ModuleType
 import torch
 
 CUDAL1 = os.environ.get("CUDAL1", str(Path(__file__).resolve().parents[2] / "build/ci/bin/cudal1"))
+os.environ.setdefault("CUDAL1_PYTHON", sys.executable)
 
 
 def run_export(folder: Path, text: str, name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     (folder / f"{name}.py").write_text(text)
     command = [CUDAL1, "export", f"{name}.py", "-o", f"{name}_package", *arguments]
-    environment = {"CUDAL1_PYTHON": sys.executable} | os.environ
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environment)
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True)
 
 
 def export(folder: Path, text: str, name: str, *arguments: str) -> ModuleType:

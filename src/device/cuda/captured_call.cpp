@@ -39,8 +39,8 @@ CapturedCall::CapturedCall(const Plan& plan) {
     const bool is_input = buffer.role == BufferRole::input, is_output = buffer.role == BufferRole::output;
     const bool shared = by_ops.contains(static_cast<int>(i));
     if (shared && (is_input || is_output) && !buffer.allocated_by_op) standing_.push_back(static_cast<int>(i));
-    if (shared && is_input) copies_in_.push_back(copy);
-    if (is_output && (shared || buffer.allocated_by_op)) copies_out_.push_back(copy);
+    if (copy.bytes > 0 && shared && is_input) copies_in_.push_back(copy);
+    if (copy.bytes > 0 && is_output && (shared || buffer.allocated_by_op)) copies_out_.push_back(copy);
     // Kernels read fresh inputs directly, but what op steps share with them stays where it was captured.
     if (is_input || (is_output && !shared && !buffer.allocated_by_op)) moving_.push_back(i);
   }
