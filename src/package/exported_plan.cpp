@@ -2,9 +2,6 @@
 
 #include <ATen/Functions.h>
 #include <c10/core/GradMode.h>
-#include <fmt/format.h>
-
-#include <algorithm>
 
 #include "graph/tensor_at.hpp"
 #include "package/torch_cuda.hpp"
@@ -14,8 +11,6 @@ namespace {
 
 // The widest access of a thread; the judge's buffers are aligned to more, so programs may count on it.
 constexpr std::uintptr_t input_alignment = 16;
-// Each holds the memory of a call. PyTorch has 32 streams to give out; who uses more than these captures again.
-constexpr std::size_t most_graphs = 8;
 
 //! Strides of a dimension with one element mean nothing.
 bool same_strides(const at::Tensor& tensor, const TensorMeta& meta) {
@@ -23,12 +18,6 @@ bool same_strides(const at::Tensor& tensor, const TensorMeta& meta) {
   for (std::size_t i = 0; i < meta.sizes.size(); ++i)
     if (meta.sizes[i] > 1 && strides[i] != meta.strides[i]) return false;
   return true;
-}
-
-bool is_captured(CUstream stream) {
-  CUstreamCaptureStatus status{};
-  const CUresult result = cuda::driver().cuStreamIsCapturing(stream, &status);
-  return result != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
 PlanKernels kernels_of(const Plan& plan, KernelImages& images, at::Device device) {
@@ -51,28 +40,14 @@ const char* does_not_fit(const at::Tensor& tensor, const PackagedLeaf& leaf, at:
   return nullptr;
 }
 
-bool is_being_captured(at::Device device) { return is_captured(static_cast<CUstream>(current_stream(device))); }
+bool is_being_captured(at::Device device) {
+  return cuda::is_being_captured(static_cast<CUstream>(current_stream(device)));
+}
 
-struct ExportedPlan::Call {
-  std::vector<std::byte*> addresses;  // by buffer
-  std::vector<at::Tensor> owners;     // by buffer: what this call was given or makes
-  at::Tensor workspace;
-  OpValues values;
-  CUstream stream = nullptr;
-
-  void place(std::size_t buffer, const at::Tensor& tensor) {
-    addresses[buffer] = static_cast<std::byte*>(tensor.data_ptr());
-    owners[buffer] = tensor;
-  }
-};
-
-//! A call captured for one stream, whose launches come one after the other, with the memory that its steps use.
-struct ExportedPlan::StreamGraph {
-  explicit StreamGraph(const Plan& plan) : captured(plan) {}
-  Call memory;  // outlives the graph
-  cuda::CapturedCall captured;
-  std::uint64_t last_launch = 0;
-};
+void ExportedPlan::Call::place(std::size_t buffer, const at::Tensor& tensor) {
+  addresses[buffer] = static_cast<std::byte*>(tensor.data_ptr());
+  owners[buffer] = tensor;
+}
 
 ExportedPlan::ExportedPlan(const PackagedPlan& packaged, KernelImages& kernels, at::Device device)
     : packaged_(packaged),
@@ -203,37 +178,25 @@ void ExportedPlan::run_op(std::size_t index, Call& call) const {
 //! False: this call has to go step by step. The first one does, since libraries initialise themselves in it, and so do
 //! calls that the caller captures.
 bool ExportedPlan::run_as_graph(Call& call) {
-  if (!has_run_ || !can_be_captured_ || !device_.is_cuda() || is_captured(call.stream)) return false;
-  StreamGraph* graph = graph_for(call);
+  if (!has_run_ || !can_be_captured_ || !device_.is_cuda() || cuda::is_being_captured(call.stream)) return false;
+  cuda::CapturedCall* graph = graph_for(call);
   if (!graph) return false;
   allocate_outputs(call, true);
-  graph->last_launch = ++graph_launches_;
-  graph->captured.launch(call.addresses, kernels_.call.launches, call.stream);
+  graph->launch(call.addresses, kernels_.call.launches, call.stream);
   return true;
 }
 
-ExportedPlan::StreamGraph* ExportedPlan::graph_for(const Call& call) {
-  unsigned long long stream = 0;
-  cuda::check(cuda::driver().cuStreamGetId(call.stream, &stream), "name the stream");
-  std::unique_ptr<StreamGraph>& graph = graphs_[stream];
-  if (graph) return graph.get();
-  try {
-    graph = captured_for(call);
-  } catch (const std::exception& problem) {
-    TORCH_WARN(packaged_.task, ": its CUDA Graph cannot be captured, so its steps run one by one: ", problem.what());
-    can_be_captured_ = false;
-    graphs_.clear();
-    return nullptr;
-  }
-  if (graphs_.size() > most_graphs)
-    graphs_.erase(std::ranges::min_element(graphs_, {}, [&](const auto& entry) {
-      return entry.second == graph ? UINT64_MAX : entry.second->last_launch;
-    }));
-  return graph.get();
+cuda::CapturedCall* ExportedPlan::graph_for(const Call& call) try {
+  return &graphs_.on(call.stream, [&] { return captured_for(call); });
+} catch (const std::exception& problem) {
+  TORCH_WARN(packaged_.task, ": its CUDA Graph cannot be captured, so its steps run one by one: ", problem.what());
+  can_be_captured_ = false;
+  graphs_.clear();
+  return nullptr;
 }
 
-std::unique_ptr<ExportedPlan::StreamGraph> ExportedPlan::captured_for(const Call& call) {
-  auto graph = std::make_unique<StreamGraph>(plan_);
+std::unique_ptr<ExportedPlan::Graphs::Graph> ExportedPlan::captured_for(const Call& call) {
+  auto graph = std::make_unique<Graphs::Graph>(plan_);
   Call& memory = graph->memory;
   // Of the caller's tensors only the addresses, which will be others at the next call.
   memory.addresses = call.addresses;

@@ -3,7 +3,6 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +11,7 @@
 #include "device/ops/op_steps.hpp"
 #include "package/package_format.hpp"
 #include "package/plan_kernels.hpp"
+#include "package/stream_graphs.hpp"
 
 namespace cudal1 {
 
@@ -30,8 +30,16 @@ class ExportedPlan {
   std::vector<at::Tensor> call(at::TensorList inputs);
 
  private:
-  struct Call;
-  struct StreamGraph;
+  struct Call {
+    std::vector<std::byte*> addresses;  // by buffer
+    std::vector<at::Tensor> owners;     // by buffer: what this call was given or makes
+    at::Tensor workspace;
+    OpValues values;
+    CUstream stream = nullptr;
+
+    void place(std::size_t buffer, const at::Tensor& tensor);
+  };
+  using Graphs = StreamGraphs<Call>;
 
   void prepare();
   Call begin_call(at::TensorList inputs) const;
@@ -41,8 +49,8 @@ class ExportedPlan {
   void run_step_by_step(Call& call, cuda::CapturedCall* captured = nullptr);
   void run_op(std::size_t index, Call& call) const;
   bool run_as_graph(Call& call);
-  StreamGraph* graph_for(const Call& call);
-  std::unique_ptr<StreamGraph> captured_for(const Call& call);
+  cuda::CapturedCall* graph_for(const Call& call);
+  std::unique_ptr<Graphs::Graph> captured_for(const Call& call);
   std::vector<at::Tensor> outputs_of(const Call& call) const;
   const at::Tensor& owner_of(std::size_t buffer, const Call& call) const;
   at::Tensor value_of(ValueId id, const Call& call) const;
@@ -58,8 +66,7 @@ class ExportedPlan {
   std::vector<std::byte*> bound_addresses_;  // by buffer
   bool has_run_ = false;
   bool can_be_captured_ = true;
-  std::map<std::uint64_t, std::unique_ptr<StreamGraph>> graphs_;  // by the stream's id
-  std::uint64_t graph_launches_ = 0;
+  Graphs graphs_;
 };
 
 //! Why this tensor cannot stand for the leaf; null if it can.

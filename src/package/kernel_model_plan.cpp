@@ -1,22 +1,21 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstring>
-#include <map>
 #include <utility>
 
 #include "device/cuda/driver.hpp"
 #include "package/model_plan.hpp"
 #include "package/plan_kernels.hpp"
+#include "package/stream_graphs.hpp"
 
 namespace cudal1 {
 namespace {
 
 constexpr std::uintptr_t alignment = 16;  // programs count on it
-constexpr std::size_t most_graphs = 8;    // each holds the memory of a call
 
 class DeviceMemory {
  public:
+  DeviceMemory() = default;
   explicit DeviceMemory(std::int64_t bytes) {
     if (bytes > 0)
       cuda::check(cuda::driver().cuMemAlloc(&address_, static_cast<std::size_t>(bytes)), "allocate device memory");
@@ -98,25 +97,16 @@ class KernelModelPlan : public ModelPlan {
     enter();
     const auto on = static_cast<CUstream>(stream);
     const std::vector<std::byte*> addresses = addresses_of(inputs, outputs);
-    if (plan_.cuda_graph && !is_captured(on)) return run_as_graph(addresses, on);
-    run_step_by_step(addresses, on);
+    if (plan_.cuda_graph && !cuda::is_being_captured(on))
+      graphs_.on(on, [&] { return captured(addresses, on); }).launch(addresses, kernels_.call.launches, on);
+    else
+      run_step_by_step(addresses, on);
   }
 
  private:
-  struct Graph {
-    Graph(const Plan& plan, std::int64_t workspace_bytes) : workspace(workspace_bytes), captured(plan) {}
-    DeviceMemory workspace;
-    cuda::CapturedCall captured;
-    std::uint64_t last_launch = 0;
-  };
+  using Graphs = StreamGraphs<DeviceMemory>;
 
   void enter() const { cuda::check(cuda::driver().cuCtxSetCurrent(context_), "use the context"); }
-
-  static bool is_captured(CUstream stream) {
-    CUstreamCaptureStatus status{};
-    const CUresult result = cuda::driver().cuStreamIsCapturing(stream, &status);
-    return result != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_NONE;
-  }
 
   void hold(std::size_t buffer, const TensorMeta& meta) {
     if (bound_[buffer]) return;
@@ -166,21 +156,10 @@ class KernelModelPlan : public ModelPlan {
     kernels_.call.run(plan_, addresses, stream, {});
   }
 
-  void run_as_graph(const std::vector<std::byte*>& addresses, CUstream stream) {
-    unsigned long long id = 0;
-    cuda::check(cuda::driver().cuStreamGetId(stream, &id), "name the stream");
-    std::unique_ptr<Graph>& graph = graphs_[id];
-    if (!graph) graph = captured(addresses, stream);
-    graph->last_launch = ++graph_launches_;
-    graph->captured.launch(addresses, kernels_.call.launches, stream);
-    if (graphs_.size() <= most_graphs) return;
-    cuda::check(cuda::driver().cuCtxSynchronize(), "wait for earlier calls");
-    graphs_.erase(std::ranges::min_element(graphs_, {}, [](const auto& entry) { return entry.second->last_launch; }));
-  }
-
-  std::unique_ptr<Graph> captured(std::vector<std::byte*> addresses, CUstream stream) {
-    auto graph = std::make_unique<Graph>(plan_, kernels_.call.workspace.bytes);
-    kernels_.call.workspace.place(graph->workspace.get(), addresses);
+  std::unique_ptr<Graphs::Graph> captured(std::vector<std::byte*> addresses, CUstream stream) {
+    auto graph = std::make_unique<Graphs::Graph>(plan_);
+    graph->memory = DeviceMemory(kernels_.call.workspace.bytes);
+    kernels_.call.workspace.place(graph->memory.get(), addresses);
     CUstream own = nullptr;  // the caller's may be one that cannot be captured
     cuda::check(cuda::driver().cuStreamCreate(&own, CU_STREAM_NON_BLOCKING), "make a stream");
     const std::unique_ptr<CUstream_st, void (*)(CUstream)> closed(
@@ -197,8 +176,7 @@ class KernelModelPlan : public ModelPlan {
   PlanKernels kernels_;
   std::vector<DeviceMemory> memory_;
   std::vector<std::byte*> bound_;  // by buffer: weights, states and prepared buffers
-  std::map<std::uint64_t, std::unique_ptr<Graph>> graphs_;
-  std::uint64_t graph_launches_ = 0;
+  Graphs graphs_;
 };
 
 }  // namespace

@@ -17,6 +17,12 @@ std::set<int> touched_by_ops(const Plan& plan) {
 
 }  // namespace
 
+bool is_being_captured(CUstream stream) {
+  CUstreamCaptureStatus status{};
+  const CUresult result = driver().cuStreamIsCapturing(stream, &status);
+  return result != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
 CapturedGraph capture(CUstream stream, const std::function<void()>& run) {
   check(driver().cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED), "begin the capture");
   CUgraph graph = nullptr;

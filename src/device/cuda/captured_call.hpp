@@ -16,6 +16,9 @@ struct CapturedGraph {
   std::shared_ptr<void> owner;
 };
 
+//! Is somebody capturing this stream? Where nobody can say, since another stream is being captured: true.
+bool is_being_captured(CUstream stream);
+
 //! Captures what `run` enqueues on the stream. Throws what `run` throws, and DeviceError.
 CapturedGraph capture(CUstream stream, const std::function<void()>& run);
 
