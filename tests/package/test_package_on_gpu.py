@@ -306,6 +306,31 @@ def test_threads_that_are_the_first_to_call(library_graph: ModuleType) -> None:
     assert int(new.norm.num_batches_tracked) == 40
 
 
+def test_random_numbers_of_other_threads_while_graphs_are_captured(library_graph: ModuleType) -> None:
+    given = inputs_of(library_graph)
+    stop = threading.Event()
+    drawn: list[int] = []
+
+    def draw() -> None:
+        with torch.cuda.stream(torch.cuda.Stream()):
+            while not stop.is_set():
+                drawn.append(torch.randn(1000, device="cuda").numel())
+
+    def capture() -> None:
+        try:
+            with torch.no_grad():
+                for _ in range(10):
+                    _, new = pair(library_graph)
+                    for _ in range(3):
+                        new(*given)
+        finally:
+            stop.set()
+
+    works = [draw, capture]
+    in_threads(lambda: works.pop()())
+    assert drawn
+
+
 def test_inside_a_larger_module_with_hooks(affine: ModuleType) -> None:
     original, new = pair(affine)
     seen: list[str] = []
