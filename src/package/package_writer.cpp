@@ -37,8 +37,8 @@ Json interface_of(const Task& task) {
 //! The name of a type that a package cannot rebuild, somewhere in this structure (python/cudal1_bridge/interface.py).
 std::optional<std::string> unknown_type(const Json& structure) {
   if (structure.contains("other")) return structure.at("other").get<std::string>();
-  const Json& content = structure.begin().value();
-  const Json& parts = structure.contains("named") ? content.at("parts") : content;
+  const auto entry = structure.begin();
+  const Json& parts = structure.contains("named") ? entry->at("parts") : *entry;
   if (!parts.is_structured()) return std::nullopt;
   for (const Json& part : parts)
     if (auto found = unknown_type(part)) return found;
