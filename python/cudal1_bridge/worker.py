@@ -80,10 +80,15 @@ class Worker:
         self.draw(0)
 
     def draw(self, seed: int) -> None:
-        self._positional, self._named = self._file.make_inputs(seed, str(self._device))
+        drawn = self._file.make_inputs(seed, str(self._device))
+        self._positional, self._named = tree_map(self._placed, drawn)
+
+    def _placed(self, value: Any) -> Any:
+        """Not all modules leave the choice of the device to PyTorch's default."""
+        return value.to(self._device) if isinstance(value, torch.Tensor) else value
 
     def make(self, variant: Variant) -> float:
-        return self._make(variant, self._file.make_model(0, str(self._device)))
+        return self._make(variant, self._file.make_model(0, str(self._device)).to(self._device))
 
     def make_program(self, folder: Path) -> float:
         sys.path.insert(0, str(folder.resolve().parent))
@@ -197,6 +202,7 @@ def serve(worker: Worker) -> None:
         except Exception as problem:
             said = {"failure": f"{type(problem).__name__}: {first_line(problem)}" if not isinstance(problem, BridgeError) else str(problem)}
         gc.collect()
+        gc.freeze()  # compilers leave millions of objects, which the next collection need not look at
         sys.__stdout__.write(json.dumps(said) + "\n")
         sys.__stdout__.flush()
 

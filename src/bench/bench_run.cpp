@@ -179,14 +179,25 @@ class Run {
     }
   }
 
+  PreparationRequest request_for(const Item& item) const {
+    PreparationRequest request;
+    request.task = item.folder.folder;
+    request.module = item.folder.module;
+    request.program = *item.program;
+    request.device = options_.device;
+    if (options_.device == "vgpu") request.gpu = options_.gpu;
+    request.verify = options_.verify;
+    request.baselines = options_.baselines;
+    request.package = item.package;
+    return request;
+  }
+
   //! Compiles, verifies and packs each program.
   void prepare_all() {
     const int jobs = options_.device == "cuda" ? std::min(options_.jobs, judges_on_one_gpu) : options_.jobs;
     in_parallel("judging", {jobs, bytes_per_judge}, [&](Item& item) -> std::string {
       const auto begin = Clock::now();
-      const Preparation made =
-          run_preparation_process({item.folder.folder, item.folder.module, *item.program, options_.device, options_.gpu,
-                                   options_.verify, options_.baselines, item.package});
+      const Preparation made = run_preparation_process(request_for(item));
       item.nodes = made.nodes;
       item.row.program = made.program;
       item.row.own_kernels = made.own_kernels;
@@ -224,31 +235,39 @@ class Run {
     std::unique_ptr<GpuLock::Guard> shared, guard;
     if (lock) shared = std::make_unique<GpuLock::Guard>(lock->share());
     WorkerPool pool(std::move(jobs), options_.baselines, options_.device, worker_limits(alone));
+    std::jthread ending;
     for (auto some = pool.next(); !some.empty(); some = pool.next()) {
+      if (ending.joinable()) ending.join();
       const WorkerPool::Standstill standstill(pool);
       shared.reset();
       if (lock) guard = std::make_unique<GpuLock::Guard>(lock->alone());
       std::this_thread::sleep_for(device_settles);
-      for (WorkerPool::Ready& ready : some)
-        if (time_one(ready, pool, alone)) again.push_back(ready.task);
+      std::vector<std::unique_ptr<ModuleWorker>> finished;
+      for (WorkerPool::Ready& ready : some) {
+        if (time_one(ready, alone)) again.push_back(ready.task);
+        if (ready.prepared.worker) finished.push_back(std::move(ready.prepared.worker));
+      }
       guard.reset();
+      // A process with gigabytes on the GPU takes its time to end, and must not while another is timed.
+      ending = std::jthread([&pool, workers = std::move(finished)]() mutable {
+        const std::size_t count = workers.size();
+        workers.clear();
+        pool.ended(count);
+      });
       if (lock) shared = std::make_unique<GpuLock::Guard>(lock->share());
     }
     return again;
   }
 
   //! Returns whether to try again, since memory was short.
-  bool time_one(WorkerPool::Ready& ready, WorkerPool& pool, bool alone) {
+  bool time_one(WorkerPool::Ready& ready, bool alone) {
     Item& item = items_[ready.task];
-    const bool has_worker = ready.prepared.worker != nullptr;
     const auto begin = Clock::now();
     try {
-      if (has_worker) time_ways(ready.prepared, options_.timing, random_);
+      if (ready.prepared.worker) time_ways(ready.prepared, options_.timing, random_);
     } catch (const std::exception& problem) {
       ready.error = problem.what();
     }
-    ready.prepared.worker.reset();
-    if (has_worker) pool.ended();
     events_.progress("measuring", ++timed_, items_.size(), item.task->label());
     item.row.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     if (!ready.error.empty() && !alone && says_short_of_memory(ready.error)) return true;

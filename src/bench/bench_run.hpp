@@ -26,7 +26,7 @@ struct BenchOptions {
   std::uint64_t seed = 0;
 };
 
-//! What has happened, for whoever shows progress or keeps results. Called from one thread at a time.
+//! What has happened, for whoever shows progress or keeps results. Called from one thread at a time; may not throw.
 struct BenchEvents {
   std::function<void(const BenchRow&)> row = [](const BenchRow&) {};
   std::function<void(const std::string& phase, std::size_t done, std::size_t of, const std::string& task)> progress =
@@ -34,7 +34,7 @@ struct BenchEvents {
 };
 
 //! One row a task, in their order. Those of `known` that were made from the same things in the same way are taken over.
-//! A task that fails is a row. Throws Error only when nothing can go on (what `row` throws).
+//! A task that fails is a row. Throws Error only when nothing can go on.
 std::vector<BenchRow> run_bench(const std::vector<SuiteTask>& tasks, const BenchOptions& options,
                                 const std::vector<BenchRow>& known, const BenchEvents& events);
 

@@ -14,7 +14,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int untimed_calls = 3;  // memory is taken, graphs are recorded, clocks rise
+constexpr int untimed_rounds = 3;  // memory is taken, graphs are recorded, clocks rise
 constexpr int fewest_rounds = bucket_count;
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
@@ -38,12 +38,12 @@ std::vector<std::string> runnable(const PreparedWorker& prepared) {
   return names;
 }
 
-void warm_up(PreparedWorker& prepared, Random& random) {
+//! Calls every way by itself, to see which of them cannot be timed.
+void leave_out_broken_ways(PreparedWorker& prepared) {
   for (WayTimes& way : prepared.ways) {
     if (!way.why_not.empty()) continue;
     try {
-      prepared.worker->draw_inputs(random.next() >> 1);
-      for (int i = 0; i < untimed_calls; ++i) prepared.worker->time(way.way);
+      prepared.worker->time(way.way);
     } catch (const Error& problem) {
       if (way.way == "eager" || way.way == program_way || !prepared.worker->is_running()) throw;
       way.why_not = problem.what();
@@ -60,6 +60,15 @@ std::vector<ModuleWorker::Round> drawn_rounds(const std::vector<std::string>& na
     rounds.push_back(std::move(round));
   }
   return rounds;
+}
+
+void warm_up(PreparedWorker& prepared, Random& random) {
+  try {
+    prepared.worker->time_rounds(drawn_rounds(runnable(prepared), untimed_rounds, random), 0.0, untimed_rounds);
+  } catch (const Error&) {
+    if (!prepared.worker->is_running()) throw;
+    leave_out_broken_ways(prepared);
+  }
 }
 
 std::vector<double> ratios(const WayTimes& baseline, const WayTimes& program) {

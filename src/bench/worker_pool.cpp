@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/result.hpp"
 #include "suite/task_pool.hpp"
 
 namespace cudal1 {
@@ -83,6 +84,7 @@ void WorkerPool::make(const WorkerJob& job) {
   try {
     {
       const std::lock_guard lock(mutex_);
+      if (closed_) throw Error("it is too late");
       ready.prepared.worker = std::make_unique<ModuleWorker>(job.module, device_, limits_.compile_threads);
       worker = ready.prepared.worker.get();
       making_.insert(worker);

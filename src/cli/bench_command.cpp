@@ -106,6 +106,16 @@ int run_merge(const BenchCommand& command) {
   return report(rows, command, {});
 }
 
+//! A row that cannot be kept is still reported in the end. The first reason is said; then no more is kept.
+void keep(std::optional<ResultsLog>& log, const BenchRow& row) {
+  try {
+    if (log) log->append(row);
+  } catch (const Error& problem) {
+    report_problem(fmt::format("{} (measuring goes on; results are not kept)", problem.what()));
+    log.reset();
+  }
+}
+
 int run_measurement(BenchCommand command) {
   if (command.suite.path.empty()) throw UsageError("which suite? (or --merge DIR…; see --help)");
   choose_baselines(command);
@@ -122,7 +132,7 @@ int run_measurement(BenchCommand command) {
   }
   BenchEvents events;
   events.row = [&](const BenchRow& row) {
-    if (log) log->append(row);
+    keep(log, row);
     if (!row.error.empty()) report_problem(fmt::format("{}: {}: {}", row.label(), row.status, row.error));
   };
   events.progress = [](const std::string& phase, std::size_t done, std::size_t of, const std::string& task) {

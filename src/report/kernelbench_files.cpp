@@ -58,9 +58,14 @@ std::string csv_line(const std::vector<std::string>& cells) {
 
 std::string number(const std::optional<double>& value) { return value ? fmt::format("{:.6g}", *value) : ""; }
 
-void add_speedup(std::vector<std::string>& cells, const std::optional<TimingSummary>& timing) {
+//! The speed-up, its 95% interval, and the 99.9% one.
+void add_speedup(std::vector<std::string>& cells, const BenchRow& row, const std::string& against) {
+  const auto timing = speedup_of(row, against);
   for (const auto part : {&TimingSummary::speedup, &TimingSummary::low, &TimingSummary::high})
     cells.push_back(timing ? fmt::format("{:.5g}", (*timing).*part) : "");
+  const auto interval = cautious_interval(row, against);
+  for (const auto part : {&Interval::low, &Interval::high})
+    cells.push_back(interval ? fmt::format("{:.5g}", (*interval).*part) : "");
 }
 
 std::vector<std::string> csv_heading(const std::vector<std::string>& baselines) {
@@ -70,7 +75,8 @@ std::vector<std::string> csv_heading(const std::vector<std::string>& baselines) 
   std::vector<std::string> against = baselines;
   against.push_back(best_of_all);
   for (const std::string& name : against)
-    for (const char* part : {"speedup", "low", "high"}) cells.push_back(fmt::format("{}_{}", part, name));
+    for (const char* part : {"speedup", "low", "high", "cautious_low", "cautious_high"})
+      cells.push_back(fmt::format("{}_{}", part, name));
   cells.insert(cells.end(), {"best_baseline", "error"});
   return cells;
 }
@@ -92,8 +98,8 @@ std::vector<std::string> csv_cells(const BenchRow& row, const std::vector<std::s
                                  std::to_string(program ? program->device_ms.size() : 0),
                                  number(median_ms(row, program_way))};
   for (const std::string& baseline : baselines) cells.push_back(number(median_ms(row, baseline)));
-  for (const std::string& baseline : baselines) add_speedup(cells, speedup_of(row, baseline));
-  add_speedup(cells, speedup_of(row, best_of_all));
+  for (const std::string& baseline : baselines) add_speedup(cells, row, baseline);
+  add_speedup(cells, row, best_of_all);
   cells.insert(cells.end(), {best_baseline(row).value_or(""), row.error});
   return cells;
 }

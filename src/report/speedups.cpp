@@ -34,7 +34,8 @@ std::vector<std::string> baselines_of(const std::vector<BenchRow>& rows) {
   std::vector<std::string> names;
   for (const BenchRow& row : rows)
     for (const WayTimes& way : row.ways)
-      if (way.way != program_way && std::ranges::find(names, way.way) == names.end()) names.push_back(way.way);
+      if (way.way != program_way && !way.device_ms.empty() && std::ranges::find(names, way.way) == names.end())
+        names.push_back(way.way);
   return names;
 }
 
