@@ -14,7 +14,7 @@ namespace {
 
 BenchRow row(const std::string& name, const std::string& status = "ok") {
   BenchRow made;
-  made.suite = "s";
+  made.suite = std::string("s");
   made.name = name;
   made.level = 1;
   made.status = status;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "report/figures_table.hpp"
 #include "report/speedups.hpp"
 #include "sample_rows.hpp"
