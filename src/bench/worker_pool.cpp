@@ -97,6 +97,7 @@ void WorkerPool::make(const WorkerJob& job) {
   }
   const std::lock_guard lock(mutex_);
   making_.erase(worker);
+  if (worker) worker->resume();  // its answer may have come just before a standstill; from now on it waits by itself
   if (!ready.error.empty()) {
     ready.prepared.worker.reset();
     --alive_;

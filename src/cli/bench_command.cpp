@@ -94,12 +94,18 @@ int report(std::vector<BenchRow> rows, const BenchCommand& command, const std::v
   return std::ranges::any_of(rows, &BenchRow::is_correct) ? 0 : 1;
 }
 
+void make_output_folder(const fs::path& folder) {
+  std::error_code problem;
+  fs::create_directories(folder, problem);
+  if (problem) throw Error(fmt::format("{}: {}", folder.string(), problem.message()));
+}
+
 int run_merge(const BenchCommand& command) {
   if (command.output.empty()) throw UsageError("--merge needs -o, the folder for the merged report");
   std::vector<fs::path> files;
   for (const fs::path& folder : command.merged) files.push_back(folder / "results.jsonl");
   const std::vector<BenchRow> rows = merged_results(files);
-  fs::create_directories(command.output);
+  make_output_folder(command.output);
   std::string text;
   for (const BenchRow& row : rows) text += to_json(row).dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
   write_file_atomically(command.output / "results.jsonl", text);
@@ -126,7 +132,7 @@ int run_measurement(BenchCommand command) {
   std::vector<BenchRow> known;
   std::optional<ResultsLog> log;
   if (!command.output.empty()) {
-    fs::create_directories(command.output);
+    make_output_folder(command.output);
     known = read_results(command.output / "results.jsonl");
     log.emplace(command.output / "results.jsonl");
   }

@@ -33,7 +33,7 @@ module 'my suite/level1/2_Sum.py' 'return x.sum(dim=1)' 'torch.rand(64, 64)'
 module 'my suite/level1/3_raises.py' 'return x' 'int("three")'
 printf 'class Model(:\n' >'my suite/level1/4_syntax.py'
 
-expect 'predicted' 0 "$cudal1" bench 'my suite' --device vgpu -o out --jobs 2
+expect 'predicted' 0 "$cudal1" bench 'my suite' --device vgpu -o first --jobs 2
 said out '^level 1 +eager +4 +2 '
 said out '^level 1 +best +4 +2 '
 said out '^library ops only +eager +2 +2 '
@@ -42,12 +42,12 @@ said out 'times of 2 tasks are predicted by a model, not measured'
 said out 'not run for 2 tasks: compile: not predicted'
 said err '^cudal1: level1/3_raises: no_task: .*3_raises.py:5: get_inputs raises ValueError'
 said err '^cudal1: level1/4_syntax: no_task: .*4_syntax.py:1: invalid syntax'
-lines out/results.jsonl 4
-for file in results.csv eval_results.json report.md speedups_level_1.svg; do [[ -s out/$file ]] || fail "no $file"; done
+lines first/results.jsonl 4
+for file in results.csv eval_results.json report.md speedups_level_1.svg; do [[ -s first/$file ]] || fail "no $file"; done
 
 # What is there is not done again; what failed is.
-expect 'a second call goes on from there' 0 "$cudal1" bench 'my suite' --device vgpu -o out --jobs 2
-lines out/results.jsonl 6
+expect 'a second call goes on from there' 0 "$cudal1" bench 'my suite' --device vgpu -o first --jobs 2
+lines first/results.jsonl 6
 said out '^level 1 +eager +4 +2 '
 
 # A program with a kernel of its own, one that is wrong, one task without any.
@@ -91,6 +91,9 @@ expect 'an empty suite' 1 "$cudal1" bench empty --device vgpu
 said err '^cudal1: empty: there is no task in it$'
 expect 'no suite' 2 "$cudal1" bench
 expect 'merging to nowhere' 2 "$cudal1" bench --merge share1
+touch file
+expect 'no folder' 1 "$cudal1" bench 'my suite' --device vgpu -o file
+said err '^cudal1: file: Not a directory'
 expect 'nothing to merge' 1 "$cudal1" bench --merge nowhere -o merged2
 expect 'a wrong baseline' 2 "$cudal1" bench 'my suite' --baselines eager,magic
 expect 'no programs' 1 "$cudal1" bench 'my suite' --device vgpu --programs empty

@@ -1,5 +1,6 @@
 #include "bench/worker_pool.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <set>
 
@@ -49,6 +50,24 @@ TEST_F(WorkerPoolTest, NothingIsMadeDuringAStandstill) {
   const auto some = pool.next();
   ASSERT_EQ(some.size(), 1u);
   EXPECT_EQ(some[0].error, "");
+}
+
+TEST_F(WorkerPoolTest, WhoeverIsReadyAnswersThoughItWasStopped) {
+  std::vector<WorkerJob> jobs;
+  for (std::size_t i = 0; i < 3; ++i) jobs.push_back({i, module("m" + std::to_string(i), "return x"), {}});
+  WorkerPool pool(jobs, {"eager"}, "cpu", {.at_once = 3, .alive = 3});
+  std::jthread stopping([&](std::stop_token stop) {
+    while (!stop.stop_requested()) {
+      const WorkerPool::Standstill standstill(pool);
+      std::this_thread::sleep_for(std::chrono::milliseconds(3));
+    }
+  });
+  std::vector<WorkerPool::Ready> all;
+  for (auto some = pool.next(); !some.empty(); some = pool.next()) std::ranges::move(some, std::back_inserter(all));
+  stopping.request_stop();
+  stopping.join();
+  ASSERT_EQ(all.size(), 3u);
+  for (auto& ready : all) EXPECT_GT(ready.prepared.worker->time("eager").device_ms, 0.0);
 }
 
 TEST_F(WorkerPoolTest, MayGoBeforeItIsDone) {
