@@ -56,6 +56,17 @@ std::vector<BenchRow> values_of(const std::map<RowIdentity, BenchRow>& rows) {
   return values;
 }
 
+void require_one_device(const std::vector<BenchRow>& rows) {
+  const BenchRow* first = nullptr;
+  for (const BenchRow& row : rows) {
+    if (row.ways.empty()) continue;  // nothing was timed
+    if (first && first->device != row.device)
+      throw Error(fmt::format("these are results of different devices: {} on {}, {} on {}", first->label(),
+                              first->device, row.label(), row.device));
+    first = &row;
+  }
+}
+
 bool ends_within_a_line(const fs::path& file) {
   const std::string text = read_file(file);
   return !text.empty() && text.back() != '\n';
@@ -72,7 +83,9 @@ std::vector<BenchRow> read_results(const fs::path& file) {
 std::vector<BenchRow> merged_results(const std::vector<fs::path>& files) {
   std::map<RowIdentity, BenchRow> rows;
   for (const fs::path& file : files) read_into(rows, file);
-  return values_of(rows);
+  std::vector<BenchRow> merged = values_of(rows);
+  if (files.size() > 1) require_one_device(merged);
+  return merged;
 }
 
 ResultsLog::ResultsLog(const fs::path& file)

@@ -16,7 +16,8 @@ namespace cudal1 {
 //! no file. Throws Error when it is no such file.
 std::vector<BenchRow> read_results(const std::filesystem::path& file);
 
-//! Rows of several files; the later file wins.
+//! Rows of several files; the later file wins. Throws Error where they are of different devices: their times do not
+//! belong in one table.
 std::vector<BenchRow> merged_results(const std::vector<std::filesystem::path>& files);
 
 //! Safe from many threads.

@@ -18,7 +18,7 @@ using nlohmann::json;
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds longest_start{300}, longest_making{1800}, longest_call{300}, longest_measurement{1800};
+constexpr std::chrono::seconds longest_start{300}, longest_making{1800}, longest_call{300}, longest_measurement{600};
 constexpr std::size_t max_answer_bytes = std::size_t{1} << 20;
 
 void send_all(int socket, const std::string& bytes) {

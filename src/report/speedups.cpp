@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace cudal1 {
 namespace {
@@ -26,6 +27,22 @@ Interval widened(std::vector<double> values, double deviations) {
   const auto low = static_cast<std::size_t>(std::floor(std::max(0.0, 0.5 * n - reach)));
   const auto high = static_cast<std::size_t>(std::ceil(std::min(n - 1.0, 0.5 * n + reach)));
   return {values[low], values[high]};
+}
+
+//! 0.9995 quantile of Student's t by degrees of freedom.
+double student_t(std::size_t freedom) {
+  constexpr double quantiles[] = {0.0, 636.6, 31.60, 12.92, 8.610, 6.869, 5.959};
+  return freedom < std::size(quantiles) ? quantiles[freedom] : quantiles[std::size(quantiles) - 1];
+}
+
+//! Half the 99.9% interval of the mean of what differs from bucket to bucket, as the judge takes its 95% one.
+double half_interval_between(const std::vector<double>& buckets) {
+  if (buckets.size() < 2) return 0.0;
+  double mean = 0.0, squares = 0.0;
+  const double count = static_cast<double>(buckets.size());
+  for (const double value : buckets) mean += value / count;
+  for (const double value : buckets) squares += (value - mean) * (value - mean);
+  return student_t(buckets.size() - 1) * std::sqrt(squares / count / (count - 1.0));
 }
 
 }  // namespace
@@ -64,16 +81,15 @@ std::optional<TimingSummary> speedup_of(const BenchRow& row, const std::string& 
 }
 
 std::optional<Interval> cautious_interval(const BenchRow& row, const std::string& against) {
-  constexpr double normal_deviations = 3.291;   // 99.9% of a normal distribution
-  constexpr double student_over_normal = 2.44;  // 5.959 for seven buckets, over the 2.447 of the 95% interval
+  constexpr double normal_deviations = 3.291;  // 99.9% of a normal distribution
   const std::vector<TimedPair> pairs = pairs_against(row, against);
   if (pairs.empty()) return std::nullopt;
   std::vector<double> ratios;
   for (const TimedPair& pair : pairs) ratios.push_back(pair.ratio());
   const TimingSummary summary = summarize(consecutive_buckets(pairs), TimingProtocol::standard);
   const Interval within = widened(ratios, normal_deviations);
-  return Interval{std::min(within.low, summary.speedup - student_over_normal * (summary.speedup - summary.low)),
-                  std::max(within.high, summary.speedup + student_over_normal * (summary.high - summary.speedup))};
+  const double between = half_interval_between(summary.bucket_values);
+  return Interval{std::min(within.low, summary.speedup - between), std::max(within.high, summary.speedup + between)};
 }
 
 }  // namespace cudal1

@@ -78,6 +78,16 @@ TEST_F(ResultsLogTest, MergingTakesTheLaterFile) {
   EXPECT_THROW(merged_results({file_, folder_.path() / "nowhere"}), Error);
 }
 
+TEST_F(ResultsLogTest, ResultsOfDifferentDevicesAreNotMerged) {
+  const auto other = folder_.path() / "other.jsonl";
+  BenchRow here = row("a"), there = row("b");
+  here.device = std::string("one GPU");
+  there.device = std::string("another");
+  ResultsLog(file_).append(here);
+  ResultsLog(other).append(there);
+  EXPECT_THROW(merged_results({file_, other}), Error);
+}
+
 TEST(BenchRowTest, WhatFailedIsTriedAgainAndVerdictsStand) {
   EXPECT_TRUE(is_final(row("a")));
   EXPECT_TRUE(is_final(row("a", "wrong_result")));

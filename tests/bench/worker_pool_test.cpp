@@ -1,5 +1,7 @@
 #include "bench/worker_pool.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <set>
@@ -34,9 +36,10 @@ TEST_F(WorkerPoolTest, EveryTaskComesOnceAndACrashIsOneOfThem) {
 TEST_F(WorkerPoolTest, NothingIsMadeDuringAStandstill) {
   // Each call leaves a mark; the second module calls for as long as it may.
   const std::string marks = (folder_.path() / "marks").string();
-  const std::string busy = "import time; end = time.time() + 4\n        while time.time() < end: open('" + marks +
-                           "', 'a').write('x')\n"
-                           "        return x";
+  const std::string busy = fmt::format(
+      "import time; end = time.time() + 4\n        while time.time() < end: open('{}', 'a').write('x')\n        return "
+      "x",
+      marks);
   WorkerPool pool({{0, module("busy", busy), {}}}, {"eager"}, "cpu", {.at_once = 1, .alive = 1});
   std::error_code none;
   while (!std::filesystem::exists(marks, none)) std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -54,11 +57,14 @@ TEST_F(WorkerPoolTest, NothingIsMadeDuringAStandstill) {
 
 TEST_F(WorkerPoolTest, WhoeverIsReadyAnswersThoughItWasStopped) {
   std::vector<WorkerJob> jobs;
-  for (std::size_t i = 0; i < 3; ++i) jobs.push_back({i, module("m" + std::to_string(i), "return x"), {}});
+  for (std::size_t i = 0; i < 3; ++i) jobs.push_back({i, module(fmt::format("m{}", i), "return x"), {}});
   WorkerPool pool(jobs, {"eager"}, "cpu", {.at_once = 3, .alive = 3});
   std::jthread stopping([&](std::stop_token stop) {
     while (!stop.stop_requested()) {
-      const WorkerPool::Standstill standstill(pool);
+      {
+        const WorkerPool::Standstill standstill(pool);
+        std::this_thread::sleep_for(std::chrono::milliseconds(3));
+      }
       std::this_thread::sleep_for(std::chrono::milliseconds(3));
     }
   });
