@@ -3,7 +3,7 @@
 #   bench/pytorch.sh --smoke                        three small modules of tests/bench, every baseline; prints what fails
 #   bench/pytorch.sh SUITE.jsonl [options of cudal1 bench: --suite paper, --split 1/3 …]
 # The second writes bench/results/pytorch.json. Shares that were measured before, of the same commit, count as well: the
-# suite's time is the sum of all of them.
+# suite's time is the sum of all of them. Caches are empty at the start of each.
 set -euo pipefail
 arguments=("$@")
 suite=${1:?usage: bench/pytorch.sh --smoke | SUITE [options of cudal1 bench]}
@@ -38,11 +38,14 @@ if [[ $suite == --smoke ]]; then
   exit
 fi
 share=$records/$(printf '%s' "${arguments[*]:1}" | tr -c '[:alnum:]' _)
-mkdir -p "$share"
+rm -rf "$share"  # nothing is taken over, and nothing compiled or exported before counts
+mkdir -p "$share/cache"
+export CUDAL1_CACHE_DIR=$PWD/$share/cache
 begin=$(date +%s.%N)
 ./cudal1 bench "$suite" -o "$share" "${arguments[@]:1}" || echo "bench ended with exit code $?"
 end=$(date +%s.%N)
 "$CUDAL1_PYTHON" -c "print($end - $begin)" >"$share/seconds"
+rm -rf "$share/cache"
 shares=("$records"/*/seconds)
 ./cudal1 bench --merge "${shares[@]%/seconds}" -o "$records/merged" >"$records/table"
 cat "$records/table"

@@ -41,6 +41,7 @@ ModuleWorker::ModuleWorker(const fs::path& module, const std::string& device, in
   const UniqueFd messages(
       ::open((scratch_.path() / "messages").c_str(), O_CREAT | O_RDWR | O_APPEND | O_CLOEXEC, 0600));
   ChildOptions options = bridge_child("cudal1_bridge.worker", {fs::absolute(module).string(), "--device", device});
+  options.environment.emplace_back("TORCHINDUCTOR_CACHE_DIR", (cache_directory() / "inductor").string());
   if (compile_threads > 0)
     options.environment.emplace_back("TORCHINDUCTOR_COMPILE_THREADS", std::to_string(compile_threads));
   options.descriptors = {{theirs.get(), 0}, {theirs.get(), 1}, {messages.get(), 2}};
