@@ -33,7 +33,7 @@ def main(arguments: list[str] | None = None) -> int:
         run = EagerRun(file, json.loads((options.task / "graph.json").read_text()), torch.device(options.device))
         run.load_weights(options.task / "weights.safetensors")
         save_tensors(run(load_tensors(options.inputs)), options.output)
-    except BridgeError as problem:
+    except (BridgeError, TypeError) as problem:  # a result may be of a type that files do not know
         print(f"cudal1: {with_place(problem, options.module.resolve())}", file=sys.stderr)
         return 1
     return 0

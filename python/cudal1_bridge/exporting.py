@@ -83,7 +83,9 @@ def export_task(file: ModuleFile, name: str, seed: int) -> ExportedTask:
         input_graph=input_graph,
         tensors=_contents(file, exported.program, lowered, seed),
         fresh_tensors=_contents(file, exported.program, lowered, seed + 1),
-        interface=describe_interface(exported.positional, exported.named, exported.program, file.init_arguments()),
+        interface=describe_interface(
+            exported.positional, exported.named, exported.program, file.init_arguments(), file.module
+        ),
         constants=_constants(exported.program, lowered),
     )
 

@@ -9,8 +9,6 @@ from pathlib import Path
 
 import torch
 
-from .errors import BridgeError
-
 _dtype_names = {
     torch.float64: "F64",
     torch.float32: "F32",
@@ -54,7 +52,7 @@ def _header(tensors: dict[str, torch.Tensor]) -> bytes:
     described, offset = {}, 0
     for key, tensor in tensors.items():
         if tensor.dtype not in _dtype_names:
-            raise BridgeError(f"{key} holds {tensor.dtype}, which a task cannot have")
+            raise TypeError(f"{key} holds {tensor.dtype}, which a task cannot have")
         end = offset + _size(tensor)
         described[key] = {"dtype": _dtype_names[tensor.dtype], "shape": list(tensor.shape), "data_offsets": [offset, end]}
         offset = end

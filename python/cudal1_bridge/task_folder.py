@@ -8,8 +8,6 @@ import shutil
 import tempfile
 from pathlib import Path
 
-import torch
-
 from .errors import BridgeError, first_line
 from .exporting import ExportedTask
 from .safetensors_file import save_tensors
@@ -25,9 +23,10 @@ def write_task(task: ExportedTask, folder: Path, imports: list[Path]) -> None:
         (made / "source.py").write_text(task.source, encoding="utf-8")
         hashes = {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in imports}
         (made / "imports.json").write_text(json.dumps(hashes), encoding="utf-8")
-        (made / "interface.json").write_text(json.dumps(task.interface), encoding="utf-8")
+        interface = task.interface | {"constants": sorted(task.constants)}
+        (made / "interface.json").write_text(json.dumps(interface), encoding="utf-8")
         if task.constants:
-            torch.save({name: tensor.contiguous().clone() for name, tensor in task.constants.items()}, made / "constants.pt")
+            save_tensors(task.constants, made / "constants.safetensors")
         if task.tensors:
             save_tensors(task.tensors, made / "weights.safetensors")
             save_tensors(task.fresh_tensors, made / "fresh_weights.safetensors")
@@ -35,6 +34,8 @@ def write_task(task: ExportedTask, folder: Path, imports: list[Path]) -> None:
         made.rename(folder)
     except OSError as problem:
         raise BridgeError(f"{folder}: {first_line(problem)}") from problem
+    except TypeError as problem:
+        raise BridgeError(first_line(problem)) from problem
     finally:
         shutil.rmtree(made, ignore_errors=True)
 

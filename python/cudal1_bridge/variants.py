@@ -34,7 +34,8 @@ def _eager(model: torch.nn.Module, positional: list[Any], named: dict[str, Any])
 
 def _compiled(mode: str | None) -> Callable[[torch.nn.Module, list[Any], dict[str, Any]], Call]:
     def make(model: torch.nn.Module, positional: list[Any], named: dict[str, Any]) -> Call:
-        torch._dynamo.reset()
+        # No torch._dynamo.reset(): it would throw away what another way has compiled. Ways differ in their mode, so none
+        # runs what was compiled for another.
         call = torch.compile(model, mode=mode)
         for _ in range(3):  # the first compiles, and reduce-overhead records its graph in the next
             call(*positional, **named)

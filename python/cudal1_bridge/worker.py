@@ -8,6 +8,11 @@ to standard input and read one back for each.
     {"do": "package", "folder": "…"}             {"seconds": 0.2}      the way "program": an exported package's ModelNew
     {"do": "inputs", "seed": 7}                  {}                    what calls are made on from now on
     {"do": "time", "variant": "eager"}           {"device_ms": 0.11, "host_ms": 0.13}
+    {"do": "rounds", "rounds": [{"seed": 8, "order": ["compile", "eager"]}, …], "seconds": 1.5, "least": 7}
+                                                 {"times": [{"eager": [0.11, 0.13], "compile": [0.09, 0.1]}, …]}
+                                                 new inputs a round, every way once in the order given; device and host
+                                                 ms; fewer rounds than asked for, but not than "least", once the time is up
+    {"do": "memory"}                             {"free_bytes": 123}   of the device
     {"do": "compare", "variant": "compile"}      {"error": 1e-7, "scale": 3.2}   with eager, on these inputs
 
 What goes wrong is {"failure": "one line"}; the worker stays. Each way has a model of its own, all with the weights of
@@ -20,6 +25,7 @@ import argparse
 import gc
 import importlib
 import json
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -74,10 +80,15 @@ class Worker:
         self.draw(0)
 
     def draw(self, seed: int) -> None:
-        self._positional, self._named = self._file.make_inputs(seed, str(self._device))
+        drawn = self._file.make_inputs(seed, str(self._device))
+        self._positional, self._named = tree_map(self._placed, drawn)
+
+    def _placed(self, value: Any) -> Any:
+        """Not all modules leave the choice of the device to PyTorch's default."""
+        return value.to(self._device) if isinstance(value, torch.Tensor) else value
 
     def make(self, variant: Variant) -> float:
-        return self._make(variant, self._file.make_model(0, str(self._device)))
+        return self._make(variant, self._file.make_model(0, str(self._device)).to(self._device))
 
     def make_program(self, folder: Path) -> float:
         sys.path.insert(0, str(folder.resolve().parent))
@@ -87,7 +98,8 @@ class Worker:
             sys.path.pop(0)
         arguments = self._file.init_arguments()
         torch.manual_seed(0)
-        model = package.ModelNew(**arguments) if isinstance(arguments, dict) else package.ModelNew(*arguments)
+        with torch.device(self._device):  # as the module's own constructor; on the processor large ones take long
+            model = package.ModelNew(**arguments) if isinstance(arguments, dict) else package.ModelNew(*arguments)
         seconds = self._make(Variant(PROGRAM, lambda model, positional, named: model), model.to(self._device))
         if package.why_not(model):
             del self._made[PROGRAM]
@@ -103,6 +115,8 @@ class Worker:
             call = variant.make(model, self._positional, self._named)
             call(*self._positional, **self._named)
         self._synchronize()
+        if self._device.type == "cuda":
+            torch.cuda.empty_cache()  # others make theirs at the same time
         self._made[variant.name] = (variant, call)
         return time.perf_counter() - begin
 
@@ -111,6 +125,23 @@ class Worker:
         positional, named = tree_map(_fresh, (self._positional, self._named))
         with torch.no_grad(), variant.flags():
             return self._clock.time(lambda: call(*positional, **named))
+
+    def rounds(self, rounds: list[dict[str, Any]], seconds: float, least: int) -> list[dict[str, list[float]]]:
+        """Many timed calls in one request: a conversation about each of them would take longer than they do."""
+        end = time.perf_counter() + seconds
+        done: list[dict[str, list[float]]] = []
+        for wanted in rounds:
+            if len(done) >= least and time.perf_counter() >= end:
+                break
+            self.draw(wanted["seed"])
+            timed = {name: self.time(name) for name in wanted["order"]}
+            done.append({name: [times["device_ms"], times["host_ms"]] for name, times in timed.items()})
+        return done
+
+    def free_bytes(self) -> int:
+        if self._device.type == "cuda":
+            return torch.cuda.mem_get_info()[0]
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
     def compare(self, name: str) -> dict[str, float]:
         wanted, given = (self._results(way) for way in ("eager", name))
@@ -154,6 +185,10 @@ def answer(worker: Worker, request: dict[str, Any]) -> dict[str, Any]:
             return {}
         case {"do": "time", "variant": name}:
             return worker.time(name)
+        case {"do": "rounds", "rounds": rounds, "seconds": seconds, "least": least}:
+            return {"times": worker.rounds(rounds, seconds, least)}
+        case {"do": "memory"}:
+            return {"free_bytes": worker.free_bytes()}
         case {"do": "compare", "variant": name}:
             return worker.compare(name)
     raise BridgeError(f"cannot do {json.dumps(request)}")
@@ -167,6 +202,7 @@ def serve(worker: Worker) -> None:
         except Exception as problem:
             said = {"failure": f"{type(problem).__name__}: {first_line(problem)}" if not isinstance(problem, BridgeError) else str(problem)}
         gc.collect()
+        gc.freeze()  # compilers leave millions of objects, which the next collection need not look at
         sys.__stdout__.write(json.dumps(said) + "\n")
         sys.__stdout__.flush()
 

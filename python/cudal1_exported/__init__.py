@@ -6,6 +6,6 @@ did not fit, and a warning comes once a reason. Weights may change at any time: 
 after edits through `.data`, which need `module.refresh()`.
 """
 
-from .model import ModelNew, why_not
+from .model import ModelNew, save_weights, why_not
 
-__all__ = ["ModelNew", "why_not"]
+__all__ = ["ModelNew", "save_weights", "why_not"]

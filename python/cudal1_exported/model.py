@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import inspect
 import json
@@ -12,6 +13,9 @@ from types import ModuleType
 from typing import Any
 
 import torch
+from torch.nn.modules import module as _torch_module
+
+from .safetensors_file import load_tensors, save_tensors
 
 _folder = Path(__file__).resolve().parent
 _package = json.loads((_folder / "package.json").read_text(encoding="utf-8"))
@@ -62,11 +66,14 @@ class ModelNew(_original.Model):  # type: ignore[name-defined,misc]
         self._cudal1_refusal = reason
         self._cudal1 = _bind(self)
 
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         result = self._cudal1(*args, **kwargs)
-        if result is NotImplemented:
-            return _fall_back(self, args, kwargs)
-        return result
+        # Where there are hooks, and where a call does not fit, it goes the usual way.
+        return super().__call__(*args, **kwargs) if result is NotImplemented else result
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        result = self._cudal1.run(*args, **kwargs)
+        return _fall_back(self, args, kwargs) if result is NotImplemented else result
 
     def refresh(self) -> None:
         """Reads weights and attributes anew: after edits through `.data`, which nobody can notice."""
@@ -81,35 +88,75 @@ class ModelNew(_original.Model):  # type: ignore[name-defined,misc]
 
     def _replicate_for_data_parallel(self) -> Any:
         replica = super()._replicate_for_data_parallel()
-        replica._cudal1 = lambda *args, **kwargs: NotImplemented  # its parameters are no parameters
+        replica._cudal1 = _Never("it is a replica, whose parameters are no parameters")
         return replica
 
 
 def why_not(module: ModelNew) -> str:
     """What the last call did not fit; empty if it ran the program."""
-    return module._cudal1_refusal or getattr(module._cudal1, "reason", "")
+    return str(module._cudal1.reason)
+
+
+def save_weights(module: ModelNew, path: str | Path) -> None:
+    """Writes what the program reads as safetensors: the weights file of cpp/cudal1_model.hpp."""
+    tensors = dict(module.state_dict(keep_vars=True))
+    for program in _package["programs"]:
+        constants = _constants(program)
+        for leaf in program["weights"] + program["states"]:
+            holder, key = _holder_of(module, leaf["name"], constants)
+            if holder is not constants:
+                tensors[leaf["name"]] = holder[key]
+    save_tensors(tensors, Path(path))
+
+
+class _Never:
+    """In place of a native call: nothing fits."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return NotImplemented
+
+    run = __call__
 
 
 def _bind(module: ModelNew) -> Any:
     if module._cudal1_refusal:
-        return lambda *args, **kwargs: NotImplemented
+        return _Never(module._cudal1_refusal)
     assert _native is not None
-    constants = _constants()
     return _native.Call(
         str(_folder),
-        [_holder_of(module, leaf["name"], constants) for leaf in _package["weights"]],
-        [_holder_of(module, leaf["name"], constants) for leaf in _package["states"]],
+        [_holders(module, program) for program in _package["programs"]],
         [(vars(part), key, value) for part, key, value in _expectations(module)],
+        _hooks(module),
         _flatten,
         _rebuild,
     )
+
+
+_Holder = tuple[dict[str, Any], str]
+
+
+def _holders(module: ModelNew, program: dict[str, Any]) -> tuple[list[_Holder], list[_Holder]]:
+    constants = _constants(program)
+    weights, states = (
+        [_holder_of(module, leaf["name"], constants) for leaf in program[kind]] for kind in ("weights", "states")
+    )
+    return weights, states
+
+
+def _hooks(module: torch.nn.Module) -> list[dict[int, Any]]:
+    """The dictionaries at which torch.nn.Module looks before it calls `forward`."""
+    names = [f"{prefix}_{kind}" for prefix in ("_forward", "_backward") for kind in ("hooks", "pre_hooks")]
+    return [getattr(module, name) for name in names] + [getattr(_torch_module, f"_global{name}") for name in names]
 
 
 def _fall_back(module: ModelNew, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     reason = why_not(module)
     if reason not in _warned:
         _warned.add(reason)
-        warnings.warn(f"{_package['task']}: runs as the original does, since {reason}", stacklevel=3)
+        warnings.warn(f"{_package['task']}: runs as the original does, since {reason}", stacklevel=6)  # the line that calls the module
     return super(ModelNew, module).forward(*args, **kwargs)
 
 
@@ -156,9 +203,17 @@ def _comparable(value: Any) -> Any:
 def _plain_attributes(module: torch.nn.Module) -> dict[str, dict[str, Any]]:
     """Numbers, strings and tuples of them, `training` among them, by the path of their module."""
     return {
-        path: {key: value for key, value in vars(part).items() if not key.startswith("_cudal1") and _is_plain(value)}
+        path: {key: value for key, value in vars(part).items() if _counts(key) and _is_plain(value)}
         for path, part in module.named_modules()
     }
+
+
+_own_of_torch = vars(torch.nn.Module()).keys() - {"training"}
+
+
+def _counts(attribute: str) -> bool:
+    """Is it of the user's module, and not ours or torch's own?"""
+    return not attribute.startswith("_cudal1") and attribute not in _own_of_torch
 
 
 def _is_plain(value: Any) -> bool:
@@ -177,12 +232,12 @@ def _expectations(module: ModelNew) -> list[tuple[torch.nn.Module, str, Any]]:
     ]
 
 
-def _constants() -> dict[str, torch.Tensor]:
-    path = _folder / "constants.pt"
-    return torch.load(path, weights_only=True) if path.exists() else {}
+def _constants(program: dict[str, Any]) -> dict[str, torch.Tensor]:
+    path = _folder / program["folder"] / "constants.safetensors"
+    return load_tensors(path) if path.exists() else {}
 
 
-def _holder_of(module: torch.nn.Module, path: str, constants: dict[str, torch.Tensor]) -> tuple[dict[str, Any], str]:
+def _holder_of(module: torch.nn.Module, path: str, constants: dict[str, torch.Tensor]) -> _Holder:
     """The dictionary and the key under which a weight is found at every call."""
     *owners, key = path.split(".")
     try:
@@ -228,7 +283,9 @@ def _collect(value: Any, structure: dict[str, Any], tensors: list[torch.Tensor])
         return isinstance(value, dict) and list(value) == list(content) and all(
             _collect(value[key], part, tensors) for key, part in content.items()
         )
-    if kind in ("tuple", "list"):
+    if kind == "named":
+        content = content["parts"]
+    if kind in ("tuple", "list", "named"):
         return isinstance(value, (tuple, list)) and len(value) == len(content) and all(
             _collect(part, wanted, tensors) for part, wanted in zip(value, content)
         )
@@ -245,5 +302,15 @@ def _rebuilt(structure: dict[str, Any], tensors: tuple[torch.Tensor, ...]) -> An
         return tensors[content]
     if kind == "dict":
         return {key: _rebuilt(part, tensors) for key, part in content.items()}
+    if kind == "value":
+        return content
+    if kind == "named":
+        made = [_rebuilt(part, tensors) for part in content["parts"]]
+        return _named_tuple(content)(*made) if not content["module"] else _named_tuple(content)(made)
     parts = [_rebuilt(part, tensors) for part in content]
     return tuple(parts) if kind == "tuple" else parts
+
+
+def _named_tuple(content: dict[str, Any]) -> Any:
+    home = importlib.import_module(content["module"]) if content["module"] else _original
+    return getattr(home, content["type"])

@@ -28,9 +28,10 @@ def _collect(structure: dict[str, Any], value: Any, found: dict[int, torch.Tenso
     if "tensor" in structure:
         found[structure["tensor"]] = _plain(value)
         return
-    parts: Any = structure.get("tuple", structure.get("list"))
+    parts: Any = structure.get("tuple", structure.get("list", structure.get("named", {}).get("parts")))
     if parts is not None:
-        if type(value) not in (tuple, list) or len(value) != len(parts):
+        is_sequence = isinstance(value, tuple) if "named" in structure else type(value) in (tuple, list)
+        if not is_sequence or len(value) != len(parts):
             raise SolutionFailure("wrong_result", f"forward returns {_describe(value)}, the reference {len(parts)} values")
         for part, element in zip(parts, value):
             _collect(part, element, found)

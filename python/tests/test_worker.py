@@ -64,6 +64,56 @@ def test_times_and_compares_the_ways_that_were_made(conversation: Conversation) 
         assert difference["error"] <= 1e-5 * difference["scale"]
 
 
+def test_rounds_time_every_way_on_the_same_new_inputs(module_file: Callable[[str], Path]) -> None:
+    body = """
+    class Model(nn.Module):
+        seen = []
+        def forward(self, x):
+            Model.seen.append((x.data_ptr(), x.clone()))
+            return x + 1
+    def get_inputs(): return [torch.rand(1000)]
+    """
+    file = load_module_file(module_file(body))
+    worker = Worker(file, torch.device("cpu"))
+    for name in ("eager", "cudnn-benchmark"):
+        worker.make(VARIANTS[name])
+    file.module.Model.seen.clear()
+    rounds = [{"seed": seed, "order": ["cudnn-benchmark", "eager"]} for seed in range(4)]
+    times = worker.rounds(rounds, seconds=100.0, least=1)
+    assert [list(round) for round in times] == [["cudnn-benchmark", "eager"]] * 4
+    assert all(ms > 0.0 for round in times for pair in round.values() for ms in pair)
+    values = [x for _, x in file.module.Model.seen]
+    assert len(values) == 8
+    assert torch.equal(values[0], values[1]) and not torch.equal(values[1], values[2])
+
+
+def test_rounds_end_when_the_time_is_up(module_file: Callable[[str], Path]) -> None:
+    worker = Worker(load_module_file(module_file(CONVOLUTION)), torch.device("cpu"))
+    worker.make(VARIANTS["eager"])
+    rounds = [{"seed": seed, "order": ["eager"]} for seed in range(50)]
+    assert len(worker.rounds(rounds, seconds=0.0, least=3)) == 3
+
+
+def test_a_way_keeps_what_it_compiled_when_another_is_made(
+    module_file: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Or the first timed call of `compile` would compile again."""
+    worker = Worker(load_module_file(module_file(CONVOLUTION)), torch.device("cpu"))
+    made: list[str] = []
+
+    def counting(graph: torch.fx.GraphModule, inputs: list[torch.Tensor]) -> Callable[..., Any]:
+        made.append("graph")
+        return graph.forward
+
+    compile_with = torch.compile
+    monkeypatch.setattr(torch, "compile", lambda model, mode=None: compile_with(model, backend=counting))
+    for name in ("compile", "compile-reduce-overhead"):
+        worker.make(VARIANTS[name])
+    count = len(made)
+    worker.time("compile")
+    assert count > 0 and len(made) == count
+
+
 def test_failures_are_answers(conversation: Conversation) -> None:
     assert conversation.ask(do="time", variant="eager") == {"failure": "eager was not made"}
     assert "need a GPU" in conversation.ask(do="make", variant="cuda-graph")["failure"] or torch.cuda.is_available()

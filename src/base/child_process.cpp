@@ -147,6 +147,18 @@ ChildExit ChildProcess::kill() {
   return *exit_;
 }
 
+void ChildProcess::pause() const {
+  if (pid_ > 0) ::kill(-pid_, SIGSTOP);
+}
+
+void ChildProcess::end() const {
+  if (pid_ > 0) ::kill(-pid_, SIGKILL);
+}
+
+void ChildProcess::resume() const {
+  if (pid_ > 0) ::kill(-pid_, SIGCONT);
+}
+
 std::vector<std::pair<std::string, std::string>> minimal_environment() {
   std::vector<std::pair<std::string, std::string>> kept;
   for (char** entry = environ; *entry; ++entry) {

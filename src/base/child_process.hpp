@@ -44,6 +44,10 @@ class ChildProcess {
   bool running();
   std::optional<ChildExit> wait_for(std::chrono::milliseconds limit);
   ChildExit kill();  //!< SIGKILL to the whole group, then reaps
+  //! Of the whole group: it takes no processor time until it may go on.
+  void pause() const;
+  void end() const;  //!< without waiting for it; kill() has still to be called
+  void resume() const;
 
  private:
   pid_t pid_ = -1;

@@ -17,8 +17,10 @@ namespace fs = std::filesystem;
 constexpr std::size_t max_source_bytes = std::size_t{64} << 20;
 constexpr std::uintmax_t max_cache_bytes = std::uintmax_t{20} << 30;
 
-std::string key_of(const fs::path& module, const std::string& source, const fs::path& bridge) {
+std::string key_of(const fs::path& module, const std::string& sizes, const std::string& source,
+                   const fs::path& bridge) {
   Sha256 hash;
+  hash.add_field(sizes);
   hash.add_field(fs::absolute(module).lexically_normal().string()).add_field(source);
   for (const fs::path& file : files_below(bridge / "cudal1_bridge"))
     if (file.extension() == ".py") hash.add_field(read_file(file, max_source_bytes));
@@ -39,12 +41,14 @@ bool imports_are_unchanged(const fs::path& folder) try {
 
 bool is_module_file(const fs::path& path) { return path.extension() == ".py"; }
 
-fs::path task_of_module(const fs::path& module) {
+fs::path task_of_module(const fs::path& module, const std::string& sizes) {
   const std::string source = read_file(module, max_source_bytes);
   const fs::path bridge = bridge_directory();
   const TaskCache cache(cache_directory() / "tasks");
-  return cache.get(key_of(module, source, bridge), imports_are_unchanged, [&](const fs::path& folder) {
-    run_bridge("cudal1_bridge", {fs::absolute(module).string(), "-o", folder.string()}, module.string());
+  return cache.get(key_of(module, sizes, source, bridge), imports_are_unchanged, [&](const fs::path& folder) {
+    std::vector<std::string> arguments{fs::absolute(module).string(), "-o", folder.string()};
+    if (!sizes.empty()) arguments.insert(arguments.end(), {"--sizes", sizes});
+    run_bridge("cudal1_bridge", arguments, module.string());
     cache.shrink_to(max_cache_bytes);  // only when something came in: it looks at every file
   });
 }

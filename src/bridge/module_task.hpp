@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 namespace cudal1 {
 
@@ -9,7 +10,8 @@ namespace cudal1 {
 bool is_module_file(const std::filesystem::path& path);
 
 //! The folder of the module's task. It is made again when the file, what it imports from beside it or the bridge
-//! changed. Runs the user's own Python code. Throws Error: one line with the place in the module.
-std::filesystem::path task_of_module(const std::filesystem::path& module);
+//! changed. `sizes`: others than the file asks for, such as "x=32x128,batch_size=32". Runs the user's own Python code.
+//! Throws Error: one line with the place in the module.
+std::filesystem::path task_of_module(const std::filesystem::path& module, const std::string& sizes = "");
 
 }  // namespace cudal1

@@ -18,7 +18,7 @@ using nlohmann::json;
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds longest_start{300}, longest_making{1800}, longest_call{300};
+constexpr std::chrono::seconds longest_start{300}, longest_making{1800}, longest_call{300}, longest_measurement{600};
 constexpr std::size_t max_answer_bytes = std::size_t{1} << 20;
 
 void send_all(int socket, const std::string& bytes) {
@@ -32,7 +32,8 @@ void send_all(int socket, const std::string& bytes) {
 
 }  // namespace
 
-ModuleWorker::ModuleWorker(const fs::path& module, const std::string& device) : subject_(module.string()) {
+ModuleWorker::ModuleWorker(const fs::path& module, const std::string& device, int compile_threads)
+    : subject_(module.string()) {
   int sockets[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) throw Error("cannot make a socket pair");
   socket_.reset(sockets[0]);
@@ -40,6 +41,9 @@ ModuleWorker::ModuleWorker(const fs::path& module, const std::string& device) : 
   const UniqueFd messages(
       ::open((scratch_.path() / "messages").c_str(), O_CREAT | O_RDWR | O_APPEND | O_CLOEXEC, 0600));
   ChildOptions options = bridge_child("cudal1_bridge.worker", {fs::absolute(module).string(), "--device", device});
+  options.environment.emplace_back("TORCHINDUCTOR_CACHE_DIR", (cache_directory() / "inductor").string());
+  if (compile_threads > 0)
+    options.environment.emplace_back("TORCHINDUCTOR_COMPILE_THREADS", std::to_string(compile_threads));
   options.descriptors = {{theirs.get(), 0}, {theirs.get(), 1}, {messages.get(), 2}};
   child_ = ChildProcess::start(options);
 }
@@ -63,6 +67,23 @@ void ModuleWorker::draw_inputs(std::uint64_t seed) { ask({{"do", "inputs"}, {"se
 ModuleWorker::Times ModuleWorker::time(const std::string& way) {
   const json said = ask({{"do", "time"}, {"variant", way}}, longest_call);
   return {said.at("device_ms").get<double>(), said.at("host_ms").get<double>()};
+}
+
+std::vector<std::map<std::string, ModuleWorker::Times>> ModuleWorker::time_rounds(const std::vector<Round>& rounds,
+                                                                                  double seconds, int least) {
+  json wanted = json::array();
+  for (const Round& round : rounds) wanted.push_back({{"seed", round.seed}, {"order", round.order}});
+  const json said =
+      ask({{"do", "rounds"}, {"rounds", wanted}, {"seconds", seconds}, {"least", least}}, longest_measurement);
+  std::vector<std::map<std::string, Times>> times;
+  for (const json& round : said.at("times"))
+    for (times.emplace_back(); const auto& [way, ms] : round.items())
+      times.back()[way] = {ms.at(0).get<double>(), ms.at(1).get<double>()};
+  return times;
+}
+
+std::uint64_t ModuleWorker::free_device_bytes() {
+  return ask({{"do", "memory"}}, longest_call).at("free_bytes").get<std::uint64_t>();
 }
 
 ModuleWorker::Difference ModuleWorker::compare(const std::string& way) {

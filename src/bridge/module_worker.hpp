@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -18,8 +19,8 @@ namespace cudal1 {
 //! line that says what the worker could not do, or how it ended; after that it is of no use.
 class ModuleWorker {
  public:
-  //! `device`: "cpu" or "cuda".
-  ModuleWorker(const std::filesystem::path& module, const std::string& device);
+  //! `device`: "cpu" or "cuda". `compile_threads`: how many torch.compile may take; 0: as many as PyTorch wants.
+  ModuleWorker(const std::filesystem::path& module, const std::string& device, int compile_threads = 0);
 
   std::vector<std::string> ways();
   //! Returns how long that took, in seconds. Compilers may take minutes.
@@ -33,6 +34,24 @@ class ModuleWorker {
     double device_ms = 0.0, host_ms = 0.0;
   };
   Times time(const std::string& way);
+
+  //! New inputs, on which every way is called once, in this order.
+  struct Round {
+    std::uint64_t seed = 0;
+    std::vector<std::string> order;
+  };
+  //! By way. Stops when the time is up, but not before `least` rounds.
+  std::vector<std::map<std::string, Times>> time_rounds(const std::vector<Round>& rounds, double seconds, int least);
+
+  //! False once it has ended: what it could not do cost it its life.
+  bool is_running() { return child_.running(); }
+  //! Of its device, what nobody has taken; on the processor, of the machine.
+  std::uint64_t free_device_bytes();
+
+  //! Safe from other threads: it takes no processor time until it may go on.
+  void pause() const { child_.pause(); }
+  void resume() const { child_.resume(); }
+  void end() const { child_.end(); }
 
   struct Difference {
     double error = 0.0, scale = 0.0;

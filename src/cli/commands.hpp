@@ -13,6 +13,7 @@ void add_eval_command(CLI::App& app, CommandAction& action);
 void add_expand_command(CLI::App& app, CommandAction& action);
 void add_tasks_command(CLI::App& app, CommandAction& action);
 void add_check_command(CLI::App& app, CommandAction& action);
+void add_bench_command(CLI::App& app, CommandAction& action);
 void add_export_command(CLI::App& app, CommandAction& action);
 void add_doctor_command(CLI::App& app, CommandAction& action);
 

@@ -79,18 +79,20 @@ double best_known(Archive& archive, const std::string& task_hash, const std::str
   return best.empty() ? 0.0 : best.front().evaluation.reward.value_or(0.0);
 }
 
+//! None where it cannot be opened; the reason is then in `why_none`.
+std::unique_ptr<Archive> open_archive(const fs::path& path, std::string& why_none) try {
+  return std::make_unique<Archive>(path.empty() ? data_directory() / "archive.sqlite" : path);
+} catch (const Error& error) {
+  why_none = error.what();
+  return nullptr;
+}
+
 //! A program that prints and asserts is not the one that would be judged: no time is taken and nothing is kept.
 EvalOptions completed(EvalOptions options) {
   if (!options.vgpu.debug) return options;
   options.use_archive = false;
   options.judge.measure_time = false;
   return options;
-}
-
-//! Empty where none is wanted.
-std::unique_ptr<Archive> open_archive(const EvalOptions& options) {
-  if (!options.use_archive) return nullptr;
-  return std::make_unique<Archive>(options.archive.empty() ? data_directory() / "archive.sqlite" : options.archive);
 }
 
 //! Of a folder or a JSONL file, those for this task; a file that was named is judged whatever it is called.
@@ -122,9 +124,10 @@ int run_solution_eval(const EvalOptions& options) {
   const std::vector<SolutionText> solutions = read_solution_arguments(options);
   SolutionDevice device = choose_solution_device(options.device);
   const std::string gpu = device.info.name;
-  const std::unique_ptr<Archive> archive = open_archive(options);
-  SolutionJudge judge(load_solution_task(options.task), std::move(device), options.judge);
   EvalLoop loop;
+  std::unique_ptr<Archive> archive;
+  if (options.use_archive) archive = open_archive(options.archive, loop.why_no_archive);
+  SolutionJudge judge(load_solution_task(options.task), std::move(device), options.judge);
   for (const SolutionText& solution : solutions) loop.programs.push_back(solution.name);
   loop.judge_next = [&, next = std::size_t{0}](double best) mutable {
     const SolutionText& solution = solutions[next++];
@@ -152,7 +155,9 @@ int run_eval(const EvalOptions& options) {
   for (const fs::path& path : options.programs) texts.push_back(read_program(path));
   const auto backend = choose_backend(options.device, options.vgpu);
   const std::string gpu = backend->info().name;
-  const std::unique_ptr<Archive> archive = open_archive(options);
+  EvalLoop loop;
+  std::unique_ptr<Archive> archive;
+  if (options.use_archive) archive = open_archive(options.archive, loop.why_no_archive);
   const Task task = load_task_argument(options.task);
   const auto compile = [&](const std::string& name, const std::string& text) {
     return compile_program(task.graph, *backend, name, text);
@@ -160,7 +165,6 @@ int run_eval(const EvalOptions& options) {
   JudgeOptions judge_options = options.judge;
   judge_options.profile_steps = options.profile_report;
   judge_options.counting_backend = make_counting_backend;
-  EvalLoop loop;
   for (const fs::path& path : options.programs) loop.programs.push_back(path.filename().string());
   CompileQueue queue(compile, options.jobs);  // begins while the reference is made ready
   for (std::size_t i = 0; i < texts.size(); ++i)

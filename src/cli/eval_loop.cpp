@@ -20,20 +20,23 @@ using nlohmann::json;
 //! Does what the archive is asked for, as far as the archive can.
 class ArchiveAttempts {
  public:
+  explicit ArchiveAttempts(const std::string& why_none) : failed_(!why_none.empty()) {
+    if (failed_) report(why_none, "nothing is recorded");
+  }
   template <class Action>
   void attempt(Action action) {
     try {
       action();
     } catch (const std::exception& error) {
-      if (!failed_) report(error.what());
+      if (!failed_) report(error.what(), "not every result is in the archive");
       failed_ = true;
     }
   }
   bool failed() const { return failed_; }
 
  private:
-  static void report(const std::string& error) {
-    report_problem(fmt::format("{} (judging goes on; not every result is in the archive)", one_line(error)));
+  static void report(const std::string& error, const char* consequence) {
+    report_problem(fmt::format("{} (judging goes on; {})", one_line(error), consequence));
   }
   bool failed_ = false;
 };
@@ -57,7 +60,7 @@ void print(const std::vector<Evaluation>& evaluations, const EvalOutput& output)
 }  // namespace
 
 int run_eval_loop(const EvalLoop& loop, const EvalOutput& output) {
-  ArchiveAttempts archive;
+  ArchiveAttempts archive(loop.why_no_archive);
   std::vector<Evaluation> evaluations;
   for (std::size_t i = 0; i < loop.programs.size(); ++i) {
     show_progress(i, loop.programs.size(), loop.programs[i]);

@@ -13,6 +13,7 @@ namespace cudal1 {
 struct EvalLoop {
   std::vector<std::string> programs;                        //!< their names
   std::function<Evaluation(double best_known)> judge_next;  //!< in the order of `programs`
+  std::string why_no_archive;                               //!< where there should be one and it cannot be opened
   // The archive. What these throw costs the record, not the evaluation.
   std::function<double()> best_known = [] { return 0.0; };
   std::function<void(std::size_t program, const Evaluation&)> record = [](std::size_t, const Evaluation&) {};

@@ -60,17 +60,35 @@ void print_plan(const Plan& plan) {
   if (!plan.code.empty()) fmt::print("source\n{}\n", plan.code);
 }
 
+//! The fields that `eval --json` has for such a program.
+nlohmann::json failure_to_json(const std::string& program, const Failure& failure) {
+  nlohmann::json error{{"message", failure.message}};
+  if (failure.at.line > 0) error["line"] = failure.at.line;
+  if (failure.at.column > 0) error["column"] = failure.at.column;
+  if (!failure.details.empty()) error["details"] = failure.details;
+  return {{"program", program}, {"status", to_string(failure.status)}, {"error", error}};
+}
+
+//! Messages quote the program, which may be no UTF-8.
+void print_json(const nlohmann::json& object) {
+  fmt::print("{}\n", object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
 int run_expand(const ExpandOptions& options) {
   const Task task = load_task_argument(options.task);
   const ProgramText program = read_program(options.program);
   const Result<Plan> plan = program.failure ? Result<Plan>(*program.failure) : make_plan(task.graph, program.text);
+  if (!plan && options.as_json) {
+    print_json(failure_to_json(options.program.filename().string(), plan.failure()));
+    return 1;
+  }
   if (!plan) {
     const Failure& failure = plan.failure();
     throw Error(fmt::format("{}:{}:{}: {}: {}", options.program.string(), failure.at.line, failure.at.column,
                             to_string(failure.status), failure.message));
   }
   if (options.as_json)
-    fmt::print("{}\n", plan_to_json(plan.value()).dump(2));
+    print_json(plan_to_json(plan.value()));
   else
     print_plan(plan.value());
   return 0;

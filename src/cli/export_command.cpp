@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -9,7 +10,6 @@
 #include "cli/commands.hpp"
 #include "cli/device_choice.hpp"
 #include "cli/program_text.hpp"
-#include "cli/task_argument.hpp"
 #include "compile/nvrtc_compiler.hpp"
 #include "device/cuda/driver.hpp"
 #include "judge/judge.hpp"
@@ -21,8 +21,9 @@ namespace {
 namespace fs = std::filesystem;
 
 struct ExportOptions {
-  fs::path module, program, output, archive;
-  std::vector<std::string> targets;
+  fs::path module, output, archive;
+  std::vector<fs::path> programs;
+  std::vector<std::string> targets, shapes;
   std::string device = "auto";
   bool verify = true;
   bool as_json = false;
@@ -33,13 +34,16 @@ struct ChosenProgram {
   std::string origin;  //!< for the user: where it comes from
 };
 
-//! What was asked for, else the best on record, else nothing but library calls.
-ChosenProgram choose_program(const ExportOptions& options, const Task& task, const std::string& gpu) {
-  if (!options.program.empty()) {
-    ProgramText read = read_program(options.program);
-    if (read.failure) throw Error(fmt::format("{}: {}", options.program.string(), read.failure->message));
-    return {std::move(read.text), options.program.string()};
-  }
+ChosenProgram given_program(const fs::path& file) {
+  ProgramText read = read_program(file);
+  if (read.failure) throw Error(fmt::format("{}: {}", file.string(), read.failure->message));
+  return {std::move(read.text), file.string()};
+}
+
+//! What was asked for, else the best on record, else nothing but library calls. `index`: among the sizes.
+ChosenProgram choose_program(const ExportOptions& options, std::size_t index, const Task& task,
+                             const std::string& gpu) {
+  if (!options.programs.empty()) return given_program(options.programs[options.programs.size() > 1 ? index : 0]);
   const fs::path file = options.archive.empty() ? data_directory() / "archive.sqlite" : options.archive;
   if (fs::exists(file)) {
     Archive archive(file);
@@ -81,34 +85,79 @@ std::map<std::string, CompiledModule> compile_for(const std::vector<std::string>
   return images;
 }
 
-int run_export(const ExportOptions& options) {
-  if (!is_module_file(options.module))
-    throw Error(
-        fmt::format("{} is no PyTorch module (.py), which the package would stand in for", options.module.string()));
-  const Task task = load_task_argument(options.module);
-  const auto backend = choose_backend(options.device, {});
-  const ChosenProgram program = choose_program(options, task, backend->info().name);
+//! The module's own sizes come first, then those that were asked for.
+std::vector<std::string> sizes_of(const ExportOptions& options) {
+  std::vector<std::string> sizes{""};
+  for (const std::string& text : options.shapes)
+    for (std::size_t begin = 0; begin <= text.size();) {
+      const std::size_t end = std::min(text.find(';', begin), text.size());
+      std::string one = text.substr(begin, end - begin);
+      std::erase(one, ' ');
+      if (!one.empty()) sizes.push_back(std::move(one));
+      begin = end + 1;
+    }
+  if (options.programs.size() > 1 && options.programs.size() != sizes.size())
+    throw UsageError(
+        fmt::format("{} programs for {} sets of sizes (the module's own are the first): give one for all, "
+                    "or one for each",
+                    options.programs.size(), sizes.size()));
+  return sizes;
+}
+
+struct ExportedProgram {
+  ProgramContents contents;
+  std::string origin;
+};
+
+ExportedProgram export_program(const ExportOptions& options, Backend& backend, const std::string& sizes,
+                               std::size_t index) {
+  const Task task = load_task_with_metas(task_of_module(options.module, sizes));
+  check_interface(task);
+  const ChosenProgram program = choose_program(options, index, task, backend.info().name);
   const Result<Plan> plan = make_plan(task.graph, program.text);
   if (!plan)
     throw Error(fmt::format("{}:{}:{}: {}", program.origin, plan.failure().at.line, plan.failure().at.column,
                             plan.failure().message));
-  if (options.verify) verify(*backend, task, program);
-  PackageContents contents{task, options.module, plan.value(), program.text,
-                           compile_for(targets_of(options), plan.value())};
-  write_package(contents, options.output);
-  std::vector<std::string> targets;
-  for (const auto& [target, image] : contents.images) targets.push_back(target);
-  if (options.as_json) {
-    const nlohmann::json report{{"package", options.output.string()},
-                                {"task", task.name},
-                                {"program", program.origin},
-                                {"verified", options.verify},
-                                {"targets", targets}};
-    fmt::print("{}\n", report.dump());
-    return 0;
+  if (options.verify) verify(backend, task, program);
+  return {{task, sizes, plan.value(), program.text, compile_for(targets_of(options), plan.value())}, program.origin};
+}
+
+void print_summary(const ExportOptions& options, const std::vector<ExportedProgram>& exported) {
+  for (const ExportedProgram& program : exported) {
+    const std::string& sizes = program.contents.sizes;
+    fmt::print("{}{}: {}{}\n", options.output.string(), sizes.empty() ? "" : fmt::format(" ({})", sizes),
+               program.origin, options.verify ? ", verified" : ", not verified");
   }
-  fmt::print("{}: {}{}\n", options.output.string(), program.origin, options.verify ? ", verified" : ", not verified");
   fmt::print("use it: from {} import ModelNew\n", fs::absolute(options.output).lexically_normal().filename().string());
+}
+
+void print_json(const ExportOptions& options, const std::vector<ExportedProgram>& exported) {
+  nlohmann::json report{{"package", options.output.string()}, {"task", exported.front().contents.task.name},
+                        {"program", exported.front().origin}, {"verified", options.verify},
+                        {"targets", nlohmann::json::array()}, {"sizes", nlohmann::json::array()}};
+  for (const auto& [target, image] : exported.front().contents.images) report["targets"].push_back(target);
+  for (const ExportedProgram& program : exported)
+    report["sizes"].push_back({{"sizes", program.contents.sizes}, {"program", program.origin}});
+  fmt::print("{}\n", report.dump());
+}
+
+int run_export(const ExportOptions& options) {
+  if (!is_module_file(options.module))
+    throw Error(
+        fmt::format("{} is no PyTorch module (.py), which the package would stand in for", options.module.string()));
+  const std::vector<std::string> sizes = sizes_of(options);
+  const auto backend = choose_backend(options.device, {});
+  std::vector<ExportedProgram> exported;
+  PackageContents package{options.module, {}};
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    exported.push_back(export_program(options, *backend, sizes[i], i));
+    package.programs.push_back(exported.back().contents);
+  }
+  write_package(package, options.output);
+  if (options.as_json)
+    print_json(options, exported);
+  else
+    print_summary(options, exported);
   return 0;
 }
 
@@ -120,7 +169,11 @@ void add_export_command(CLI::App& app, CommandAction& action) {
   command->footer("Example: cudal1 export my_model.py --program fast.cu -o my_model_fast");
   command->add_option("module", options->module, "A PyTorch module (.py)")->required();
   command->add_option("-o,--output", options->output, "The folder to make, named as the package will be")->required();
-  command->add_option("--program", options->program, "Its program (.cu); without it the best one on record");
+  command->add_option("--program", options->programs,
+                      "Its program (.cu), or one for each set of sizes; without it the best one on record");
+  command->add_option("--shapes", options->shapes,
+                      "Further sizes to export for: arguments of forward (x=32x128) and numbers of the file "
+                      "(batch_size=32), with commas between those of one set and semicolons between sets");
   command->add_option("--target", options->targets, "GPUs to compile for (sm_90 …); default: the one that is here")
       ->check([](const std::string& target) {
         const bool good = target.starts_with("sm_") && target.size() > 4 &&

@@ -165,6 +165,16 @@ std::map<std::string, std::string> take_kernel_symbols(std::string& ptx, const s
   return symbols;
 }
 
+void restore_lost_sizes(std::string& ptx) {
+  constexpr std::string_view start = ".shared .align ", type = " .b8 ";
+  for (std::size_t at = 0; (at = ptx.find(start, at)) != std::string::npos; ++at) {
+    const std::size_t end = ptx.find('\n', at);
+    const std::string_view line = std::string_view(ptx).substr(at, end - at);
+    if (line.find(type) != std::string_view::npos && line.ends_with(';') && line.find('[') == std::string_view::npos)
+      ptx.insert(at + line.size() - 1, "[4294967296]");
+  }
+}
+
 CompilerDiagnosis first_clang_error(std::string_view log, const std::vector<std::string>& kernels) {
   const auto lines = parse_log(log);
   for (std::size_t i = 0; i < lines.size(); ++i)

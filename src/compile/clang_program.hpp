@@ -21,6 +21,10 @@ bool is_kernel_name(std::string_view kernel);
 //! Takes the variables out of the PTX: kernel as written -> entry. Kernels that are no entries are left out.
 std::map<std::string, std::string> take_kernel_symbols(std::string& ptx, const std::vector<std::string>& kernels);
 
+//! clang keeps the sizes of variables in 32 bits. It leaves out one that is zero there, as if an array of 2^32 bytes,
+//! or a multiple, were a single byte (which it calls .u8, not .b8): gives such arrays 2^32 bytes.
+void restore_lost_sizes(std::string& ptx);
+
 //! The first error of clang's log. Errors in our headers get the place in the program that led to them; errors of the
 //! variables above are about a kernel's name.
 CompilerDiagnosis first_clang_error(std::string_view log, const std::vector<std::string>& kernels);

@@ -126,6 +126,7 @@ class Scanner {
     if (word != "include" && word != "include_next" && word != "import" && word != "embed") return;
     skip_blanks_and_comments();
     found_.push_back(read_operand(line));
+    found_.back().word = word;
     found_.back().computed |= word != "include";
   }
 

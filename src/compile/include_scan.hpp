@@ -6,10 +6,11 @@
 
 namespace cudal1 {
 
-//! One include directive of a source text.
+//! One directive of a source text that brings in another file.
 struct IncludeDirective {
+  std::string word;       //!< "include", "include_next", "import" or "embed"
   std::string name;       //!< what stands between <> or "", else the whole operand
-  bool computed = false;  //!< the operand is not a plain <name> or "name"
+  bool computed = false;  //!< anything but #include with a plain <name> or "name"
   int line = 0;
 };
 

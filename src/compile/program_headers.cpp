@@ -78,6 +78,7 @@ bool has_own_headers(const std::map<std::string, std::string>& in_memory) {
 }
 
 std::string advice(const IncludeDirective& directive, const std::map<std::string, std::string>& in_memory) {
+  if (directive.word == "embed") return "programs read no files: write the values out as a __constant__ table";
   if (directive.computed) return "write #include <name> with a plain name";
   if (looks_like_host_code(directive.name))
     return "a program has no host code: `//!` directives launch its kernels, library calls are `op` steps";
@@ -89,6 +90,13 @@ std::string printable(std::string_view name) {
   std::string text;
   for (const char character : name.substr(0, 80)) text += character >= ' ' && character <= '~' ? character : '?';
   return text;
+}
+
+std::string what_is_refused(const IncludeDirective& directive) {
+  const std::string shown = printable(directive.name);
+  if (directive.word != "include") return fmt::format("#{} {} is refused", directive.word, shown);
+  return directive.computed ? fmt::format("#include {} has no plain name", shown)
+                            : fmt::format("header <{}> is not offered to programs", shown);
 }
 
 void add_folder(const fs::path& folder, const fs::path& root, std::map<std::string, std::string>& headers) {
@@ -138,11 +146,10 @@ std::optional<Failure> missing_on_vgpu(std::string_view source, const std::map<s
 std::optional<Failure> refused_include(std::string_view source, const std::map<std::string, std::string>& in_memory) {
   for (const auto& directive : scan_includes(source)) {
     if (!directive.computed && (in_memory.contains(directive.name) || is_cuda_header(directive.name))) continue;
-    const std::string shown = printable(directive.name);
-    const std::string what = directive.computed ? fmt::format("#include {} has no plain name", shown)
-                                                : fmt::format("header <{}> is not offered to programs", shown);
-    return Failure{
-        Status::forbidden, fmt::format("{}; {}", what, advice(directive, in_memory)), {directive.line, 1}, {}};
+    return Failure{Status::forbidden,
+                   fmt::format("{}; {}", what_is_refused(directive), advice(directive, in_memory)),
+                   {directive.line, 1},
+                   {}};
   }
   return std::nullopt;
 }

@@ -6,9 +6,6 @@
 
 namespace cudal1 {
 
-//! What programs see of a mangled name.
-std::string readable_name(std::string_view symbol);
-
 std::string refused_global(std::string_view symbol);
 std::string refused_constant(std::string_view symbol);
 std::string refused_call(std::string_view symbol);

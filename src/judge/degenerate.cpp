@@ -1,7 +1,10 @@
 #include "judge/degenerate.hpp"
 
 #include <ATen/Functions.h>
+#include <ATen/TensorOperators.h>
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace cudal1 {
@@ -15,22 +18,32 @@ bool has_normal_numbers(const at::Tensor& tensor) {
   return !tensor.is_floating_point() || tensor.abs().ge(smallest).any().item<bool>();
 }
 
+double variation_between(const at::Tensor& first, const at::Tensor& second) {
+  if (!first.is_floating_point() || first.numel() == 0) return 0.0;
+  const at::Tensor difference = (first - second).nan_to_num(0.0, 0.0, 0.0);
+  return std::sqrt(difference.square().mean().item<double>() / 2.0);
+}
+
 }  // namespace
 
-bool output_never_changes(const MatchRule& rule, const Task& task, const TensorTable& constants, at::Device device,
-                          Random& random) {
+InputDependence input_dependence(const MatchRule& rule, const Task& task, const TensorTable& constants,
+                                 at::Device device, Random& random) {
   const auto draw = [&] {
     TensorTable leaves = constants;
     draw_inputs(task, Distribution::native, random.next(), device, leaves);
     return rule.oracle(leaves);
   };
   const std::vector<at::Tensor> first = draw();
-  for (int other = 1; other < degeneracy_draws; ++other) {
+  InputDependence found;
+  found.variation.resize(first.size());
+  for (int other = 1; other < degeneracy_draws && found.degenerate; ++other) {
     const std::vector<at::Tensor> result = draw();
+    for (std::size_t i = 0; i < result.size(); ++i)
+      found.variation[i] = std::max(found.variation[i], variation_between(first[i], result[i]));
     for (std::size_t output = 0; output < task.graph.outputs.size(); ++output)
-      if (!result[output].equal(first[output]) && has_normal_numbers(result[output])) return false;
+      if (!result[output].equal(first[output]) && has_normal_numbers(result[output])) found.degenerate = false;
   }
-  return true;
+  return found;
 }
 
 }  // namespace cudal1

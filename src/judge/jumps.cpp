@@ -11,47 +11,79 @@
 namespace cudal1 {
 namespace {
 
-constexpr double out_of_proportion = 64.0;
-constexpr double most_jumping = 0.1;
+// A quarter of normal numbers lies within a third of their deviation: ten deviations.
+constexpr double out_of_proportion = 32.0;
+constexpr double ordinary_share = 0.75;
 
-//! How far each element moves at most; infinity where it becomes finite or ceases to be.
-at::Tensor movements(const at::Tensor& exact, const std::vector<at::Tensor>& results) {
-  const at::Tensor finite = exact.isfinite();
+//! How far each element moves; infinity where it becomes finite or ceases to be.
+at::Tensor movement_of(const at::Tensor& exact, const at::Tensor& result) {
   const at::Tensor unbounded = at::full({}, std::numeric_limits<double>::infinity(), exact.options());
-  at::Tensor farthest = at::zeros_like(exact);
-  for (const at::Tensor& given : results) {
-    const at::Tensor result = given.to(exact.device(), at::kDouble);
-    const at::Tensor both = finite.logical_and(result.isfinite());
-    const at::Tensor same = exact.eq(result).logical_or(exact.isnan().logical_and(result.isnan()));
-    const at::Tensor moved = at::where(both, (result - exact).abs(), at::where(same, at::zeros_like(exact), unbounded));
-    farthest = at::maximum(farthest, moved);
-  }
-  return farthest;
+  const at::Tensor both = exact.isfinite().logical_and(result.isfinite());
+  const at::Tensor same = exact.eq(result).logical_or(exact.isnan().logical_and(result.isnan()));
+  return at::where(both, (result - exact).abs(), at::where(same, at::zeros_like(exact), unbounded));
 }
 
-//! What nine in ten elements of a sample do not exceed.
-double usual_movement(const at::Tensor& movement) {
-  const at::Tensor some = sample_of(movement);
-  const auto rank = static_cast<std::int64_t>((1.0 - most_jumping) * static_cast<double>(some.numel()));
-  return std::get<0>(some.sort())[std::min(rank, some.numel() - 1)].item<double>();
+//! What three in four elements of a sample do not exceed in the calmest quarter of the draws. Not in all: of many
+//! elements each jumps now and then, and one draw after another would have every element among those that do.
+double usual_movement(const at::Tensor& exact, const std::vector<at::Tensor>& draws) {
+  if (draws.empty()) return 0.0;
+  std::vector<at::Tensor> movements;
+  for (const at::Tensor& draw : draws) movements.push_back(movement_of(sample_of(exact), sample_of(draw)));
+  const auto quarter = static_cast<std::int64_t>(draws.size() + 3) / 4;
+  const at::Tensor calmest = std::get<0>(at::stack(movements).kthvalue(quarter, 0));
+  const auto rank = static_cast<std::int64_t>(ordinary_share * static_cast<double>(calmest.numel()));
+  return std::get<0>(calmest.sort())[std::min(rank, calmest.numel() - 1)].item<double>();
+}
+
+std::vector<at::Tensor> all_in_fp64(const SeenResults& seen, const at::Tensor& exact) {
+  std::vector<at::Tensor> results;
+  for (const auto* list : {&seen.moved, &seen.references})
+    for (const at::Tensor& result : *list) results.push_back(result.to(exact.device(), at::kDouble));
+  return results;
+}
+
+//! The widest that any element was seen to move, for all of them.
+void widen_to_farthest(Jumps& jumps, const at::Tensor& exact, const at::Tensor& movement) {
+  const at::Tensor moves = movement.masked_select(jumps.elements.logical_and(movement.isfinite()));
+  if (moves.numel() == 0) return;
+  const at::Tensor farthest = moves.max();
+  jumps.low = at::minimum(jumps.low, exact - farthest);
+  jumps.high = at::maximum(jumps.high, exact + farthest);
 }
 
 }  // namespace
 
-Jumps find_jumps(const at::Tensor& exact, const std::vector<at::Tensor>& results, double usual) {
+Jumps find_jumps(const at::Tensor& exact, const SeenResults& seen, double usual) {
   if (exact.numel() == 0) return {};
-  const at::Tensor movement = movements(exact, results);
-  const double limit = out_of_proportion * std::max(usual, usual_movement(movement));
-  at::Tensor elements = movement.gt(limit);
-  const auto count = elements.sum().item<std::int64_t>();
-  if (count == 0 || static_cast<double>(count) > most_jumping * static_cast<double>(exact.numel())) return {};
-  return {elements, movement.masked_select(elements).max().item<double>()};
+  Jumps jumps{{}, exact, exact, exact.isnan()};
+  at::Tensor movement = at::zeros_like(exact);
+  for (const at::Tensor& result : all_in_fp64(seen, exact)) {
+    movement = at::maximum(movement, movement_of(exact, result));
+    jumps.low = at::fmin(jumps.low, result);
+    jumps.high = at::fmax(jumps.high, result);
+    jumps.may_be_nan = jumps.may_be_nan.logical_or(result.isnan());
+  }
+  jumps.elements = movement.gt(std::max(usual, out_of_proportion * usual_movement(exact, seen.moved)));
+  if (!jumps.elements.any().item<bool>()) return {};
+  if (seen.equal_inputs) widen_to_farthest(jumps, exact, movement);
+  return jumps;
 }
 
 at::Tensor without_jumps(const at::Tensor& result, const at::Tensor& exact, const Jumps& jumps) {
   if (!jumps.elements.defined()) return result;
   const at::Tensor elements = jumps.elements.to(result.device());
   return at::where(elements, exact.to(result.device(), result.scalar_type()), result);
+}
+
+at::Tensor beyond_jumps(const at::Tensor& result, const at::Tensor& exact, const Jumps& jumps) {
+  if (!jumps.elements.defined()) return result;
+  const at::Tensor wide = result.to(at::kDouble);
+  const at::Tensor was_seen =
+      wide.ge(jumps.low).logical_and(wide.le(jumps.high)).logical_or(wide.isnan().logical_and(jumps.may_be_nan));
+  const at::Tensor nearest = at::where(wide.lt(jumps.low), jumps.low, jumps.high);
+  const at::Tensor outside = at::where(exact.isfinite(), exact + (wide - nearest), wide);
+  const at::Tensor judged = at::where(was_seen, exact, outside);
+  return at::where(jumps.elements, judged.to(result.scalar_type()), result);
 }
 
 }  // namespace cudal1

@@ -10,6 +10,7 @@
 #include "graph/inputs.hpp"
 #include "judge/evaluation.hpp"
 #include "judge/jumps.hpp"
+#include "judge/open_integers.hpp"
 #include "judge/slice_budget.hpp"
 
 namespace cudal1 {
@@ -29,10 +30,10 @@ struct OutputBudget {
 
 //! What the task's outputs (then its states) must be on one input set.
 struct Expected {
-  std::vector<at::Tensor> oracle;     //!< fp64, or the integer type
-  std::vector<at::Tensor> reference;  //!< PyTorch's standard result
-  std::vector<at::Tensor> undecided;  //!< integer outputs: where a perturbation or PyTorch itself gives something else
-  std::vector<OutputBudget> budgets;
+  std::vector<at::Tensor> oracle;      //!< fp64, or the integer type
+  std::vector<at::Tensor> reference;   //!< PyTorch's standard result
+  std::vector<OutputBudget> budgets;   //!< of real ones
+  std::vector<OpenIntegers> integers;  //!< of others
 };
 
 //! Runs a task in all the ways the budget needs. Holds resolved operators; make one a task.
@@ -40,6 +41,10 @@ class MatchRule {
  public:
   MatchRule(const Task& task, at::Device device, PrecisionPolicy precision);
   ~MatchRule();
+
+  //! How much each result differs between native input sets (root mean square): what does not follow the inputs is off
+  //! by that much, even where it is less than rounding may cost.
+  void know_variation(std::vector<double> variation);
 
   //! `leaves`: inputs, weights and states on any device; `distribution`: how the inputs were drawn.
   Expected expect(const TensorTable& leaves, Distribution distribution, std::uint64_t seed) const;
@@ -61,8 +66,7 @@ class MatchRule {
 //! closer", not "wrong".
 bool surely_close(const at::Tensor& candidate, const at::Tensor& reference, const OutputBudget& budget);
 
-//! Do two results that match differ by no more than the budget? Integers that match may differ where they are
-//! undecided.
+//! Do two results that match differ by no more than the budget? Integers that match may differ where they are open.
 bool agree(const at::Tensor& first, const at::Tensor& second, const OutputBudget& budget);
 
 }  // namespace cudal1

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "judge/norm_groups.hpp"
 #include "judge/operator_name.hpp"
+#include "judge/reduction_length.hpp"
 #include "judge/result_unit.hpp"
 #include "judge/ulp_moves.hpp"
 
@@ -16,15 +18,6 @@ namespace {
 // What a formula of ordinary length may cost beside its sums, in ulp: two functions of 2 ulp each, as CUDA documents
 // them for expf, tanhf, erff, rsqrtf and __fdividef, and four roundings of half an ulp.
 constexpr double function_ulps = 6.0;
-// The budget of a random walk stops growing here: sqrt(2^16) 2^-23 = 2^-15 is a sixteenth of TF32's ulp, and longer
-// walks would come to hide operands that were rounded to it.
-constexpr double longest_walk = 0x1.0p16;
-
-//! Inputs near zero or equal to each other make the terms of sums equal, or as good as equal: f(x) is about f(0).
-bool makes_equal_terms(Distribution distribution) {
-  return distribution == Distribution::constant || distribution == Distribution::tiny ||
-         distribution == Distribution::denormal;
-}
 
 //! The dimension that a node works along, else the last.
 std::int64_t dimension_of(const Node& node) {
@@ -32,22 +25,47 @@ std::int64_t dimension_of(const Node& node) {
   return given ? *given : -1;
 }
 
+// In one pass, variances are sums of squares about zero, or about an element of the data, usually the first, which may
+// well lie three deviations from the mean.
+constexpr double shifted_variances = 9.0;
+
 //! What an ulp of the result is relative to, broadcastable to it.
 at::Tensor size_of_unit(ResultUnit unit, const Node& node, const at::Tensor& argument, const at::Tensor& result) {
   if (unit == ResultUnit::one) return at::ones({}, result.options());
   if (unit == ResultUnit::argument) return argument.abs();
   if (unit == ResultUnit::gate) return argument.chunk(2, dimension_of(node))[0].abs();
   if (unit == ResultUnit::scan) return result.numel() == 0 ? result : result.abs().amax(dimension_of(node), true);
-  // In one pass, variances are sums of squares about zero, or about an element of the data, usually the first, which
-  // may well lie three deviations from the mean.
-  return argument.square().mean() + 9.0 * argument.var();
+  return argument.square().mean() + shifted_variances * argument.var();
 }
 
-at::Tensor move_by(const at::Tensor& result, const at::Tensor& unit, DType dtype, double ulps, Random& random) {
-  return random_directions(result, random.next()) * unit * (ulps * (dtype == DType::f64 ? 0x1.0p-52 : 0x1.0p-23));
+//! A variance that is off by a share of itself takes half of that share off what it divides.
+at::Tensor size_of_norm(const NormGroups& groups, const at::Tensor& argument, const at::Tensor& result) {
+  const at::Tensor values = argument.reshape(groups.sizes);
+  const at::Tensor variance = values.var(groups.dimensions, false, true);
+  const at::Tensor squares = values.square().mean(groups.dimensions, true);
+  const at::Tensor enlarged = (squares + shifted_variances * variance) / (variance + groups.epsilon);
+  return (result.reshape(groups.sizes).abs() * (0.5 * enlarged)).reshape(result.sizes());
+}
+
+double ulp_of(DType dtype) { return dtype == DType::f64 ? 0x1.0p-52 : 0x1.0p-23; }
+
+//! How far whole numbers are exact.
+double counts_to(DType dtype) {
+  if (dtype == DType::f64) return 0x1.0p53;
+  if (dtype == DType::f16) return 0x1.0p11;
+  return dtype == DType::bf16 ? 0x1.0p8 : 0x1.0p24;
+}
+
+double largest_in(const at::Tensor& tensor) {
+  return tensor.numel() == 0 ? 0.0 : finite_or_zero(tensor).abs().max().item<double>();
 }
 
 }  // namespace
+
+bool makes_equal_terms(Distribution distribution) {
+  return distribution == Distribution::constant || distribution == Distribution::tiny ||
+         distribution == Distribution::denormal;
+}
 
 double growth_of(std::int64_t terms, Distribution distribution) {
   const double counted = std::min(static_cast<double>(terms), longest_walk);
@@ -65,48 +83,89 @@ Perturbation::Perturbation(const Task& task, const std::vector<ValueFacts>& fact
     for (const ValueId id : OpGraph::reads(node)) read_by_nodes_.insert(id);
 }
 
+struct Perturbation::Draw {
+  Distribution distribution;
+  Random random;
+  double direction;  //!< 1, or -1 for the other way
+
+  at::Tensor moves(const at::Tensor& sizes, const at::Tensor& like, double ulps) {
+    return finite_or_zero(random_directions(like, random.next()) * sizes * ulps);
+  }
+};
+
 //! What makes a value is off by that much; and a sum that reads it is as good as the exact sum of terms that are.
-double Perturbation::ulps_of(ValueId id, Distribution distribution) const {
-  return growth_of(facts_[static_cast<std::size_t>(id)].nearest_terms, distribution);
+double Perturbation::ulps_of(ValueId id, const Draw& draw) const {
+  return draw.direction * growth_of(facts_[static_cast<std::size_t>(id)].nearest_terms, draw.distribution);
 }
 
 std::vector<at::Tensor> Perturbation::run(const Executor& oracle, const TensorTable& leaves, Distribution distribution,
                                           Random& random) const {
+  Draw draw{distribution, random.fork(), 1.0};
+  return run(oracle, leaves, draw);
+}
+
+std::array<std::vector<at::Tensor>, 2> Perturbation::run_both_ways(const Executor& oracle, const TensorTable& leaves,
+                                                                   Distribution distribution, Random& random) const {
+  const Random seeds = random.fork();
+  Draw there{distribution, seeds, 1.0}, back{distribution, seeds, -1.0};
+  return {run(oracle, leaves, there), run(oracle, leaves, back)};
+}
+
+std::vector<at::Tensor> Perturbation::run(const Executor& oracle, const TensorTable& leaves, Draw& draw) const {
   TensorTable moved = leaves;
   for (std::size_t id = 0; id < moved.size(); ++id)
     if (moved[id].defined() && !facts_[id].exact)
-      moved[id] = moved_by_ulps(moved[id], ulps_of(static_cast<ValueId>(id), distribution), random.next());
+      moved[id] = moved_by_ulps(moved[id], ulps_of(static_cast<ValueId>(id), draw), draw.random.next());
   return results_of(oracle, moved, [&](const Node& node, const TensorTable& values, auto& results) {
-    move_by_unit(node, values, results, distribution, random);
-    move_intermediates(node, results, distribution, random);
+    move_by_unit(node, values, results, draw);
+    move_intermediates(node, values, results, draw);
   });
+}
+
+//! Whole numbers are, as long as no sum of them can outgrow what their dtype counts to.
+bool Perturbation::is_exact(const Node& node, ValueId id, const TensorTable& values, const at::Tensor& result) const {
+  const ValueFacts& facts = facts_[static_cast<std::size_t>(id)];
+  if (!facts.exact || !result.is_floating_point()) return facts.exact;
+  const double limit = counts_to(task_.graph.values[static_cast<std::size_t>(id)].meta.dtype);
+  const auto* argument = argument_as<ValueRef>(node, 0, "self");
+  if (largest_in(result) > limit) return false;
+  const std::int64_t terms = terms_of(task_.graph, node);
+  if (terms < 2 || !argument || argument->id < 0) return true;
+  return static_cast<double>(terms) * largest_in(values[static_cast<std::size_t>(argument->id)]) <= limit;
 }
 
 //! Functions whose usual formulas pass through numbers larger than their results move by ulps of the larger.
 void Perturbation::move_by_unit(const Node& node, const TensorTable& values, std::vector<at::Tensor>& results,
-                                Distribution distribution, Random& random) const {
+                                Draw& draw) const {
   const ResultUnit unit = result_unit(node.op);
-  const auto* argument = argument_as<ValueRef>(node, 0, "self");
-  if (unit == ResultUnit::result || results.empty() || node.outputs.empty() || !argument || argument->id < 0) return;
+  const auto* read = argument_as<ValueRef>(node, 0, "self");
+  if (unit == ResultUnit::result || results.empty() || node.outputs.empty() || !read || read->id < 0) return;
   const ValueId id = node.outputs[0];
   at::Tensor& result = results[0];
   if (facts_[static_cast<std::size_t>(id)].exact || !result.is_floating_point()) return;
-  const at::Tensor size = size_of_unit(unit, node, values[static_cast<std::size_t>(argument->id)], result);
-  const DType dtype = task_.graph.values[static_cast<std::size_t>(id)].meta.dtype;
-  const at::Tensor move = move_by(result, size, dtype, ulps_of(id, distribution), random);
+  const at::Tensor argument = finite_or_zero(values[static_cast<std::size_t>(read->id)]);
+  const double ulps = ulps_of(id, draw) * ulp_of(task_.graph.values[static_cast<std::size_t>(id)].meta.dtype);
+  if (unit == ResultUnit::norm) {
+    if (const auto groups = norm_groups(node, argument)) {
+      const at::Tensor most = finite_or_zero(result.abs());
+      result = result + draw.moves(size_of_norm(*groups, argument, result), result, ulps).clamp(-most, most);
+    }
+    return;
+  }
+  const at::Tensor move = draw.moves(size_of_unit(unit, node, argument, finite_or_zero(result)), result, ulps);
   result = unit == ResultUnit::root ? (result.square() + move).clamp_min(0.0).sqrt() : result + move;
 }
 
 //! What other nodes read was rounded, as inputs are: a mean of equal numbers is not exactly one of them.
-void Perturbation::move_intermediates(const Node& node, std::vector<at::Tensor>& results, Distribution distribution,
-                                      Random& random) const {
+void Perturbation::move_intermediates(const Node& node, const TensorTable& values, std::vector<at::Tensor>& results,
+                                      Draw& draw) const {
   for (std::size_t i = 0; i < std::min(results.size(), node.outputs.size()); ++i) {
     const ValueId id = node.outputs[i];
     const Value& value = task_.graph.values[static_cast<std::size_t>(id)];
-    if (value.view || facts_[static_cast<std::size_t>(id)].exact || !read_by_nodes_.contains(id)) continue;
-    if (!results[i].is_floating_point()) continue;
-    results[i] =
-        results[i] + move_by(results[i], results[i].abs(), value.meta.dtype, ulps_of(id, distribution), random);
+    if (value.view || !results[i].is_floating_point() || !read_by_nodes_.contains(id)) continue;
+    if (is_exact(node, id, values, results[i])) continue;
+    const double ulps = ulps_of(id, draw) * ulp_of(value.meta.dtype);
+    results[i] = results[i] + draw.moves(results[i].abs(), results[i], ulps);
   }
 }
 

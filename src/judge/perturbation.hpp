@@ -2,6 +2,7 @@
 // rule (docs/evaluator.md).
 #pragma once
 
+#include <array>
 #include <set>
 #include <vector>
 
@@ -17,6 +18,13 @@ namespace cudal1 {
 //! its addition.
 double growth_of(std::int64_t terms, Distribution distribution);
 
+//! Inputs near zero or equal to each other make the terms of sums equal, or as good as equal: f(x) is about f(0).
+bool makes_equal_terms(Distribution distribution);
+
+// The budget of a random walk stops growing here: sqrt(2^16) 2^-23 = 2^-15 is a sixteenth of TF32's ulp, and longer
+// walks would come to hide operands that were rounded to it.
+inline constexpr double longest_walk = 0x1.0p16;
+
 class Perturbation {
  public:
   //! Both must outlive this object.
@@ -25,13 +33,19 @@ class Perturbation {
   //! One draw: the outputs, then the states.
   std::vector<at::Tensor> run(const Executor& oracle, const TensorTable& leaves, Distribution distribution,
                               Random& random) const;
+  //! Two draws, in the second of which everything moves the other way: an element near a step is seen on its other
+  //! side by one of them, unless it does not move.
+  std::array<std::vector<at::Tensor>, 2> run_both_ways(const Executor& oracle, const TensorTable& leaves,
+                                                       Distribution distribution, Random& random) const;
 
  private:
-  double ulps_of(ValueId id, Distribution distribution) const;
-  void move_by_unit(const Node& node, const TensorTable& values, std::vector<at::Tensor>& results,
-                    Distribution distribution, Random& random) const;
-  void move_intermediates(const Node& node, std::vector<at::Tensor>& results, Distribution distribution,
-                          Random& random) const;
+  struct Draw;
+  std::vector<at::Tensor> run(const Executor& oracle, const TensorTable& leaves, Draw& draw) const;
+  double ulps_of(ValueId id, const Draw& draw) const;
+  bool is_exact(const Node& node, ValueId id, const TensorTable& values, const at::Tensor& result) const;
+  void move_by_unit(const Node& node, const TensorTable& values, std::vector<at::Tensor>& results, Draw& draw) const;
+  void move_intermediates(const Node& node, const TensorTable& values, std::vector<at::Tensor>& results,
+                          Draw& draw) const;
 
   const Task& task_;
   const std::vector<ValueFacts>& facts_;

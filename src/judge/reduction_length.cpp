@@ -1,10 +1,12 @@
 #include "judge/reduction_length.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <numeric>
 #include <string_view>
 
+#include "judge/operator_kinds.hpp"
 #include "judge/operator_name.hpp"
 
 namespace cudal1 {
@@ -15,6 +17,8 @@ const TensorMeta* tensor_argument(const OpGraph& graph, const Node& node, std::s
   const auto* ref = std::get_if<ValueRef>(&node.args[index]);
   return ref && ref->id >= 0 ? &graph.values[static_cast<std::size_t>(ref->id)].meta : nullptr;
 }
+
+std::int64_t numel_of(const TensorMeta* meta) { return meta ? meta->numel() : 1; }
 
 std::int64_t last_size(const TensorMeta* meta) { return meta && !meta->sizes.empty() ? meta->sizes.back() : 1; }
 
@@ -110,9 +114,92 @@ std::int64_t output_numel(const OpGraph& graph, const Node& node) {
 //! Views, and operators that choose among elements, round nothing.
 bool only_picks(const OpGraph& graph, const Node& node, std::string_view op) {
   if (!node.outputs.empty() && graph.values[static_cast<std::size_t>(node.outputs[0])].view) return true;
-  const auto contains = [op](auto... parts) { return ((op.find(parts) != std::string_view::npos) || ...); };
-  return contains("max", "min", "index", "gather", "embedding", "sort", "topk", "select", "slice") &&
-         !contains("softmax", "softmin");
+  return chooses(op);
+}
+
+//! Tensors among the arguments, those in lists included.
+std::vector<const TensorMeta*> tensors_of(const OpGraph& graph, const Node& node) {
+  std::vector<const TensorMeta*> tensors;
+  for (const ValueId id : graph.reads(node)) tensors.push_back(&graph.values[static_cast<std::size_t>(id)].meta);
+  return tensors;
+}
+
+//! The sizes that broadcasting gives; empty where they do not fit.
+std::vector<std::int64_t> broadcast_sizes(const std::vector<const TensorMeta*>& tensors) {
+  std::vector<std::int64_t> sizes;
+  for (const TensorMeta* tensor : tensors) {
+    if (tensor->sizes.size() > sizes.size()) sizes.insert(sizes.begin(), tensor->sizes.size() - sizes.size(), 1);
+    for (std::size_t i = 0; i < tensor->sizes.size(); ++i) {
+      std::int64_t& size = sizes[sizes.size() - 1 - i];
+      const std::int64_t other = tensor->sizes[tensor->sizes.size() - 1 - i];
+      if (size != other && size != 1 && other != 1) return {};
+      size = std::max(size, other);
+    }
+  }
+  return sizes;
+}
+
+//! Are elements combined with those at the same place, and perhaps summed over some dimensions then? The result's sizes
+//! are all or some of the tensors' own.
+bool combines_in_place(const std::vector<const TensorMeta*>& tensors, const TensorMeta& result) {
+  const std::vector<std::int64_t> sizes = broadcast_sizes(tensors);
+  auto next = sizes.begin();
+  for (const std::int64_t size : result.sizes) {
+    if (size == 1) continue;
+    next = std::find(next, sizes.end(), size);
+    if (next == sizes.end()) return false;
+    ++next;
+  }
+  return true;
+}
+
+//! Of an operator that nobody has described: two tensors of M x K and K x N elements that give M x N are summed over K,
+//! whatever their dimensions are called; and one that gives fewer elements than it reads sums the difference.
+std::int64_t contraction_length(const OpGraph& graph, const Node& node) {
+  const std::int64_t results = std::max<std::int64_t>(1, output_numel(graph, node));
+  const std::int64_t ratio = std::max<std::int64_t>(1, largest_input_numel(graph, node) / results);
+  const std::vector<const TensorMeta*> tensors = tensors_of(graph, node);
+  if (node.outputs.empty() || tensors.size() < 2) return ratio;
+  if (combines_in_place(tensors, graph.values[static_cast<std::size_t>(node.outputs[0])].meta)) return ratio;
+  double largest = static_cast<double>(ratio);
+  for (std::size_t i = 0; i < tensors.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j) {
+      const double products = static_cast<double>(tensors[i]->numel()) * static_cast<double>(tensors[j]->numel());
+      largest = std::max(largest, std::sqrt(products / static_cast<double>(results)));
+    }
+  return std::llround(largest);
+}
+
+//! Additions to places that an index names may all go to the same one.
+std::int64_t indexed_additions(const OpGraph& graph, const Node& node, std::string_view op) {
+  if (op.starts_with("index_put")) {
+    const auto* adds = argument_as<bool>(node, 3, "accumulate");
+    return adds && *adds ? numel_of(tensor_argument(graph, node, 2)) : 1;
+  }
+  return size_of_dimension(tensor_argument(graph, node, 2), node);
+}
+
+//! The sizes that the products of a recurrent cell are summed over are the last ones of its weights.
+std::int64_t largest_last_size(const OpGraph& graph, const Node& node) {
+  std::int64_t largest = 1;
+  for (const TensorMeta* tensor : tensors_of(graph, node)) largest = std::max(largest, last_size(tensor));
+  return largest;
+}
+
+//! Over the dimensions of the first tensor that a tensordot names.
+std::int64_t tensordot_length(const Node& node, const TensorMeta* first) {
+  const auto* dimensions = argument_as<std::vector<std::int64_t>>(node, 2, "dims_self");
+  if (!first || !dimensions) return numel_of(first);
+  const auto rank = static_cast<std::int64_t>(first->sizes.size());
+  std::int64_t product = 1;
+  for (const std::int64_t given : *dimensions)
+    product *= size_at(first, static_cast<std::size_t>(given < 0 ? given + rank : given));
+  return product;
+}
+
+std::int64_t bag_length(const OpGraph& graph, const Node& node) {
+  const TensorMeta* indices = tensor_argument(graph, node, 1);
+  return indices && indices->sizes.size() == 2 ? indices->sizes[1] : numel_of(indices);
 }
 
 }  // namespace
@@ -124,21 +211,31 @@ std::int64_t terms_of(const OpGraph& graph, const Node& node) {
   const TensorMeta* first = tensor_argument(graph, node, 0);
   const TensorMeta* second = tensor_argument(graph, node, 1);
   if (only_picks(graph, node, op)) return 1;
-  if (is("mm", "bmm", "matmul", "linear", "mv", "dot")) return last_size(first);
-  if (is("addmm", "baddbmm", "addbmm", "addmv")) return last_size(second);
+  if (is("mm", "bmm", "matmul", "linear", "mv", "dot", "vdot", "inner", "cdist", "pairwise_distance"))
+    return last_size(first);
+  if (is("addmm", "baddbmm", "addmv")) return last_size(second);
+  if (op == "addbmm") return last_size(second) * size_at(second, 0);
+  if (op == "tensordot") return tensordot_length(node, first);
+  if (is("linalg_multi_dot", "chain_matmul")) return largest_last_size(graph, node);
+  if (op == "bilinear") return last_size(first) * last_size(second);
   if (op == "einsum") return einsum_length(graph, node);
+  if (contains("index_add", "scatter_add", "scatter_reduce", "index_reduce", "index_put"))
+    return indexed_additions(graph, node, op);
+  if (contains("embedding_bag")) return bag_length(graph, node);
+  if (contains("lstm", "gru", "rnn_tanh", "rnn_relu")) return largest_last_size(graph, node);
+  if (is("cov", "corrcoef")) return last_size(first);
   if (contains("conv")) return convolution_length(node, op, second);
   if (contains("attention") && second && second->sizes.size() >= 2)
     return std::max(second->sizes.end()[-2], second->sizes.back());  // (…, keys, head)
-  if (contains("softmax", "cumsum", "cumprod", "cumsumexp")) return size_of_dimension(first, node);
+  if (contains("softmax", "softmin", "cumsum", "cumprod", "cumsumexp")) return size_of_dimension(first, node);
   if (contains("cross_entropy") && first && first->sizes.size() > 1)  // over the classes, then over the rest
     return std::max(first->sizes[1], elements_per(first, first->sizes[1]));
   if (contains("nll_loss")) return elements_per(first, size_at(first, 1));
   if (contains("layer_norm", "rms_norm")) return product_of_list(node, "normalized_shape", last_size(first));
   if (contains("batch_norm", "instance_norm", "group_norm")) return norm_length(graph, node, op);
-  // Whatever gives fewer elements than it reads sums the difference; windows that overlap say their size.
-  const std::int64_t ratio = largest_input_numel(graph, node) / std::max<std::int64_t>(1, output_numel(graph, node));
-  return op.starts_with("avg_pool") ? std::max(ratio, product_of_list(node, "kernel_size", 1)) : ratio;
+  const std::int64_t length = contraction_length(graph, node);
+  // Windows that overlap say their size.
+  return op.starts_with("avg_pool") ? std::max(length, product_of_list(node, "kernel_size", 1)) : length;
 }
 
 }  // namespace cudal1

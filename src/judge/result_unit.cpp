@@ -15,6 +15,8 @@ ResultUnit result_unit(std::string_view op) {
   if (is("cumsum")) return ResultUnit::scan;
   if (is("var", "var_mean")) return ResultUnit::square;
   if (is("std", "std_mean")) return ResultUnit::root;
+  const auto contains = [op](auto... parts) { return ((op.find(parts) != std::string_view::npos) || ...); };
+  if (contains("layer_norm", "group_norm", "batch_norm", "instance_norm")) return ResultUnit::norm;
   return ResultUnit::result;
 }
 

@@ -12,6 +12,7 @@ enum class ResultUnit {
   square,    //!< squares of the argument about zero, or about one of its elements: variances in one pass
   root,      //!< the same under a square root
   gate,      //!< the half of the argument that is multiplied by a number around one: GLU
+  norm,      //!< the result, enlarged by what its variance loses in one pass: normalisations
   scan,      //!< the largest of the sums: a total less the sums from the other end
 };
 

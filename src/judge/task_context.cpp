@@ -38,8 +38,10 @@ TaskContext::TaskContext(Backend& backend, Task task, PrecisionPolicy precision,
   Random random(seed);
   // A runner loads LibTorch first, which takes as long as the oracle's first results.
   if (works_ahead()) value_or_throw(reference_.begin_load(empty_plan_, {}, flags()), reference_of(task_));
-  degenerate_ = task_.degenerate ||
-                output_never_changes(rule_, task_, draw_constants(random.next(), false), tensor_device_, random);
+  InputDependence dependence =
+      input_dependence(rule_, task_, draw_constants(random.next(), false), tensor_device_, random);
+  degenerate_ = task_.degenerate || dependence.degenerate;
+  rule_.know_variation(std::move(dependence.variation));
   if (works_ahead()) value_or_throw(reference_.finish_load(), reference_of(task_));
   time_reference(random);
 }

@@ -55,17 +55,20 @@ at::Tensor moved_on_cpu(const at::Tensor& tensor, UlpSizes ulps, std::uint64_t s
   auto* to = moved.mutable_data_ptr<double>();
   draw_directions(dense.numel(), seed, [=](std::int64_t i, double direction) {
     const auto value = static_cast<double>(from[i]);
-    to[i] = value + direction * (std::abs(value) * ulps.relative + ulps.absolute);
+    to[i] = std::isfinite(value) ? value + direction * (std::abs(value) * ulps.relative + ulps.absolute) : value;
   });
   return moved;
 }
 
 at::Tensor moved_by_operators(const at::Tensor& tensor, UlpSizes ulps, std::uint64_t seed) {
   const at::Tensor wide = tensor.to(at::kDouble);
-  return wide + random_directions(wide, seed) * (wide.abs() * ulps.relative + ulps.absolute);
+  const at::Tensor moves = random_directions(wide, seed) * (wide.abs() * ulps.relative + ulps.absolute);
+  return wide + finite_or_zero(moves);
 }
 
 }  // namespace
+
+at::Tensor finite_or_zero(const at::Tensor& tensor) { return tensor.nan_to_num(0.0, 0.0, 0.0); }
 
 at::Tensor random_directions(const at::Tensor& like, std::uint64_t seed) {
   at::Tensor directions = at::empty(like.sizes(), like.options());

@@ -4,76 +4,12 @@
 #include <cmath>
 #include <string_view>
 
+#include "judge/operator_kinds.hpp"
 #include "judge/operator_name.hpp"
 #include "judge/reduction_length.hpp"
 
 namespace cudal1 {
 namespace {
-
-bool is_one_of(std::string_view op, std::initializer_list<std::string_view> names) {
-  return std::find(names.begin(), names.end(), op) != names.end();
-}
-
-bool gives_whole_numbers(std::string_view op) {
-  return is_one_of(op, {"floor", "ceil", "round", "trunc", "sign", "sgn", "floor_divide", "arange", "zeros", "ones",
-                        "zeros_like", "ones_like", "eye", "one_hot"});
-}
-
-//! Every element of the result is one of an argument, or a number that is given.
-bool chooses(std::string_view op) {
-  return is_one_of(op, {"clamp",
-                        "clamp_min",
-                        "clamp_max",
-                        "where",
-                        "maximum",
-                        "minimum",
-                        "max",
-                        "min",
-                        "amax",
-                        "amin",
-                        "relu",
-                        "abs",
-                        "neg",
-                        "gather",
-                        "index",
-                        "index_select",
-                        "cat",
-                        "stack",
-                        "embedding",
-                        "flip",
-                        "roll",
-                        "masked_fill",
-                        "clone",
-                        "contiguous",
-                        "masked_select",
-                        "constant_pad_nd",
-                        "pad",
-                        "tril",
-                        "triu",
-                        "sort",
-                        "topk",
-                        "select",
-                        "slice",
-                        "repeat",
-                        "to",
-                        "_to_copy",
-                        "copy",
-                        "max_pool2d",
-                        "max_pool2d_with_indices",
-                        "hardtanh",
-                        "relu6"});
-}
-
-//! Sums and products of whole numbers are whole.
-bool computes_in_whole_numbers(std::string_view op) {
-  return is_one_of(op, {"add", "sub", "rsub", "mul", "sum", "cumsum", "square"});
-}
-
-//! Functions of real numbers that are not continuous; those that give integers or booleans are found by their dtypes.
-bool steps(std::string_view op) {
-  return is_one_of(op, {"floor", "ceil", "round", "trunc", "frac", "sign", "sgn", "heaviside", "remainder", "fmod",
-                        "floor_divide", "hardshrink", "threshold"});
-}
 
 bool is_whole(const Argument& argument) {
   if (const auto* number = std::get_if<double>(&argument)) return std::trunc(*number) == *number;
@@ -83,6 +19,11 @@ bool is_whole(const Argument& argument) {
 bool has_whole_numbers_only(const Node& node) {
   return std::ranges::all_of(node.args, is_whole) &&
          std::ranges::all_of(node.kwargs, [](const auto& entry) { return is_whole(entry.second); });
+}
+
+//! The first result of a sort or of a largest element is the elements themselves.
+bool names_places(std::string_view op, const Node& node, ValueId id) {
+  return gives_places(op) && (op.starts_with("arg") || op == "nonzero" || id != node.outputs.front());
 }
 
 bool is_drawn_whole(const Draw& draw) {
@@ -110,12 +51,13 @@ class FactFinder {
   void add(const Node& node) {
     const std::vector<ValueId> reads = OpGraph::reads(node);
     const std::int64_t terms = terms_of(graph_, node);
-    ValueFacts joined{.exact = true, .jumps = false, .terms = terms, .nearest_terms = terms};
-    bool reads_reals = false;
+    ValueFacts joined{.exact = true, .jumps = false, .places = false, .terms = terms, .nearest_terms = terms};
+    bool reads_reals = false, reads_places = false;
     for (const ValueId id : reads) {
       at(id).nearest_terms = std::max(at(id).nearest_terms, terms);
       joined.exact = joined.exact && at(id).exact;
       joined.jumps = joined.jumps || at(id).jumps;
+      reads_places = reads_places || at(id).places;
       joined.terms = std::max(joined.terms, at(id).terms);
       reads_reals = reads_reals || (is_real(id) && !at(id).exact);
     }
@@ -127,6 +69,7 @@ class FactFinder {
       ValueFacts& made = at(id) = joined;
       made.exact = !is_real(id) || gives_whole_numbers(op) || stays;
       made.jumps = joined.jumps || (reads_reals && (steps(op) || !is_real(id)));
+      made.places = !is_real(id) && (names_places(op, node, id) || (reads_places && (chooses(op) || value.view)));
     }
   }
 

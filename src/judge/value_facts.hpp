@@ -9,11 +9,14 @@
 namespace cudal1 {
 
 struct ValueFacts {
-  //! Whole numbers, or a choice among such: whoever computes them rounds nothing, so they do not move.
+  //! Whole numbers, or a choice among such: whoever computes them rounds nothing, so they do not move. Sums of them may
+  //! still outgrow what their dtype counts to, which only their size tells.
   bool exact = false;
   //! Behind a step (rounding, a comparison, an index of the largest): moved by nothing to speak of, some elements
   //! become something else.
   bool jumps = false;
+  //! Integers that name places of elements, where only those that were seen to be the right ones can be.
+  bool places = false;
   std::int64_t terms = 1;          //!< of the longest sum among all that it is made of
   std::int64_t nearest_terms = 1;  //!< of the longest sum that makes it or reads it
 };

@@ -1,14 +1,14 @@
 #include "package/bound_module.hpp"
 
 #include <ATen/autocast_mode.h>
+#include <c10/core/DeviceGuard.h>
 #include <c10/core/GradMode.h>
 #include <fmt/format.h>
 
 namespace cudal1 {
 namespace {
 
-std::optional<DoesNotFit> misfit(const std::vector<at::Tensor>& tensors, const std::vector<PackagedLeaf>& leaves,
-                                 at::Device device) {
+std::optional<DoesNotFit> misfit(at::TensorList tensors, const std::vector<PackagedLeaf>& leaves, at::Device device) {
   if (tensors.size() != leaves.size())
     return DoesNotFit{fmt::format("it got {} tensors, not {}", tensors.size(), leaves.size())};
   for (std::size_t i = 0; i < leaves.size(); ++i)
@@ -17,7 +17,7 @@ std::optional<DoesNotFit> misfit(const std::vector<at::Tensor>& tensors, const s
   return std::nullopt;
 }
 
-bool needs_gradient(const std::vector<at::Tensor>& tensors) {
+bool needs_gradient(at::TensorList tensors) {
   for (const at::Tensor& tensor : tensors)
     if (tensor.requires_grad()) return true;
   return false;
@@ -31,13 +31,13 @@ BoundModule::Identity BoundModule::identity_of(const at::Tensor& tensor, bool wi
   return {impl, tensor.const_data_ptr(), counted ? impl->version_counter().current_version() : 0};
 }
 
-std::vector<BoundModule::Identity> BoundModule::identities(const std::vector<at::Tensor>& tensors, bool with_version) {
+std::vector<BoundModule::Identity> BoundModule::identities(at::TensorList tensors, bool with_version) {
   std::vector<Identity> made;
   for (const at::Tensor& tensor : tensors) made.push_back(identity_of(tensor, with_version));
   return made;
 }
 
-bool BoundModule::same(const std::vector<Identity>& known, const std::vector<at::Tensor>& now, bool with_version) {
+bool BoundModule::same(const std::vector<Identity>& known, at::TensorList now, bool with_version) {
   if (known.size() != now.size()) return false;
   for (std::size_t i = 0; i < now.size(); ++i)
     if (identity_of(now[i], with_version) != known[i]) return false;
@@ -48,31 +48,41 @@ BoundModule::OnDevice& BoundModule::on_device(at::Device device) {
   return device.is_cpu() ? processor_ : gpus_[device.index()];
 }
 
-std::variant<std::vector<at::Tensor>, DoesNotFit> BoundModule::call(const std::vector<at::Tensor>& inputs,
-                                                                    const std::vector<at::Tensor>& weights,
-                                                                    const std::vector<at::Tensor>& states) {
-  const PackagedPlan& packaged = package_->packaged;
+std::optional<DoesNotFit> BoundModule::misfit_of(at::TensorList inputs) const {
+  const at::Device device = inputs.empty() ? at::Device(at::kCPU) : inputs.front().device();
+  return misfit(inputs, packaged().inputs, device);
+}
+
+std::optional<DoesNotFit> BoundModule::bind(OnDevice& here, at::Device device, at::TensorList weights,
+                                            at::TensorList states) {
+  if (auto problem = misfit(weights, packaged().weights, device)) return problem;
+  if (auto problem = misfit(states, packaged().states, device)) return problem;
+  if (device.is_cuda() && is_being_captured(device))
+    return DoesNotFit{"a capture has begun before its weights were prepared (call it once before)"};
+  if (!here.plan) here.plan = std::make_unique<ExportedPlan>(packaged(), program_.kernels, device);
+  here.weights.clear();  // should bind fail half-way, the next call tries again
+  here.plan->bind(weights, states);
+  here.weights = identities(weights, true);
+  here.states = identities(states, false);
+  return std::nullopt;
+}
+
+std::variant<std::vector<at::Tensor>, DoesNotFit> BoundModule::call(at::TensorList inputs, at::TensorList weights,
+                                                                    at::TensorList states) {
   const at::Tensor* first = !inputs.empty() ? &inputs.front() : !weights.empty() ? &weights.front() : nullptr;
   if (!first) return DoesNotFit{"it has neither inputs nor weights"};
   const at::Device device = first->device();
-  if (!device.is_cuda() && !(device.is_cpu() && !packaged.plan.has_launches()))
+  if (!device.is_cuda() && !(device.is_cpu() && !packaged().plan.has_launches()))
     return DoesNotFit{fmt::format("its kernels do not run on {}", device.str())};
   if (at::autocast::is_autocast_enabled(device.type())) return DoesNotFit{"autocast is on"};
   if (c10::GradMode::is_enabled() && (needs_gradient(inputs) || needs_gradient(weights)))
     return DoesNotFit{"a gradient is needed (the program is for inference: use torch.no_grad())"};
-  if (auto problem = misfit(inputs, packaged.inputs, device)) return *problem;
 
   const std::lock_guard lock(mutex_);
+  const c10::DeviceGuard guard(device);
   OnDevice& here = on_device(device);
-  if (!here.plan || !same(here.weights, weights, true) || !same(here.states, states, false)) {
-    if (auto problem = misfit(weights, packaged.weights, device)) return *problem;
-    if (auto problem = misfit(states, packaged.states, device)) return *problem;
-    if (!here.plan) here.plan = std::make_unique<ExportedPlan>(packaged, package_->kernels, device);
-    here.weights.clear();  // should bind fail half-way, the next call tries again
-    here.plan->bind(weights, states);
-    here.weights = identities(weights, true);
-    here.states = identities(states, false);
-  }
+  if (!here.plan || !same(here.weights, weights, true) || !same(here.states, states, false))
+    if (auto problem = bind(here, device, weights, states)) return *problem;
   return here.plan->call(inputs);
 }
 

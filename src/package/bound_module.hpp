@@ -1,9 +1,10 @@
-// A package with the weights of one module: decides whether a call fits, and runs it.
+// A program of a package with the weights of one module: decides whether a call fits, and runs it.
 #pragma once
 
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -20,15 +21,19 @@ struct DoesNotFit {
 
 class BoundModule {
  public:
-  explicit BoundModule(std::shared_ptr<Package> package) : package_(std::move(package)) {}
+  //! `program`: its number in the package.
+  BoundModule(std::shared_ptr<Package> package, std::size_t program)
+      : package_(std::move(package)), program_(*package_->programs.at(program)) {}
 
-  const Package& package() const { return *package_; }
+  const PackagedPlan& packaged() const { return program_.packaged; }
 
-  //! `weights` and `states` as they are now; whoever changed since the last call makes `prepare` run again. They and
-  //! `inputs` are as the package lists them. Throws Error or c10::Error.
-  std::variant<std::vector<at::Tensor>, DoesNotFit> call(const std::vector<at::Tensor>& inputs,
-                                                         const std::vector<at::Tensor>& weights,
-                                                         const std::vector<at::Tensor>& states);
+  //! Inputs as the package lists them.
+  std::optional<DoesNotFit> misfit_of(at::TensorList inputs) const;
+
+  //! `inputs` must fit. `weights` and `states` as they are now, as the package lists them; whoever changed since the
+  //! last call makes `prepare` run again. Throws Error or c10::Error.
+  std::variant<std::vector<at::Tensor>, DoesNotFit> call(at::TensorList inputs, at::TensorList weights,
+                                                         at::TensorList states);
 
  private:
   //! What tells that a tensor holds what it held.
@@ -40,15 +45,17 @@ class BoundModule {
   };
   struct OnDevice {
     std::unique_ptr<ExportedPlan> plan;
-    std::vector<Identity> weights, states;  //!< as bound; their versions change with every call, and do not count
+    std::vector<Identity> weights, states;  //!< as bound; the states' versions change with every call, and do not count
   };
 
   static Identity identity_of(const at::Tensor& tensor, bool with_version);
-  static bool same(const std::vector<Identity>& known, const std::vector<at::Tensor>& now, bool with_version);
-  static std::vector<Identity> identities(const std::vector<at::Tensor>& tensors, bool with_version);
+  static bool same(const std::vector<Identity>& known, at::TensorList now, bool with_version);
+  static std::vector<Identity> identities(at::TensorList tensors, bool with_version);
   OnDevice& on_device(at::Device device);
+  std::optional<DoesNotFit> bind(OnDevice& here, at::Device device, at::TensorList weights, at::TensorList states);
 
   std::shared_ptr<Package> package_;
+  PackagedProgram& program_;
   std::map<at::DeviceIndex, OnDevice> gpus_;
   OnDevice processor_;
   std::mutex mutex_;  // calls of several threads come one after the other

@@ -1,31 +1,30 @@
 #include "package/exported_plan.hpp"
 
 #include <ATen/Functions.h>
-#include <c10/core/DeviceGuard.h>
 #include <c10/core/GradMode.h>
-#include <fmt/format.h>
 
 #include "graph/tensor_at.hpp"
-#include "package/caller_stream.hpp"
+#include "package/torch_cuda.hpp"
 
 namespace cudal1 {
 namespace {
 
-constexpr std::int64_t workspace_alignment = 256;
 // The widest access of a thread; the judge's buffers are aligned to more, so programs may count on it.
 constexpr std::uintptr_t input_alignment = 16;
 
-bool is_whole(const TensorRef& ref, const Buffer& buffer) { return ref.byte_offset == 0 && ref.meta == buffer.meta; }
-
 //! Strides of a dimension with one element mean nothing.
 bool same_strides(const at::Tensor& tensor, const TensorMeta& meta) {
+  const at::IntArrayRef strides = tensor.strides();
   for (std::size_t i = 0; i < meta.sizes.size(); ++i)
-    if (meta.sizes[i] > 1 && tensor.stride(static_cast<std::int64_t>(i)) != meta.strides[i]) return false;
+    if (meta.sizes[i] > 1 && strides[i] != meta.strides[i]) return false;
   return true;
 }
 
-bool holds_nothing_between_calls(BufferRole role) {
-  return role == BufferRole::intermediate || role == BufferRole::scratch;
+PlanKernels kernels_of(const Plan& plan, KernelImages& images, at::Device device) {
+  if (!plan.has_launches()) return PlanKernels(plan);
+  if (!device.is_cuda()) throw Error("its kernels run on a GPU only");
+  current_stream(device);  // makes PyTorch start the device, whose context is ours as well
+  return {plan, images, device.index()};
 }
 
 }  // namespace
@@ -41,97 +40,83 @@ const char* does_not_fit(const at::Tensor& tensor, const PackagedLeaf& leaf, at:
   return nullptr;
 }
 
-struct ExportedPlan::Call {
-  std::vector<at::Tensor> owners;     // by buffer: who holds its memory; none for what lies in the workspace
-  std::vector<std::byte*> addresses;  // by buffer
-  at::Tensor workspace;
-  OpValues values;
-  void* stream = nullptr;
+bool is_being_captured(at::Device device) {
+  return cuda::is_being_captured(static_cast<CUstream>(current_stream(device)));
+}
 
-  explicit Call(const std::vector<at::Tensor>& bound) : owners(bound), addresses(bound.size(), nullptr) {
-    for (std::size_t i = 0; i < bound.size(); ++i)
-      if (bound[i].defined()) addresses[i] = static_cast<std::byte*>(bound[i].data_ptr());
-  }
-
-  void place(std::size_t buffer, const at::Tensor& tensor) {
-    owners[buffer] = tensor;
-    addresses[buffer] = static_cast<std::byte*>(tensor.data_ptr());
-  }
-};
+void ExportedPlan::Call::place(std::size_t buffer, const at::Tensor& tensor) {
+  addresses[buffer] = static_cast<std::byte*>(tensor.data_ptr());
+  owners[buffer] = tensor;
+}
 
 ExportedPlan::ExportedPlan(const PackagedPlan& packaged, KernelImages& kernels, at::Device device)
-    : packaged_(packaged), plan_(packaged_.plan), device_(device), bound_(packaged.plan.buffers.size()) {
-  const c10::DeviceGuard guard(device_);
-  if (plan_.has_launches()) load_kernels(kernels);
+    : packaged_(packaged),
+      plan_(packaged_.plan),
+      device_(device),
+      kernels_(kernels_of(plan_, kernels, device)),
+      bound_(plan_.buffers.size()),
+      bound_addresses_(plan_.buffers.size(), nullptr) {
   if (plan_.has_op_steps()) op_steps_.emplace(plan_, device_, RandomNumbers::of_the_caller);
-  prepare_layout_ = lay_out(plan_.prepare);
-  call_layout_ = lay_out(plan_.call);
 }
 
 ExportedPlan::~ExportedPlan() = default;
 
-void ExportedPlan::load_kernels(KernelImages& kernels) {
-  if (!device_.is_cuda()) throw Error("its kernels run on a GPU only");
-  current_stream(device_);  // makes PyTorch start the device, whose context is ours as well
-  const CompiledModule image = kernels.image_for(cuda::device_info(device_.index()).target);
-  module_ = std::make_unique<cuda::Module>(image.binary);
-  prepare_launches_ = cuda::launches_of(plan_.prepare, module_.get(), image);
-  call_launches_ = cuda::launches_of(plan_.call, module_.get(), image);
-}
-
-ExportedPlan::Layout ExportedPlan::lay_out(const std::vector<Step>& steps) const {
-  Layout layout{std::vector<std::int64_t>(plan_.buffers.size(), -1), 0};
-  for (const Step& step : steps)
-    for (const int index : buffers_of(plan_, step)) {
-      const Buffer& buffer = plan_.buffers[static_cast<std::size_t>(index)];
-      std::int64_t& offset = layout.offsets[static_cast<std::size_t>(index)];
-      if (offset >= 0 || buffer.allocated_by_op || !holds_nothing_between_calls(buffer.role)) continue;
-      offset = layout.bytes;
-      layout.bytes += (buffer.meta.span_bytes() + workspace_alignment - 1) / workspace_alignment * workspace_alignment;
-    }
-  return layout;
-}
-
 at::Tensor ExportedPlan::empty_like(const TensorMeta& meta) const {
-  return at::empty_strided(meta.sizes, meta.strides, at::TensorOptions(to_scalar_type(meta.dtype)).device(device_));
+  const at::ScalarType type = to_scalar_type(meta.dtype);
+  if (device_.is_cuda()) return empty_on_gpu(meta.sizes, meta.strides, type, device_);
+  return at::empty_strided(meta.sizes, meta.strides, at::TensorOptions(type).device(device_));
 }
 
-void ExportedPlan::bind(std::vector<at::Tensor> weights, std::vector<at::Tensor> states) {
-  const c10::DeviceGuard guard(device_);
+void ExportedPlan::bind(at::TensorList weights, at::TensorList states) {
   const c10::NoGradGuard no_gradients;
-  const auto set = [&](const std::vector<PackagedLeaf>& leaves, const std::vector<at::Tensor>& tensors) {
+  // Earlier calls, on whatever stream, may still read what `prepare` writes.
+  if (has_run_ && device_.is_cuda() && (!plan_.prepare.empty() || !graphs_.empty()))
+    cuda::check(cuda::driver().cuCtxSynchronize(), "wait for earlier calls");
+  const auto set = [&](const std::vector<PackagedLeaf>& leaves, at::TensorList tensors) {
     for (std::size_t i = 0; i < leaves.size(); ++i)
       if (leaves[i].buffer >= 0) bound_[static_cast<std::size_t>(leaves[i].buffer)] = tensors.at(i).detach();
   };
   set(packaged_.weights, weights);
   set(packaged_.states, states);
   for (std::size_t i = 0; i < bound_.size(); ++i)
-    if (plan_.buffers[i].role == BufferRole::prepared) bound_[i] = empty_like(plan_.buffers[i].meta);
+    if (plan_.buffers[i].role == BufferRole::prepared && !bound_[i].defined())
+      bound_[i] = empty_like(plan_.buffers[i].meta);
+  std::vector<std::byte*> addresses(bound_.size(), nullptr);
+  for (std::size_t i = 0; i < bound_.size(); ++i)
+    if (bound_[i].defined()) addresses[i] = static_cast<std::byte*>(bound_[i].data_ptr());
+  if (addresses != bound_addresses_) graphs_.clear();
+  bound_addresses_ = std::move(addresses);
   prepare();
 }
 
 void ExportedPlan::prepare() {
   if (plan_.prepare.empty()) return;
-  Call call(bound_);
-  call.stream = current_stream(device_);
-  place_workspace(prepare_layout_, call);
-  run_steps(plan_.prepare, prepare_launches_, call);
-  // Calls may come on any stream from now on.
-  cuda::check(cuda::driver().cuStreamSynchronize(static_cast<CUstream>(call.stream)), "prepare the weights");
+  Call call = begin_call({});
+  place_workspace(kernels_.prepare.workspace, call);
+  kernels_.prepare.run(plan_, call.addresses, call.stream, {});
+  cuda::check(cuda::driver().cuStreamSynchronize(call.stream), "prepare the weights");
 }
 
-void ExportedPlan::place_workspace(const Layout& layout, Call& call) const {
-  if (layout.bytes == 0) return;
-  call.workspace = at::empty({layout.bytes}, at::TensorOptions(at::kByte).device(device_));
-  auto* base = static_cast<std::byte*>(call.workspace.data_ptr());
-  for (std::size_t i = 0; i < layout.offsets.size(); ++i)
-    if (layout.offsets[i] >= 0) call.addresses[i] = base + layout.offsets[i];
+ExportedPlan::Call ExportedPlan::begin_call(at::TensorList inputs) const {
+  Call call{bound_addresses_, std::vector<at::Tensor>(bound_.size()), {}, {}, nullptr};
+  if (device_.is_cuda()) call.stream = static_cast<CUstream>(current_stream(device_));
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (packaged_.inputs[i].buffer >= 0) call.place(static_cast<std::size_t>(packaged_.inputs[i].buffer), inputs[i]);
+  return call;
 }
 
-void ExportedPlan::allocate_outputs(Call& call) const {
-  for (std::size_t i = 0; i < plan_.buffers.size(); ++i)
-    if (plan_.buffers[i].role == BufferRole::output && !plan_.buffers[i].allocated_by_op)
-      call.place(i, empty_like(plan_.buffers[i].meta));
+void ExportedPlan::place_workspace(const Workspace& workspace, Call& call) const {
+  if (workspace.bytes == 0) return;
+  call.workspace = empty_like({DType::u8, {workspace.bytes}, {1}});
+  workspace.place(static_cast<std::byte*>(call.workspace.data_ptr()), call.addresses);
+}
+
+void ExportedPlan::allocate_outputs(Call& call, bool of_op_steps) const {
+  for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
+    const Buffer& buffer = plan_.buffers[i];
+    if (buffer.role != BufferRole::output || (buffer.allocated_by_op && !of_op_steps)) continue;
+    if (!call.owners[i].defined()) call.place(i, empty_like(buffer.meta));
+  }
 }
 
 //! What op steps read from outside, as tensors.
@@ -140,51 +125,44 @@ void ExportedPlan::set_values(Call& call) const {
   for (const std::size_t id : op_steps_->values_from_outside()) {
     const TensorRef& ref = plan_.values[id];
     const auto buffer = static_cast<std::size_t>(ref.buffer);
-    call.values.tensors[id] = call.owners[buffer].defined()
+    call.values.tensors[id] = owner_of(buffer, call).defined()
                                   ? value_of(static_cast<ValueId>(id), call)
                                   : tensor_at(call.addresses[buffer] + ref.byte_offset, ref.meta, device_);
   }
 }
 
+//! Undefined for what lies in the workspace.
+const at::Tensor& ExportedPlan::owner_of(std::size_t buffer, const Call& call) const {
+  if (call.owners[buffer].defined()) return call.owners[buffer];
+  return plan_.buffers[buffer].allocated_by_op ? call.values.made[buffer] : bound_[buffer];
+}
+
 at::Tensor ExportedPlan::value_of(ValueId id, const Call& call) const {
   const TensorRef& ref = plan_.values[static_cast<std::size_t>(id)];
   const auto index = static_cast<std::size_t>(ref.buffer);
-  const Buffer& buffer = plan_.buffers[index];
-  const at::Tensor& owner = buffer.allocated_by_op ? call.values.made[index] : call.owners[index];
-  if (is_whole(ref, buffer)) return owner;
+  const at::Tensor& owner = owner_of(index, call);
+  if (is_whole(ref, plan_.buffers[index])) return owner;
   const std::int64_t offset = ref.byte_offset / size_in_bytes(ref.meta.dtype);
   return owner.as_strided(ref.meta.sizes, ref.meta.strides, owner.storage_offset() + offset);
 }
 
-std::vector<at::Tensor> ExportedPlan::call(const std::vector<at::Tensor>& inputs) {
-  const c10::DeviceGuard guard(device_);
+std::vector<at::Tensor> ExportedPlan::call(at::TensorList inputs) {
   const c10::NoGradGuard no_gradients;
-  Call call(bound_);
-  if (device_.is_cuda()) call.stream = current_stream(device_);
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    if (packaged_.inputs[i].buffer >= 0) call.place(static_cast<std::size_t>(packaged_.inputs[i].buffer), inputs[i]);
-  allocate_outputs(call);
-  place_workspace(call_layout_, call);
-  if (op_steps_) set_values(call);
-  run_steps(plan_.call, call_launches_, call);
+  Call call = begin_call(inputs);
+  if (!plan_.cuda_graph || !run_as_graph(call)) {
+    allocate_outputs(call, false);
+    run_step_by_step(call);
+  }
+  has_run_ = true;
   count_writes_of_states();
   return outputs_of(call);
 }
 
-void ExportedPlan::run_steps(const std::vector<Step>& steps, std::vector<cuda::PreparedLaunch>& launches, Call& call) {
-  std::size_t next_launch = 0;
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    if (std::holds_alternative<LaunchStep>(steps[i])) {
-      cuda::PreparedLaunch& launch = launches[next_launch++];
-      launch.set_addresses(call.addresses);
-      launch.launch(static_cast<CUstream>(call.stream));
-    } else if (const auto* zero = std::get_if<ZeroStep>(&steps[i])) {
-      const auto buffer = static_cast<std::size_t>(zero->buffer);
-      cuda::zero_async(call.addresses[buffer], plan_.buffers[buffer], static_cast<CUstream>(call.stream));
-    } else {
-      run_op(i, call);
-    }
-  }
+void ExportedPlan::run_step_by_step(Call& call, cuda::CapturedCall* captured) {
+  place_workspace(kernels_.call.workspace, call);
+  if (op_steps_) set_values(call);
+  const auto run_library_step = [&](std::size_t index) { run_op(index, call); };
+  kernels_.call.run(plan_, call.addresses, call.stream, std::ref(run_library_step), captured);
 }
 
 void ExportedPlan::run_op(std::size_t index, Call& call) const {
@@ -197,8 +175,45 @@ void ExportedPlan::run_op(std::size_t index, Call& call) const {
   }
 }
 
+//! False: this call has to go step by step. The first one does, since libraries initialise themselves in it, and so do
+//! calls that the caller captures.
+bool ExportedPlan::run_as_graph(Call& call) {
+  if (!has_run_ || !can_be_captured_ || !device_.is_cuda() || cuda::is_being_captured(call.stream)) return false;
+  cuda::CapturedCall* graph = graph_for(call);
+  if (!graph) return false;
+  allocate_outputs(call, true);
+  graph->launch(call.addresses, kernels_.call.launches, call.stream);
+  return true;
+}
+
+cuda::CapturedCall* ExportedPlan::graph_for(const Call& call) try {
+  return &graphs_.on(call.stream, [&] { return captured_for(call); });
+} catch (const std::exception& problem) {
+  TORCH_WARN(packaged_.task, ": its CUDA Graph cannot be captured, so its steps run one by one: ", problem.what());
+  can_be_captured_ = false;
+  graphs_.clear();
+  return nullptr;
+}
+
+std::unique_ptr<ExportedPlan::Graphs::Graph> ExportedPlan::captured_for(const Call& call) {
+  auto graph = std::make_unique<Graphs::Graph>(plan_);
+  Call& memory = graph->memory;
+  // Of the caller's tensors only the addresses, which will be others at the next call.
+  memory.addresses = call.addresses;
+  memory.owners.resize(bound_.size());
+  cuda::CapturedGraph captured = capture_with_library(device_, [&](CUstream stream) {
+    memory.stream = stream;
+    for (const int buffer : graph->captured.standing())
+      memory.place(static_cast<std::size_t>(buffer), empty_like(plan_.buffers[static_cast<std::size_t>(buffer)].meta));
+    run_step_by_step(memory, &graph->captured);
+  });
+  graph->captured.instantiate(std::move(captured), memory.addresses, call.stream);
+  return graph;
+}
+
 std::vector<at::Tensor> ExportedPlan::outputs_of(const Call& call) const {
   std::vector<at::Tensor> outputs;
+  outputs.reserve(plan_.outputs.size());
   for (const ValueId id : plan_.outputs) outputs.push_back(value_of(id, call));
   return outputs;
 }

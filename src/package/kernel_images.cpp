@@ -22,13 +22,14 @@ std::map<std::string, std::string> headers_in(const fs::path& folder) {
 
 }  // namespace
 
-KernelImages::KernelImages(fs::path folder, const std::map<std::string, std::string>& symbols)
-    : folder_(std::move(folder)), symbols_(symbols) {}
+KernelImages::KernelImages(const fs::path& package, const fs::path& program,
+                           const std::map<std::string, std::string>& symbols)
+    : folder_(package / program), headers_(package / "headers"), symbols_(symbols) {}
 
 CompiledModule KernelImages::image_for(const std::string& target) {
   const fs::path cubin = folder_ / "cubins" / (target + ".cubin");
   if (fs::exists(cubin)) return {read_file(cubin), symbols_, {}, 0.0, false};
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(*mutex_);
   const auto known = compiled_.find(target);
   return known != compiled_.end() ? known->second : compiled_[target] = compiled_for(target);
 }
@@ -42,7 +43,7 @@ CompiledModule KernelImages::compiled_for(const std::string& target) const {
   question.source = read_file(folder_ / "program.cu");
   for (const auto& [kernel, symbol] : symbols_) question.kernels.push_back(kernel);
   question.options = nvrtc_options(question.source, target, *nvrtc);
-  question.headers = headers_in(folder_ / "headers");
+  question.headers = headers_in(headers_);
   CompileAnswer answer = NvrtcLibrary(nvrtc->library.string()).compile(question);
   if (answer.outcome != CompileAnswer::Outcome::compiled)
     throw Error(fmt::format("the program does not compile for {}: {}", target, answer.log));

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 
@@ -13,17 +14,18 @@ namespace cudal1 {
 //! Cubins as they were exported; for other GPUs the program is compiled, with NVRTC, once a process.
 class KernelImages {
  public:
-  //! `folder`: of the package.
-  KernelImages(std::filesystem::path folder, const std::map<std::string, std::string>& symbols);
+  //! `package`: its folder; `program`: the folder in there that holds the program.
+  KernelImages(const std::filesystem::path& package, const std::filesystem::path& program,
+               const std::map<std::string, std::string>& symbols);
   //! `target`: "sm_90". Throws Error.
   CompiledModule image_for(const std::string& target);
 
  private:
   CompiledModule compiled_for(const std::string& target) const;
 
-  std::filesystem::path folder_;
+  std::filesystem::path folder_, headers_;
   std::map<std::string, std::string> symbols_;
-  std::mutex mutex_;
+  std::unique_ptr<std::mutex> mutex_ = std::make_unique<std::mutex>();
   std::map<std::string, CompiledModule> compiled_;
 };
 

@@ -22,13 +22,18 @@ bool takes_tensors_only(const Json& interface) {
 
 std::shared_ptr<Package> read_package(const std::filesystem::path& folder) try {
   const Json json = Json::parse(read_file(folder / "package.json"));
-  PackagedPlan packaged = packaged_plan_from_json(json);
+  check_format(json);
+  auto package = std::make_shared<Package>();
+  for (const Json& program : json.at("programs")) {
+    PackagedPlan packaged = packaged_plan_from_json(program);
+    KernelImages kernels(folder, packaged.folder, packaged.symbols);
+    package->programs.push_back(
+        std::unique_ptr<PackagedProgram>(new PackagedProgram{std::move(packaged), std::move(kernels)}));
+  }
   const Json& interface = json.at("interface");
-  const auto symbols = packaged.symbols;
-  return std::shared_ptr<Package>(new Package{std::move(packaged),
-                                              {folder, symbols},
-                                              takes_tensors_only(interface),
-                                              interface.at("outputs").contains("tensor")});
+  package->takes_tensors_only = takes_tensors_only(interface);
+  package->returns_one_tensor = interface.at("outputs").contains("tensor");
+  return package;
 } catch (const Json::exception& problem) {
   throw Error(fmt::format("{}: {}", (folder / "package.json").string(), problem.what()));
 }

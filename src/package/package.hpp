@@ -3,16 +3,21 @@
 
 #include <filesystem>
 #include <memory>
+#include <vector>
 
 #include "package/kernel_images.hpp"
 #include "package/package_format.hpp"
 
 namespace cudal1 {
 
-struct Package {
+struct PackagedProgram {
   PackagedPlan packaged;
   KernelImages kernels;
-  bool takes_tensors_only = false;  //!< called with the inputs, by position, and nothing else
+};
+
+struct Package {
+  std::vector<std::unique_ptr<PackagedProgram>> programs;  //!< each for other sizes of the inputs
+  bool takes_tensors_only = false;                         //!< called with the inputs, by position, and nothing else
   bool returns_one_tensor = false;
 };
 

@@ -3,13 +3,14 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 
 namespace cudal1 {
 namespace {
 
 using Json = nlohmann::json;
 constexpr std::string_view format_name = "cudal1.package";
-constexpr int format_version = 1;
+constexpr int format_version = 2;
 
 std::vector<PackagedLeaf> leaves_of(const OpGraph& graph, const Plan& plan, const std::vector<ValueId>& ids) {
   std::vector<PackagedLeaf> leaves;
@@ -50,6 +51,8 @@ std::vector<PackagedLeaf> leaves_from(const Json& list) {
 
 PackagedPlan packaged(const Task& task, const Plan& plan, const std::map<std::string, std::string>& symbols) {
   return {task.name,
+          "",
+          "",
           plan,
           leaves_of(task.graph, plan, task.graph.inputs),
           leaves_of(task.graph, plan, task.graph.weights),
@@ -57,10 +60,30 @@ PackagedPlan packaged(const Task& task, const Plan& plan, const std::map<std::st
           symbols};
 }
 
+bool is_whole(const TensorRef& ref, const Buffer& buffer) { return ref.byte_offset == 0 && ref.meta == buffer.meta; }
+
+bool runs_without_library(const Plan& plan) {
+  std::set<int> seen;
+  for (const ValueId id : plan.outputs) {
+    const TensorRef& ref = plan.values[static_cast<std::size_t>(id)];
+    if (ref.buffer < 0 || !seen.insert(ref.buffer).second) return false;
+    const Buffer& buffer = plan.buffers[static_cast<std::size_t>(ref.buffer)];
+    if (buffer.role != BufferRole::output || !is_whole(ref, buffer)) return false;
+  }
+  return !plan.has_op_steps();
+}
+
+Json format_json() { return {{"format", format_name}, {"version", format_version}}; }
+
+void check_format(const Json& package) {
+  if (package.at("format") != format_name || package.at("version") != format_version)
+    throw Error(fmt::format("not a {} of version {}", format_name, format_version));
+}
+
 Json to_json(const PackagedPlan& packaged) {
-  return {{"format", format_name},
-          {"version", format_version},
-          {"task", packaged.task},
+  return {{"task", packaged.task},
+          {"sizes", packaged.sizes},
+          {"folder", packaged.folder},
           {"plan", plan_to_json(packaged.plan)},
           {"inputs", to_json(packaged.inputs)},
           {"weights", to_json(packaged.weights)},
@@ -69,11 +92,10 @@ Json to_json(const PackagedPlan& packaged) {
 }
 
 PackagedPlan packaged_plan_from_json(const Json& json) try {
-  if (json.at("format") != format_name || json.at("version") != format_version)
-    throw Error(fmt::format("not a {} of version {}", format_name, format_version));
-  return {json.at("task").get<std::string>(), plan_from_json(json.at("plan")),
-          leaves_from(json.at("inputs")),     leaves_from(json.at("weights")),
-          leaves_from(json.at("states")),     json.at("symbols").get<std::map<std::string, std::string>>()};
+  return {json.at("task").get<std::string>(),   json.at("sizes").get<std::string>(),
+          json.at("folder").get<std::string>(), plan_from_json(json.at("plan")),
+          leaves_from(json.at("inputs")),       leaves_from(json.at("weights")),
+          leaves_from(json.at("states")),       json.at("symbols").get<std::map<std::string, std::string>>()};
 } catch (const Json::exception& problem) {
   throw Error(fmt::format("not a package: {}", problem.what()));
 }

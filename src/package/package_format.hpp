@@ -21,6 +21,8 @@ struct PackagedLeaf {
 
 struct PackagedPlan {
   std::string task;
+  std::string sizes;   //!< as the user named them; empty: those of the module's own get_inputs
+  std::string folder;  //!< of its program, inside the package; empty: the package's own
   Plan plan;
   std::vector<PackagedLeaf> inputs, weights, states;
   std::map<std::string, std::string> symbols;  //!< kernel as written -> symbol in its cubins
@@ -28,8 +30,19 @@ struct PackagedPlan {
 
 PackagedPlan packaged(const Task& task, const Plan& plan, const std::map<std::string, std::string>& symbols);
 
-nlohmann::json to_json(const PackagedPlan& packaged);
+//! Is this all of its buffer?
+bool is_whole(const TensorRef& ref, const Buffer& buffer);
+
+//! Does this plan run without LibTorch? Library steps do not, nor do results that are parts of others.
+bool runs_without_library(const Plan& plan);
+
+//! What every package.json begins with.
+nlohmann::json format_json();
 //! Throws Error when this is not a package, or one of another version.
+void check_format(const nlohmann::json& package);
+
+nlohmann::json to_json(const PackagedPlan& packaged);
+//! Throws Error when it is none.
 PackagedPlan packaged_plan_from_json(const nlohmann::json& json);
 
 }  // namespace cudal1

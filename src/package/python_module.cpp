@@ -1,7 +1,9 @@
 // _cudal1_native: the native part of an exported package, called by its model.py.
 #define PY_SSIZE_T_CLEAN
+#include <ATen/TracerMode.h>
 #include <Python.h>
 #include <c10/core/impl/TorchDispatchModeTLS.h>
+#include <c10/util/SmallVector.h>
 #include <structmember.h>
 #include <torch/csrc/autograd/python_variable.h>
 
@@ -60,13 +62,22 @@ struct Expectation {
   Owned dictionary, key, value;
 };
 
-struct CallState {
-  std::unique_ptr<BoundModule> module;
+struct Program {
+  std::unique_ptr<BoundModule> bound;
   std::vector<Holder> weights, states;
+};
+
+struct CallState {
+  std::shared_ptr<Package> package;
+  std::vector<Program> programs;  // as the package lists them
   std::vector<Expectation> expectations;
+  std::vector<Owned> hooks;  // dictionaries that are empty where nobody has hooks
   Owned flatten, rebuild;
   std::string reason;
 };
+
+//! Few enough in most modules to need no memory of their own.
+using Tensors = c10::SmallVector<at::Tensor, 8>;
 
 struct CallObject {
   PyObject_HEAD vectorcallfunc vectorcall;
@@ -100,10 +111,10 @@ const char* unmet(const std::vector<Expectation>& expectations) {
   return nullptr;
 }
 
-bool collect(const std::vector<Holder>& holders, std::vector<at::Tensor>& tensors) {
+bool collect(const std::vector<Holder>& holders, Tensors& tensors) {
   for (const Holder& holder : holders) {
     PyObject* object = PyDict_GetItemWithError(holder.dictionary.get(), holder.key.get());
-    if (PyErr_Occurred()) throw PythonError{};
+    if (!object && PyErr_Occurred()) throw PythonError{};
     if (!object || !is_plain_tensor(object)) return false;
     tensors.push_back(THPVariable_Unpack(object));
   }
@@ -111,15 +122,14 @@ bool collect(const std::vector<Holder>& holders, std::vector<at::Tensor>& tensor
 }
 
 //! Fills the tensors by position, or through the package's own idea of its arguments. False: a reason is set.
-bool inputs_of(CallState& state, PyObject* const* args, Py_ssize_t count, PyObject* names,
-               std::vector<at::Tensor>& inputs) {
+bool inputs_of(CallState& state, PyObject* const* args, Py_ssize_t count, PyObject* names, Tensors& inputs) {
   const auto add = [&](PyObject* object) {
     if (!is_plain_tensor(object)) return false;
     inputs.push_back(THPVariable_Unpack(object));
     return true;
   };
   const bool by_name = names && PyTuple_GET_SIZE(names) > 0;
-  if (state.module->package().takes_tensors_only && !by_name) {
+  if (state.package->takes_tensors_only && !by_name) {
     for (Py_ssize_t i = 0; i < count; ++i)
       if (!add(args[i])) return state.reason = "an argument is not a plain tensor", false;
     return true;
@@ -138,7 +148,7 @@ bool inputs_of(CallState& state, PyObject* const* args, Py_ssize_t count, PyObje
 }
 
 PyObject* result_of(const CallState& state, std::vector<at::Tensor> outputs) {
-  if (state.module->package().returns_one_tensor) return THPVariable_Wrap(std::move(outputs.front()));
+  if (state.package->returns_one_tensor) return THPVariable_Wrap(std::move(outputs.front()));
   const Owned all(PyTuple_New(static_cast<Py_ssize_t>(outputs.size())));
   if (!all) throw PythonError{};
   for (std::size_t i = 0; i < outputs.size(); ++i)
@@ -146,34 +156,64 @@ PyObject* result_of(const CallState& state, std::vector<at::Tensor> outputs) {
   return PyObject_CallFunctionObjArgs(state.rebuild.get(), all.get(), nullptr);
 }
 
+//! The program for inputs such as these; null: a reason is set.
+Program* program_for(CallState& state, const Tensors& inputs) {
+  for (Program& program : state.programs) {
+    std::optional<DoesNotFit> misfit = program.bound->misfit_of(inputs);
+    if (!misfit) return &program;
+    state.reason = std::move(misfit->reason);
+  }
+  if (state.programs.size() > 1)
+    state.reason = "no program was exported for such inputs: in the last one " + state.reason;
+  return nullptr;
+}
+
 PyObject* call(CallState& state, PyObject* const* args, Py_ssize_t count, PyObject* names) {
   if (c10::impl::TorchDispatchModeTLS::any_modes_set()) return refuse(state, "a dispatch mode is on");
+  if (at::tracer::impl::is_dispatch_enabled()) return refuse(state, "it is being traced");
   if (const char* attribute = unmet(state.expectations))
     return refuse(state, std::string("its attribute ") + attribute + " has changed");
-  std::vector<at::Tensor> inputs, weights, states;
+  Tensors inputs, weights, states;
   if (!inputs_of(state, args, count, names, inputs)) Py_RETURN_NOTIMPLEMENTED;
-  if (!collect(state.weights, weights) || !collect(state.states, states))
+  Program* program = program_for(state, inputs);
+  if (!program) Py_RETURN_NOTIMPLEMENTED;
+  if (!collect(program->weights, weights) || !collect(program->states, states))
     return refuse(state, "a parameter or buffer is not a plain tensor");
   std::variant<std::vector<at::Tensor>, DoesNotFit> result;
   {
     // Library steps take their time; a launch is over before another thread would have woken up.
-    const WithoutInterpreter released(state.module->package().packaged.plan.has_op_steps());
-    result = state.module->call(inputs, weights, states);
+    const WithoutInterpreter released(program->bound->packaged().plan.has_op_steps());
+    result = program->bound->call(inputs, weights, states);
   }
   if (auto* misfit = std::get_if<DoesNotFit>(&result)) return refuse(state, std::move(misfit->reason));
   if (!state.reason.empty()) state.reason.clear();
   return result_of(state, std::move(std::get<0>(result)));
 }
 
-PyObject* call_object(PyObject* self, PyObject* const* args, std::size_t count, PyObject* names) {
+PyObject* call_or_raise(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
   try {
-    return call(*reinterpret_cast<CallObject*>(self)->state, args, PyVectorcall_NARGS(count), names);
+    return call(*reinterpret_cast<CallObject*>(self)->state, args, count, names);
   } catch (const PythonError&) {
+    return nullptr;
+  } catch (const c10::Error& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what_without_backtrace());
     return nullptr;
   } catch (const std::exception& error) {
     PyErr_SetString(PyExc_RuntimeError, error.what());
     return nullptr;
   }
+}
+
+//! What stands for torch.nn.Module's own call: where there are hooks, that one has to run them.
+PyObject* call_object(PyObject* self, PyObject* const* args, std::size_t count, PyObject* names) {
+  for (const Owned& hooks : reinterpret_cast<CallObject*>(self)->state->hooks)
+    if (PyDict_GET_SIZE(hooks.get()) > 0) Py_RETURN_NOTIMPLEMENTED;
+  return call_or_raise(self, args, PyVectorcall_NARGS(count), names);
+}
+
+//! What stands for `forward`.
+PyObject* call_without_hooks(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
+  return call_or_raise(self, args, count, names);
 }
 
 std::vector<Holder> holders_from(PyObject* list) {
@@ -197,18 +237,44 @@ std::vector<Expectation> expectations_from(PyObject* list) {
   return expectations;
 }
 
+//! [(weights, states), …], as the package lists its programs.
+std::vector<Program> programs_from(PyObject* list, const std::shared_ptr<Package>& package) {
+  std::vector<Program> programs;
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); ++i) {
+    PyObject *weights = nullptr, *states = nullptr;
+    if (!PyArg_ParseTuple(PyList_GET_ITEM(list, i), "O!O!", &PyList_Type, &weights, &PyList_Type, &states))
+      throw PythonError{};
+    programs.push_back({std::make_unique<BoundModule>(package, static_cast<std::size_t>(i)), holders_from(weights),
+                        holders_from(states)});
+  }
+  return programs;
+}
+
+std::vector<Owned> dictionaries_from(PyObject* list) {
+  std::vector<Owned> dictionaries;
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); ++i) {
+    PyObject* dictionary = PyList_GET_ITEM(list, i);
+    if (!PyDict_Check(dictionary)) {
+      PyErr_SetString(PyExc_TypeError, "hooks are no dictionary");
+      throw PythonError{};
+    }
+    dictionaries.push_back(Owned::borrowed(dictionary));
+  }
+  return dictionaries;
+}
+
 PyObject* make_object(PyTypeObject* type, PyObject* args, PyObject*) {
   const char* folder = nullptr;
-  PyObject *weights = nullptr, *states = nullptr, *expectations = nullptr, *flatten = nullptr, *rebuild = nullptr;
-  if (!PyArg_ParseTuple(args, "sO!O!O!OO", &folder, &PyList_Type, &weights, &PyList_Type, &states, &PyList_Type,
-                        &expectations, &flatten, &rebuild))
+  PyObject *programs = nullptr, *expectations = nullptr, *hooks = nullptr, *flatten = nullptr, *rebuild = nullptr;
+  if (!PyArg_ParseTuple(args, "sO!O!O!OO", &folder, &PyList_Type, &programs, &PyList_Type, &expectations, &PyList_Type,
+                        &hooks, &flatten, &rebuild))
     return nullptr;
   try {
     auto state = std::make_unique<CallState>();
-    state->module = std::make_unique<BoundModule>(open_package(folder));
-    state->weights = holders_from(weights);
-    state->states = holders_from(states);
+    state->package = open_package(folder);
+    state->programs = programs_from(programs, state->package);
     state->expectations = expectations_from(expectations);
+    state->hooks = dictionaries_from(hooks);
     state->flatten = Owned::borrowed(flatten);
     state->rebuild = Owned::borrowed(rebuild);
     auto* object = reinterpret_cast<CallObject*>(type->tp_alloc(type, 0));
@@ -228,8 +294,10 @@ PyObject* make_object(PyTypeObject* type, PyObject* args, PyObject*) {
 int traverse(PyObject* self, visitproc visit, void* arg) {
   const CallState* state = reinterpret_cast<CallObject*>(self)->state;
   if (!state) return 0;
-  for (const auto* holders : {&state->weights, &state->states})
-    for (const Holder& holder : *holders) Py_VISIT(holder.dictionary.get());
+  for (const Program& program : state->programs)
+    for (const auto* holders : {&program.weights, &program.states})
+      for (const Holder& holder : *holders) Py_VISIT(holder.dictionary.get());
+  for (const Owned& hooks : state->hooks) Py_VISIT(hooks.get());
   for (const Expectation& expected : state->expectations) {
     Py_VISIT(expected.dictionary.get());
     Py_VISIT(expected.value.get());
@@ -242,8 +310,9 @@ int traverse(PyObject* self, visitproc visit, void* arg) {
 int clear(PyObject* self) {
   CallState* state = reinterpret_cast<CallObject*>(self)->state;
   if (!state) return 0;
-  const auto weights = std::move(state->weights), states = std::move(state->states);
+  const auto programs = std::move(state->programs);
   const auto expectations = std::move(state->expectations);
+  const auto hooks = std::move(state->hooks);
   return 0;
 }
 
@@ -260,6 +329,10 @@ PyObject* reason_of(PyObject* self, void*) {
 PyGetSetDef properties[] = {{"reason", reason_of, nullptr, "What the last call did not fit; empty if it ran.", nullptr},
                             {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
+PyMethodDef methods[] = {{"run", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(call_without_hooks)),
+                          METH_FASTCALL | METH_KEYWORDS, "The same call, whether the module has hooks or not."},
+                         {nullptr, nullptr, 0, nullptr}};
+
 PyTypeObject call_type = [] {
   PyTypeObject type{};
   type.ob_base = PyVarObject{PyObject_HEAD_INIT(nullptr) 0};
@@ -273,6 +346,7 @@ PyTypeObject call_type = [] {
   type.tp_traverse = traverse;
   type.tp_clear = clear;
   type.tp_getset = properties;
+  type.tp_methods = methods;
   type.tp_new = make_object;
   return type;
 }();

@@ -29,12 +29,6 @@ std::pair<int, int> parse_range(std::string_view text) {
   return {*first, *last};
 }
 
-std::string_view without_number(std::string_view name) {
-  const std::size_t digits = name.find_first_not_of("0123456789");
-  const bool has_number = digits != 0 && digits != std::string_view::npos && name[digits] == '_';
-  return has_number ? name.substr(digits + 1) : name;
-}
-
 bool matches(const std::string& glob, const SuiteTask& task) {
   const std::string& text = glob.find('/') == std::string::npos ? task.name : task.label();
   return fnmatch(glob.c_str(), text.c_str(), 0) == 0;
@@ -46,6 +40,12 @@ bool empty_or_any(const Range& range, const Test& test) {
 }
 
 }  // namespace
+
+std::string_view without_number(std::string_view name) {
+  const std::size_t digits = name.find_first_not_of("0123456789");
+  const bool has_number = digits != 0 && digits != std::string_view::npos && name[digits] == '_';
+  return has_number ? name.substr(digits + 1) : name;
+}
 
 NumberList::NumberList(std::string_view text) {
   for (std::size_t begin = 0; begin <= text.size();) {

@@ -29,6 +29,9 @@ struct SuiteShare {
   bool contains(const std::string& task_name) const;
 };
 
+//! "ReLU" of "19_ReLU"; a name without a number as it is.
+std::string_view without_number(std::string_view name);
+
 //! Empty parts choose everything; the others must all agree.
 struct TaskSelection {
   std::vector<std::string> suites;

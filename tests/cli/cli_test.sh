@@ -47,6 +47,9 @@ check 'names are escaped' 1 '^cudal1: .*no-such\\x1b\[2J' "$cudal1" expand "$wor
 check 'missing program' 1 'no-such.cu: cannot open' "$cudal1" eval "$softmax" "$work/no-such.cu"
 check 'expand shows the plan' 0 'launch row_softmax' "$cudal1" expand "$softmax" "$softmax/ok-fast.cu"
 check 'expand as JSON' 0 '"buffers"' "$cudal1" expand --json "$softmax" "$softmax/ok-fast.cu"
+check 'expand of a wrong program as JSON' 1 '^  "status": "plan_error"' "$cudal1" expand --json \
+  "$source/examples/vector_add" "$source/examples/vector_add/plan_error-unknown_node.cu"
+check 'expand of garbage as JSON' 1 '^    "message": ' "$cudal1" expand --json "$softmax" "$work/garbage.cu"
 check 'missing task' 1 'no-such-task' "$cudal1" expand "$work/no-such-task" "$softmax/ok-fast.cu"
 check 'broken JSON' 1 'broken.json' "$cudal1" expand "$work/broken.json" "$softmax/ok-fast.cu"
 check 'newer version' 1 'version 7' "$cudal1" expand "$work/newer.json" "$softmax/ok-fast.cu"
@@ -77,6 +80,12 @@ if compgen -G '/usr/bin/clang-[0-9]*' >/dev/null; then
   { printf '\xEF\xBB\xBF' && cat "$softmax/ok-fast.cu"; } >"$work/marked.cu"
   check 'a byte-order mark' 0 'marked.cu +ok' "$cudal1" eval --device vgpu --mode fast --no-archive --verify-only \
     "$softmax" "$work/marked.cu"
+  # No folder can be made below a file, whoever runs this test.
+  no_folder=$work/broken.json/archive.sqlite
+  check 'an archive that cannot be opened costs no result' 1 'ok-fast.cu +ok' "$cudal1" eval --device vgpu --mode fast \
+    --verify-only --archive "$no_folder" "$softmax" "$softmax/ok-fast.cu"
+  check 'and is reported' 1 "^cudal1: $no_folder: .*nothing is recorded" "$cudal1" eval --device vgpu --mode fast \
+    --verify-only --archive "$no_folder" "$softmax" "$softmax/ok-fast.cu"
   check 'printf is not judged' 0 'forbidden-printf.cu +forbidden' "$cudal1" eval --device vgpu --mode fast --no-archive \
     "$add" "$add/forbidden-printf.cu"
   check 'what a debugged program prints' 0 '^    \| adding [0-9]+ elements$' "$cudal1" eval --device vgpu --debug \

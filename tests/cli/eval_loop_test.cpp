@@ -116,6 +116,16 @@ TEST_F(EvalLoopTest, AnArchiveThatCannotBeReadStopsNothingEither) {
   EXPECT_EQ(std::count(outcome.errors.begin(), outcome.errors.end(), '\n'), 1) << outcome.errors;
 }
 
+TEST_F(EvalLoopTest, AnArchiveThatCannotBeOpenedCostsNoResultAndIsReportedOnceInOneLine) {
+  loop_.why_no_archive = "archive.sqlite: no room\nat all";
+  const Outcome outcome = run(loop_);
+  EXPECT_EQ(outcome.exit_code, 1);
+  for (const std::string& program : loop_.programs) EXPECT_NE(outcome.output.find(program), std::string::npos);
+  EXPECT_EQ(outcome.errors.rfind("cudal1: archive.sqlite: no room", 0), 0u) << outcome.errors;
+  EXPECT_NE(outcome.errors.find("nothing is recorded"), std::string::npos) << outcome.errors;
+  EXPECT_EQ(std::count(outcome.errors.begin(), outcome.errors.end(), '\n'), 1) << outcome.errors;
+}
+
 TEST_F(EvalLoopTest, AFailureOfTheJudgeIsAnExitCodeWithoutALineOfItsOwn) {
   status_ = Status::judge_error;
   const Outcome outcome = run(loop_);

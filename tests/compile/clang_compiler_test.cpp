@@ -254,6 +254,19 @@ TEST_F(ClangCompilerTest, ProductsAndSumsAreNotFused) {
   EXPECT_EQ(module.value().binary.find("fma"), std::string::npos);
 }
 
+TEST_F(ClangCompilerTest, ArraysTooLargeForThirtyTwoBitsAreNotSingleBytes) {
+  const auto expect_bytes = [&](const std::string& size, const std::string& bytes) {
+    const auto module = compile("extern \"C\" __global__ void k(char* x) { __shared__ char one, array[" + size +
+                                "]; one = array[threadIdx.x] = *x; __syncthreads(); *x = array[*x] + one; }");
+    ASSERT_TRUE(module.ok()) << reason(module);
+    EXPECT_NE(module.value().binary.find(".b8 _ZZ1kE5array[" + bytes + "];"), std::string::npos) << size;
+    EXPECT_NE(module.value().binary.find(".u8 _ZZ1kE3one;"), std::string::npos);
+  };
+  expect_bytes("1ull << 40", "4294967296");
+  expect_bytes("1ull << 32", "4294967296");
+  expect_bytes("1ull << 31", "2147483648");
+}
+
 TEST_F(ClangCompilerTest, AccessesOfSharedMemoryStayOnTheirSideOfABarrier) {
   // clang 14 would load the variable before the barrier in the threads that do not write it.
   for (const std::string barrier :

@@ -85,6 +85,15 @@ TEST(RefusedInclude, AdvisesHeadersOfOurOwnWhereThereAreSome) {
   EXPECT_NE(advice({{"cudal1/reduce.h", ""}}).find("or <cudal1/...>"), std::string::npos);
 }
 
+TEST(RefusedInclude, NamesTheDirectiveThatIsRefused) {
+  const auto message = [](const std::string& source) { return refused_include(source, {})->message; };
+  EXPECT_EQ(message("#embed \"/etc/passwd\"\n"),
+            "#embed /etc/passwd is refused; programs read no files: write the values out as a __constant__ table");
+  EXPECT_EQ(message("#include_next <math.h>\n"),
+            "#include_next math.h is refused; write #include <name> with a plain name");
+  EXPECT_EQ(message("#include NAME\n"), "#include NAME has no plain name; write #include <name> with a plain name");
+}
+
 TEST(RefusedInclude, RefusesPathsThatLeaveTheFolders) {
   const auto headers = read_program_headers({});
   for (const char* name :

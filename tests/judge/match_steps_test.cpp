@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "judge/match.hpp"
 
 namespace cudal1 {
@@ -70,7 +72,8 @@ constexpr const char* quantization = R"(
 
 TEST(MatchBehindSteps, FewIntegersAreUndecided) {
   const Judged judged(quantization);
-  EXPECT_LT(judged.expected.undecided.at(0).sum().item<std::int64_t>(), 100);
+  const OpenIntegers& open = judged.expected.integers.at(0);
+  EXPECT_LT(open.low.ne(open.high).sum().item<std::int64_t>(), 100);
   const at::Tensor honest = judged.leaves.at(0).mul(20.0).round().clamp(-128, 127).to(at::kChar);
   EXPECT_TRUE(judged.compare(honest).matches());
   at::Tensor last_wrong = judged.reference().clone();
@@ -107,6 +110,79 @@ TEST(MatchBehindSteps, WhoeverIsFirstAmongEqualsIsOpen) {
   last.select(1, 0).fill_(7);
   last.select(1, 1).fill_(6);
   EXPECT_TRUE(judged.compare(last, 1).matches());
+}
+
+constexpr const char* masked_argmax = R"(
+    "inputs": [{"name": "x", "dtype": "f32", "shape": [64, 128], "draw": {"kind": "normal"}},
+               {"name": "m", "dtype": "bool", "shape": [64, 128], "draw": {"kind": "bernoulli", "p": 0.5}}],
+    "nodes": [{"name": "f", "op": "aten::masked_fill.Scalar", "args": ["x", "m", {"float": "-inf"}]},
+              {"name": "a", "op": "aten::argmax", "args": ["f", 1]}], "outputs": ["a"])";
+
+TEST(MatchBehindInfinities, PlacesAreThoseThatWereSeen) {
+  const Judged judged(masked_argmax);
+  EXPECT_TRUE(judged.compare(judged.reference()).matches());
+  EXPECT_FALSE(judged.compare(at::full_like(judged.reference(), -12345)).matches());
+  EXPECT_FALSE(judged.compare(judged.leaves.at(0).argmax(1)).matches());
+}
+
+TEST(MatchBehindInfinities, WhatIsMaskedIsJudgedToo) {
+  const Judged judged(R"(
+      "inputs": [{"name": "x", "dtype": "f32", "shape": [64, 128], "draw": {"kind": "normal"}},
+                 {"name": "m", "dtype": "bool", "shape": [64, 128], "draw": {"kind": "bernoulli", "p": 0.05}}],
+      "nodes": [{"name": "f", "op": "aten::masked_fill.Scalar", "args": ["x", "m", {"float": "-inf"}]},
+                {"name": "e", "op": "aten::exp", "args": ["f"]}, {"name": "g", "op": "aten::gt.Scalar", "args": ["x", 0]},
+                {"name": "y", "op": "aten::mul.Tensor", "args": ["e", "g"]}], "outputs": ["y"])");
+  EXPECT_TRUE(judged.compare(judged.reference()).matches());
+  for (const double unwritten : {std::nan(""), 1e30})
+    EXPECT_FALSE(judged.compare(judged.reference().masked_fill(judged.leaves.at(1), unwritten)).matches());
+}
+
+TEST(MatchBehindSteps, LargeIntegersLieWhereTheirArgumentMayBe) {
+  const Judged judged(R"(
+      "inputs": [{"name": "x", "dtype": "f32", "shape": [16384], "draw": {"kind": "normal"}}], "nodes": [
+      {"name": "m", "op": "aten::mul.Tensor", "args": ["x", 1e12]},
+      {"name": "q", "op": "aten::to.dtype", "args": ["m", {"dtype": "i64"}]}], "outputs": ["q"])");
+  const at::Tensor x = judged.leaves.at(0);
+  EXPECT_TRUE(judged.compare((x.to(at::kDouble) * 1e12).to(at::kLong)).matches());
+  EXPECT_TRUE(judged.compare((x * 1e6f * 1e6f).to(at::kLong)).matches());
+  EXPECT_FALSE(judged.compare(at::full_like(judged.reference(), -77)).matches());
+  EXPECT_FALSE(judged.compare(judged.reference().masked_fill(x.abs().gt(1.0), 0)).matches());
+  EXPECT_FALSE(judged.compare((x.to(at::kHalf).to(at::kDouble) * 1e12).to(at::kLong)).matches());
+}
+
+TEST(MatchBehindSteps, ManyElementsThatJumpDoNotWidenTheBudgetOfEachOther) {
+  const Judged judged(R"(
+      "inputs": [{"name": "x", "dtype": "f32", "shape": [16, 256], "draw": {"kind": "normal"}}],
+      "weights": [{"name": "w", "dtype": "f32", "shape": [1024, 256], "draw": {"kind": "normal", "std": 0.0625}},
+                  {"name": "v", "dtype": "f32", "shape": [64, 1024], "draw": {"kind": "normal", "std": 0.03}}],
+      "nodes": [{"name": "h", "op": "aten::linear", "args": ["x", "w"]},
+                {"name": "m", "op": "aten::mul.Tensor", "args": ["h", 160.0]},
+                {"name": "r", "op": "aten::round", "args": ["m"]},
+                {"name": "y", "op": "aten::linear", "args": ["r", "v"]}], "outputs": ["y"])");
+  const at::Tensor &x = judged.leaves.at(0), &w = judged.leaves.at(1), &v = judged.leaves.at(2);
+  const auto result = [&](const at::Tensor& weights) {
+    return at::linear((at::linear(x.flip(1), w.flip(1)) * 160.0).round(), weights);
+  };
+  const at::Tensor jumps = judged.expected.budgets.at(0).jumps.elements;
+  ASSERT_TRUE(jumps.defined());
+  EXPECT_GT(jumps.to(at::kDouble).mean().item<double>(), 0.1);
+  EXPECT_TRUE(judged.compare(result(v)).matches());
+  EXPECT_FALSE(judged.compare(result(v.to(at::kHalf).to(at::kFloat))).matches());
+}
+
+TEST(MatchOfWholeNumbers, SumsBeyondWhatFp32CountsToAreRounded) {
+  const Judged judged(R"("inputs": [
+      {"name": "a", "dtype": "f32", "shape": [16, 16384], "draw": {"kind": "integers", "low": 0, "high": 65536}},
+      {"name": "b", "dtype": "f32", "shape": [16, 16384], "draw": {"kind": "integers", "low": 0, "high": 65536}}],
+      "nodes": [{"name": "s", "op": "aten::sum.dim_IntList", "args": ["a", [1]]},
+                {"name": "t", "op": "aten::sum.dim_IntList", "args": ["b", [1]]},
+                {"name": "y", "op": "aten::sub.Tensor", "args": ["s", "t"]}], "outputs": ["y"])");
+  const auto sequential = [](const at::Tensor& rows) {
+    at::Tensor sum = at::zeros({rows.size(0)}, rows.options());
+    for (std::int64_t i = 0; i < rows.size(1); ++i) sum += rows.select(1, i);
+    return sum;
+  };
+  EXPECT_TRUE(judged.compare(sequential(judged.leaves.at(0)) - sequential(judged.leaves.at(1))).matches());
 }
 
 TEST(MatchOfUnrelatedOutputs, ALongSumWidensItsOwnBudgetOnly) {

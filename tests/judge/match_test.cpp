@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "judge/degenerate.hpp"
 #include "judge/reduction_length.hpp"
 
 namespace cudal1 {
@@ -77,6 +78,19 @@ Task large_offset() {
   return task;
 }
 
+//! Every column about a large number of its own.
+Task large_columns() {
+  Task task = parse_task(R"({"format": "cudal1.graph", "version": 1, "name": "t", "inputs": [
+      {"name": "x", "dtype": "f32", "shape": [64, 64], "draw": {"kind": "normal"}}],
+      "weights": [{"name": "b", "dtype": "f32", "shape": [64], "draw": {"kind": "uniform", "low": 500000, "high": 1000000}}],
+      "nodes": [{"name": "t", "op": "aten::tanh", "args": ["x"]},
+      {"name": "m", "op": "aten::mul.Tensor", "args": ["t", 0.25]},
+      {"name": "y", "op": "aten::add.Tensor", "args": ["m", "b"]}], "outputs": ["y"]})",
+                         {});
+  infer_metas(task);
+  return task;
+}
+
 TEST(Match, AConstantIsWrongWhereTheReferenceVariesHoweverSmallItsError) {
   const Task task = large_offset();
   const MatchRule rule(task, at::kCPU, PrecisionPolicy::standard);
@@ -91,6 +105,28 @@ TEST(Match, AConstantIsWrongWhereTheReferenceVariesHoweverSmallItsError) {
   EXPECT_TRUE(rule.compare(expected, expected.reference, Distribution::native).at(0).matches());
   // Derived inputs may give constants honestly.
   EXPECT_TRUE(rule.compare(expected, {constant}, Distribution::tiny).at(0).matches());
+}
+
+TEST(Match, WhatDoesNotFollowTheInputsIsWrongHoweverSmallItsError) {
+  const Task task = large_columns();
+  MatchRule rule(task, at::kCPU, PrecisionPolicy::standard);
+  TensorTable leaves;
+  draw_weights(task, 1, false, at::kCPU, leaves);
+  Random random(5);
+  const InputDependence dependence = input_dependence(rule, task, leaves, at::kCPU, random);
+  EXPECT_FALSE(dependence.degenerate);
+  EXPECT_NEAR(dependence.variation.at(0), 0.16, 0.02);
+  draw_inputs(task, Distribution::native, 2, at::kCPU, leaves);
+  // Every column has a number of its own, which weights tell.
+  const at::Tensor columns = leaves.at(1).expand({64, 64}).contiguous();
+  const auto compare = [&](const at::Tensor& candidate) {
+    const Expected expected = rule.expect(leaves, Distribution::native, 3);
+    return rule.compare(expected, {candidate}, Distribution::native).at(0);
+  };
+  EXPECT_TRUE(compare(columns).matches());
+  rule.know_variation(dependence.variation);
+  EXPECT_FALSE(compare(columns).matches());
+  EXPECT_TRUE(compare(leaves.at(1) + leaves.at(0).tanh() * 0.25).matches());
 }
 
 //! Columns whose sizes differ by ten powers of ten.

@@ -80,5 +80,31 @@ TEST(TermsOfANode, DoesNotCountWhatIsOnlyPicked) {
   EXPECT_EQ(terms_of_node(graph), 1);
 }
 
+TEST(TermsOfANode, KnowsContractionsOfOtherNames) {
+  EXPECT_EQ(terms_of_node(graph_with("aten::inner", {{32, 4096}, {32, 4096}}, {32, 32})), 4096);
+  EXPECT_EQ(terms_of_node(graph_with("aten::cdist", {{32, 128}, {16, 128}}, {32, 16})), 128);
+  EXPECT_EQ(terms_of_node(graph_with("aten::bilinear", {{8, 64}, {8, 32}, {4, 64, 32}}, {8, 4})), 64 * 32);
+  EXPECT_EQ(terms_of_node(graph_with("aten::addbmm", {{8, 4}, {5, 8, 100}, {5, 100, 4}}, {8, 4})), 500);
+  const std::vector<std::int64_t> last{-1}, first{0};
+  EXPECT_EQ(terms_of_node(graph_with("aten::tensordot", {{64, 64}, {64, 64}}, {64, 64}, {last, first})), 64);
+  OpGraph chain = graph_with("aten::linalg_multi_dot", {{2, 300}, {300, 40}, {40, 5}}, {2, 5});
+  chain.nodes[0].args = {ValueList{{0}, {1}, {2}}};
+  EXPECT_EQ(terms_of_node(chain), 300);
+}
+
+TEST(TermsOfANode, GuessesThoseOfAContractionThatNobodyHasDescribed) {
+  EXPECT_EQ(terms_of_node(graph_with("aten::some_product", {{8, 512}, {512, 4}}, {8, 4})), 512);
+  EXPECT_EQ(terms_of_node(graph_with("aten::some_function", {{16, 100}, {100}}, {16, 100})), 1);
+  EXPECT_EQ(terms_of_node(graph_with("aten::some_similarity", {{16, 100}, {16, 100}}, {16})), 100);
+}
+
+TEST(TermsOfANode, CountsAdditionsToIndexedPlaces) {
+  OpGraph graph = graph_with("aten::index_add", {{8, 4}, {500}, {500, 4}}, {8, 4});
+  graph.nodes[0].args = {ValueRef{0}, std::int64_t{0}, ValueRef{1}, ValueRef{2}};
+  EXPECT_EQ(terms_of_node(graph), 500);
+  EXPECT_EQ(terms_of_node(graph_with("aten::embedding_bag", {{1000, 8}, {16, 20}}, {16, 8})), 20);
+  EXPECT_EQ(terms_of_node(graph_with("aten::cat", {{16, 100}, {16, 100}}, {16, 200})), 1);
+}
+
 }  // namespace
 }  // namespace cudal1

@@ -5,6 +5,8 @@
 #include <ATen/TensorOperators.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace cudal1 {
 namespace {
 
@@ -77,6 +79,23 @@ TEST(Moves, KeepTheOrderOfElementsWhateverTheStrides) {
 TEST(Moves, LeaveIntegersAlone) {
   const at::Tensor integers = at::arange(10, of(at::kLong));
   EXPECT_TRUE(moved_by_ulps(integers, 100.0, 1).is_same(integers));
+}
+
+TEST(Moves, LeaveInfinitiesWhereTheyAre) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  const at::Tensor numbers = at::tensor({infinity, -infinity, 1.0, 0.0}).repeat({50});
+  for (const at::ScalarType type : {at::kFloat, at::kDouble, at::kHalf}) {
+    const at::Tensor moved = moved_by_ulps(numbers.to(type), 8.0, 1);
+    EXPECT_FALSE(moved.isnan().any().item<bool>());
+    EXPECT_TRUE(moved.isinf().equal(numbers.isinf()));
+  }
+}
+
+TEST(Moves, GoTheOtherWayWithUlpsBelowZero) {
+  const at::Tensor numbers = at::linspace(1.0, 2.0, 100, of(at::kDouble));
+  const at::Tensor there = moved_by_ulps(numbers, 8.0, 1) - numbers, back = moved_by_ulps(numbers, -8.0, 1) - numbers;
+  EXPECT_TRUE(at::allclose(there, -back));
+  EXPECT_GT(there.abs().max().item<double>(), 0.0);
 }
 
 }  // namespace

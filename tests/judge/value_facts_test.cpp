@@ -53,6 +53,14 @@ TEST(Jumps, ComeWithStepsComparisonsAndWhateverIsBehindThem) {
   EXPECT_FALSE(fact_of(reals, node("y", "relu", "\"x\""), "y").jumps);
 }
 
+TEST(Places, AreNamedBySearchesAndWhateverChoosesAmongTheirResults) {
+  const std::string search = node("a", "argmax", "\"x\"", "i64");
+  EXPECT_TRUE(fact_of(reals, search, "a").places);
+  EXPECT_TRUE(fact_of(reals, search + ", " + node("y", "clamp", "\"a\", 0, 4", "i64"), "y").places);
+  EXPECT_FALSE(fact_of(reals, search + ", " + node("y", "to.dtype", R"("a", {"dtype": "f32"})"), "y").places);
+  EXPECT_FALSE(fact_of(reals, node("y", "to.dtype", R"("x", {"dtype": "i64"})", "i64"), "y").places);
+}
+
 TEST(Jumps, DoNotComeFromWhatDoesNotMove) {
   EXPECT_FALSE(fact_of(labels, node("y", "gt.Scalar", "\"x\", 2", "bool"), "y").jumps);
 }

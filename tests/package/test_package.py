@@ -6,11 +6,8 @@ Kernels need a GPU; what surrounds them, and programs of library calls, do not.
 from __future__ import annotations
 
 import copy
-import importlib
-import os
 import pickle
 import subprocess
-import sys
 import threading
 import warnings
 from pathlib import Path
@@ -19,8 +16,8 @@ from typing import Any
 
 import pytest
 import torch
+from exporting import CUDAL1, export
 
-CUDAL1 = os.environ["CUDAL1"]
 DEVICES = ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]
 
 MODULE = """
@@ -69,18 +66,6 @@ def get_inputs(): return [[torch.rand(4), torch.rand(4)], 3]
 
 class Mine(torch.Tensor):
     """A subclass may mean anything."""
-
-
-def export(folder: Path, text: str, name: str, *arguments: str) -> ModuleType:
-    (folder / f"{name}.py").write_text(text)
-    command = [CUDAL1, "export", f"{name}.py", "-o", f"{name}_package", *arguments]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    sys.path.insert(0, str(folder))
-    try:
-        return importlib.import_module(f"{name}_package")
-    finally:
-        sys.path.remove(str(folder))
 
 
 @pytest.fixture(scope="module")
@@ -316,26 +301,28 @@ def test_kernels_do_not_run_on_a_processor(relu: ModuleType) -> None:
     assert "do not run on cpu" in relu.why_not(new)
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
-def test_kernels_run_on_the_current_stream(relu: ModuleType) -> None:
-    new = relu.ModelNew().cuda()
-    streams = [torch.cuda.Stream() for _ in range(2)]
-    with torch.no_grad():
-        for _ in range(20):
-            for stream in streams:
-                with torch.cuda.stream(stream):
-                    x = torch.randn(64, 256, device="cuda")
-                    y = new(x)
-                    assert torch.equal(y, torch.relu(x))
-    assert ran(relu, new)
+# --- hooks ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
-@pytest.mark.filterwarnings("ignore")
-def test_kernels_are_compiled_for_other_gpus(relu: ModuleType) -> None:
-    for cubin in (Path(relu.__file__).parent / "cubins").iterdir():
-        cubin.unlink()
-    new, x = relu.ModelNew().cuda(), torch.randn(64, 256, device="cuda")
+def test_hooks_run_around_the_program(package: ModuleType, device: str) -> None:
+    original, new = pair(package, device)
+    seen: list[str] = []
+    handles = [
+        new.register_forward_pre_hook(lambda module, args: seen.append("before")),
+        new.register_forward_hook(lambda module, args, result: result * 2),
+        torch.nn.modules.module.register_module_forward_hook(lambda module, args, result: seen.append("any")),
+    ]
+    given = inputs(device)
     with torch.no_grad():
-        assert torch.equal(new(x), torch.relu(x))
-    assert ran(relu, new)
+        result = new(*given)
+        for handle in handles:
+            handle.remove()
+        torch.testing.assert_close(result, original(*given) * 2)
+    assert seen == ["before", "any"] and ran(package, new)
+
+
+def test_a_package_needs_torch_and_nothing_else_of_ours(package: ModuleType) -> None:
+    folder = Path(package.__file__).parent
+    for library in ("_cudal1_native.so", "cpp/libcudal1_model.so"):
+        needed = subprocess.run(["readelf", "-d", folder / library], capture_output=True, text=True).stdout
+        assert "NEEDED" in needed and not any(name in needed for name in ("libfmt", "libseccomp", "spdlog", "sqlite"))

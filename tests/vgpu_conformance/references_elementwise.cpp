@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "references.hpp"
 
@@ -174,6 +175,19 @@ void fast_functions(const Task& task) {
                        [](double v) { return std::exp2(v); }});
 }
 
+//! An angle as the device's fast functions have it: over 2 pi, in fp32, toward zero; here in radians again.
+double device_angle(double radians) {
+  const double turns = radians * static_cast<double>(0.15915494f);
+  float cut = static_cast<float>(turns);
+  if (std::fabs(cut) > std::fabs(turns)) cut = std::nextafter(cut, 0.0f);
+  return 2 * std::numbers::pi * std::remainder(cut, 1.0);
+}
+
+void fast_sines(const Task& task) {
+  each_function(
+      task, {[](double v) { return std::sin(device_angle(v)); }, [](double v) { return std::cos(device_angle(v)); }});
+}
+
 void dynamic_shared(const Task& task) {
   const auto x = task.buffer("x");
   const auto y = task.buffer<double>("y");
@@ -217,6 +231,7 @@ const References& elementwise_references() {
                                 {"conversions", conversions},
                                 {"elementary_functions", elementary_functions},
                                 {"fast_functions", fast_functions},
+                                {"fast_sines", fast_sines},
                                 {"dynamic_shared", dynamic_shared},
                                 {"points_inside", points_inside}};
   return table;

@@ -3,59 +3,10 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <set>
+
+#include "device/cuda/stream_memory.hpp"
 
 namespace cudal1::cuda {
-namespace {
-
-std::set<int> touched_by_ops(const Plan& plan) {
-  std::set<int> touched;
-  for (const Step& step : plan.call)
-    if (std::holds_alternative<OpStep>(step))
-      for (const int buffer : buffers_of(plan, step)) touched.insert(buffer);
-  return touched;
-}
-
-void copy_async(void* target, const void* source, std::size_t bytes, CUstream stream) {
-  check(driver().cuMemcpyDtoDAsync(reinterpret_cast<CUdeviceptr>(target), reinterpret_cast<CUdeviceptr>(source), bytes,
-                                   stream),
-        "copy on the device");
-}
-
-}  // namespace
-
-std::vector<PreparedLaunch> launches_of(const std::vector<Step>& steps, const Module* module,
-                                        const CompiledModule& compiled) {
-  std::vector<PreparedLaunch> launches;
-  for (const Step& step : steps)
-    if (const auto* launch = std::get_if<LaunchStep>(&step)) launches.emplace_back(*launch, *module, compiled);
-  return launches;
-}
-
-void zero_async(std::byte* address, const Buffer& buffer, CUstream stream) {
-  check(driver().cuMemsetD8Async(reinterpret_cast<CUdeviceptr>(address), 0,
-                                 static_cast<std::size_t>(buffer.meta.span_bytes()), stream),
-        "zero a buffer");
-}
-
-//! A captured call. Kernels of the program are patched to fresh addresses; what op steps read from outside or leave
-//! for outside goes through fixed buffers.
-struct CudaPlan::GraphState {
-  struct FixedCopy {
-    int buffer;
-    std::byte* fixed;
-  };
-  std::vector<FixedCopy> copies_in, copies_out;
-  std::vector<CUgraphNode> kernel_nodes;
-  std::vector<std::byte*> captured;  // by buffer: where op steps had put what they made
-  CUgraph graph = nullptr;
-  CUgraphExec executable = nullptr;
-  ~GraphState() {
-    if (executable) driver().cuGraphExecDestroy(executable);
-    if (graph) driver().cuGraphDestroy(graph);
-  }
-};
-
 CudaPlan::CudaPlan(CudaDevice& device, const Plan& plan, const CompiledModule& module, PrecisionFlags flags)
     : device_(device), plan_(plan), addresses_(plan.buffers.size(), nullptr) {
   if (plan_.has_launches()) module_ = std::make_unique<Module>(module.binary);
@@ -103,21 +54,15 @@ void CudaPlan::run_op(const OpStep& step, std::size_t index) {
   }
 }
 
-void CudaPlan::run_steps(const std::vector<Step>& steps, std::vector<PreparedLaunch>& launches, StepClock* clock) {
+void CudaPlan::run_steps(const std::vector<Step>& steps, std::vector<PreparedLaunch>& launches, StepClock* clock,
+                         CapturedCall* captured) {
   std::size_t next_launch = 0;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     if (std::holds_alternative<LaunchStep>(steps[i])) {
       PreparedLaunch& launch = launches[next_launch++];
       launch.set_addresses(addresses_);
       launch.launch(device_.stream());
-      if (graph_ && !graph_->executable) {
-        CUstreamCaptureStatus status{};
-        const CUgraphNode* nodes = nullptr;
-        std::size_t count = 0;
-        check(driver().cuStreamGetCaptureInfo(device_.stream(), &status, nullptr, nullptr, &nodes, nullptr, &count),
-              "capture the graph");
-        graph_->kernel_nodes.push_back(count == 1 ? nodes[0] : nullptr);
-      }
+      if (captured) captured->note_launch(device_.stream());
     } else if (const auto* zero = std::get_if<ZeroStep>(&steps[i])) {
       const auto buffer = static_cast<std::size_t>(zero->buffer);
       zero_async(addresses_[buffer], plan_.buffers[buffer], device_.stream());
@@ -246,59 +191,27 @@ void CudaPlan::warm_up(const BufferOffsets& offsets) {
 void CudaPlan::build_graph(const BufferOffsets& offsets) {
   warm_up(offsets);
 
-  auto state = std::make_unique<GraphState>();
+  auto made = std::make_unique<CapturedCall>(plan_);
   const std::vector<std::byte*> fresh = addresses_;
-  for (const int buffer : touched_by_ops(plan_)) {
-    const auto index = static_cast<std::size_t>(buffer);
-    const Buffer& description = plan_.buffers[index];
-    const bool is_input = description.role == BufferRole::input;
-    if (description.allocated_by_op || (!is_input && description.role != BufferRole::output)) continue;
-    addresses_[index] = fixed_buffer(buffer);
-    (is_input ? state->copies_in : state->copies_out).push_back({buffer, addresses_[index]});
-  }
+  for (const int buffer : made->standing()) addresses_[static_cast<std::size_t>(buffer)] = fixed_buffer(buffer);
   if (ops_) begin_ops(offsets);
-  graph_ = std::move(state);
-  check(driver().cuStreamBeginCapture(device_.stream(), CU_STREAM_CAPTURE_MODE_RELAXED), "begin the capture");
+  CapturedGraph captured;
   try {
-    run_steps(plan_.call, call_launches_);
+    captured = capture(device_.stream(), [&] { run_steps(plan_.call, call_launches_, nullptr, made.get()); });
   } catch (...) {
-    CUgraph abandoned = nullptr;
-    driver().cuStreamEndCapture(device_.stream(), &abandoned);
-    if (abandoned) driver().cuGraphDestroy(abandoned);
     drop_graph();
     throw;
   }
-  check(driver().cuStreamEndCapture(device_.stream(), &graph_->graph), "end the capture");
-  check(driver().cuGraphInstantiate(&graph_->executable, graph_->graph, 0), "instantiate the graph");
-  graph_->captured = addresses_;
-  for (std::size_t i = 0; i < plan_.buffers.size(); ++i)
-    if (plan_.buffers[i].allocated_by_op && offsets[i] != no_offset)
-      graph_->copies_out.push_back({static_cast<int>(i), addresses_[i]});
-  for (const auto& copy : graph_->copies_in) {
-    const auto index = static_cast<std::size_t>(copy.buffer);
-    addresses_[index] = fresh[index];
-  }
-  check(driver().cuGraphUpload(graph_->executable, device_.stream()), "upload the graph");
+  made->instantiate(std::move(captured), addresses_, device_.stream());
+  graph_ = std::move(made);
+  addresses_ = fresh;
 }
 
 void CudaPlan::launch_graph(const BufferOffsets& offsets) {
-  const auto address_now = [&](int buffer) { return device_.arena_base() + offsets[static_cast<std::size_t>(buffer)]; };
-  const auto bytes_of = [&](int buffer) {
-    return static_cast<std::size_t>(plan_.buffers[static_cast<std::size_t>(buffer)].meta.span_bytes());
-  };
-  for (const auto& copy : graph_->copies_in)
-    copy_async(copy.fixed, address_now(copy.buffer), bytes_of(copy.buffer), device_.stream());
-  // Kernels read fresh inputs directly, but what op steps share with them stays where it was captured.
-  for (const auto& copy : graph_->copies_out) addresses_[static_cast<std::size_t>(copy.buffer)] = copy.fixed;
   for (std::size_t i = 0; i < plan_.buffers.size(); ++i)
-    if (plan_.buffers[i].allocated_by_op) addresses_[i] = graph_->captured[i];
-  for (std::size_t i = 0; i < call_launches_.size(); ++i) {
-    call_launches_[i].set_addresses(addresses_);
-    if (graph_->kernel_nodes[i]) call_launches_[i].patch(graph_->executable, graph_->kernel_nodes[i]);
-  }
-  check(driver().cuGraphLaunch(graph_->executable, device_.stream()), "launch the graph");
-  for (const auto& copy : graph_->copies_out)
-    copy_async(address_now(copy.buffer), copy.fixed, bytes_of(copy.buffer), device_.stream());
+    if (plan_.buffers[i].allocated_by_op)
+      addresses_[i] = offsets[i] != no_offset ? device_.arena_base() + offsets[i] : nullptr;
+  graph_->launch(addresses_, call_launches_, device_.stream());
 }
 
 std::byte* CudaPlan::fixed_buffer(int buffer) {

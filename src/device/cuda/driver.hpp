@@ -20,11 +20,12 @@ namespace cudal1::cuda {
   X(cuMemAddressReserve) X(cuMemAddressFree) X(cuMemMap) X(cuMemUnmap) X(cuMemSetAccess) \
   X(cuMemGetAllocationGranularity) X(cuMemGetInfo) \
   X(cuMemHostAlloc) X(cuMemHostGetDevicePointer) X(cuMemFreeHost) \
-  X(cuMemAlloc) X(cuMemFree) X(cuMemsetD8Async) X(cuMemcpyDtoDAsync) X(cuMemcpyDtoH) X(cuMemcpyHtoD) \
+  X(cuMemAlloc) X(cuMemFree) X(cuMemAllocAsync) X(cuMemFreeAsync) X(cuMemsetD8Async) X(cuMemcpyDtoDAsync) X(cuMemcpyDtoH) X(cuMemcpyHtoD) \
   X(cuModuleLoadData) X(cuModuleLoadDataEx) X(cuModuleUnload) X(cuModuleGetFunction) X(cuModuleGetGlobal) \
   X(cuFuncSetAttribute) X(cuFuncGetAttribute) X(cuFuncGetParamInfo) X(cuLaunchKernelEx) \
   X(cuOccupancyMaxActiveBlocksPerMultiprocessor) \
-  X(cuStreamCreate) X(cuStreamSynchronize) X(cuEventCreate) X(cuEventDestroy) X(cuEventRecord) X(cuEventElapsedTime) \
+  X(cuStreamCreate) X(cuStreamDestroy) X(cuStreamSynchronize) X(cuStreamGetId) X(cuStreamIsCapturing) \
+  X(cuEventCreate) X(cuEventDestroy) X(cuEventRecord) X(cuEventElapsedTime) \
   X(cuStreamBeginCapture) X(cuStreamEndCapture) X(cuStreamGetCaptureInfo) \
   X(cuGraphInstantiate) X(cuGraphLaunch) X(cuGraphUpload) X(cuGraphDestroy) X(cuGraphExecDestroy) \
   X(cuGraphExecKernelNodeSetParams)

@@ -1,8 +1,6 @@
+#include "device/cuda/prepared_launch.hpp"
+
 #include <fmt/format.h>
-
-#include <cstring>
-
-#include "device/cuda/cuda_plan.hpp"
 
 namespace cudal1::cuda {
 namespace {
@@ -52,6 +50,7 @@ PreparedLaunch::PreparedLaunch(const LaunchStep& step, const Module& module, con
     else
       values_[i] = std::get<ScalarArgument>(step.args[i]).bits;
   }
+  for (std::uint64_t& value : values_) parameters_.push_back(&value);
   if (step.cluster) {
     cluster_.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
     cluster_.value.clusterDim = {static_cast<unsigned>((*step.cluster)[0]), static_cast<unsigned>((*step.cluster)[1]),
@@ -93,8 +92,6 @@ void PreparedLaunch::set_addresses(const std::vector<std::byte*>& addresses) {
     const std::byte* address = addresses[static_cast<std::size_t>(pointer.buffer)] + pointer.byte_offset;
     values_[pointer.argument] = reinterpret_cast<std::uint64_t>(address);
   }
-  parameters_.clear();
-  for (std::uint64_t& value : values_) parameters_.push_back(&value);
 }
 
 void PreparedLaunch::launch(CUstream stream) {
@@ -134,6 +131,14 @@ void PreparedLaunch::patch(CUgraphExec graph, CUgraphNode node) {
   parameters.kernelParams = parameters_.data();
   check(driver().cuGraphExecKernelNodeSetParams(graph, node, &parameters),
         fmt::format("patch kernel '{}' in the graph", step_.kernel), step_.at);
+}
+
+std::vector<PreparedLaunch> launches_of(const std::vector<Step>& steps, const Module* module,
+                                        const CompiledModule& compiled) {
+  std::vector<PreparedLaunch> launches;
+  for (const Step& step : steps)
+    if (const auto* launch = std::get_if<LaunchStep>(&step)) launches.emplace_back(*launch, *module, compiled);
+  return launches;
 }
 
 }  // namespace cudal1::cuda

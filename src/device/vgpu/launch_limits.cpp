@@ -9,7 +9,8 @@ namespace cudal1::vgpu {
 namespace {
 
 constexpr Dim3 largest_cluster{most_blocks_per_cluster, most_blocks_per_cluster, most_blocks_per_cluster};
-constexpr std::int64_t most_static_shared_bytes = 48 * 1024;  // there is no opt-in for declared arrays
+constexpr std::int64_t most_static_shared_bytes = 48 * 1024;               // there is no opt-in for declared arrays
+constexpr std::int64_t largest_known_array_bytes = std::int64_t{1} << 32;  // restore_lost_sizes() of the compiler
 
 [[noreturn]] void refuse(const LaunchStep& step, Status status, const std::string& reason) {
   throw DeviceError(status, fmt::format("kernel '{}': {}", step.kernel, reason), false, step.at);
@@ -36,7 +37,8 @@ void check_shared(const LaunchStep& step, const LoadedKernel& kernel) {
   const auto declared = static_cast<std::int64_t>(kernel.kernel.static_shared_bytes);
   if (declared > most_static_shared_bytes)
     refuse(step, Status::launch_error,
-           fmt::format("{} bytes of declared shared memory, a GPU takes {}", declared, most_static_shared_bytes));
+           fmt::format("{}{} bytes of declared shared memory, a GPU takes {}",
+                       declared >= largest_known_array_bytes ? "at least " : "", declared, most_static_shared_bytes));
   if (step.shared_bytes < 0 || step.shared_bytes + declared > most_shared_bytes)
     refuse(step, Status::launch_error,
            fmt::format("{} bytes of shared memory and {} declared, a GPU has {}", step.shared_bytes, declared,

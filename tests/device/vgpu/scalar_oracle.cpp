@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <stdexcept>
 
 #include "exact_real.hpp"
@@ -396,10 +397,28 @@ class Lane {
     if (op == "rsqrt") return exactly(1 / std::sqrt(a));
     if (op == "ex2") return exactly(std::exp2(a));
     if (op == "lg2") return exactly(std::log2(a));
-    if (op == "sin") return exactly(std::sin(a));
-    if (op == "cos") return exactly(std::cos(a));
+    if (op == "sin") return exactly(sine_of_turns(turns(), a));
+    if (op == "cos") return exactly(cosine_of_turns(turns()));
     if (op == "tanh") return exactly(std::tanh(a));
     unknown();
+  }
+  //! The angle over 2 pi, both in fp32, toward zero.
+  double turns() const {
+    const RealFormat format = format_of("f32");
+    constexpr Bits turns_per_radian = 0x3e22f983;
+    const ExactReal exact =
+        product(real_of_bits(flushed(operands_[0], format), format), real_of_bits(turns_per_radian, format));
+    return as_double(bits_of_real(exact, format, Direction::to_zero), "f32");
+  }
+  static double sine_of_turns(double turns, double sign) {
+    const double part = std::fmod(std::fabs(turns), 1.0);
+    if (part == 0.0 || part == 0.5) return std::copysign(0.0, sign);
+    return static_cast<double>(std::copysign(1.0L, turns) * std::sin(2 * std::numbers::pi_v<long double> * part));
+  }
+  static double cosine_of_turns(double turns) {
+    const double part = std::fmod(std::fabs(turns), 1.0);
+    if (part == 0.25 || part == 0.75) return 0.0;
+    return static_cast<double>(std::cos(2 * std::numbers::pi_v<long double> * part));
   }
   static ExactReal exactly(double value) { return real_of_bits(std::bit_cast<Bits>(value), format_of("f64")); }
   static double as_double(Bits bits, const std::string& type) {

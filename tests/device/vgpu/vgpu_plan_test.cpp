@@ -12,7 +12,7 @@ namespace {
 
 // copy(from, to): 32 threads, each a word. shift does the same, but reads what its neighbour wrote to `to`.
 // clear copies a table without initial values. tell prints the first word of `from`. hoard has more local memory than a
-// GPU gives a thread.
+// GPU gives a thread, share more shared memory than it gives a block.
 constexpr const char* module_text = R"(
 .version 7.0
 .target sm_80
@@ -103,6 +103,11 @@ GOOD:
   .local .align 8 .b8 depot[2000000000];
   ret;
 }
+.entry share(.param .u64 from, .param .u64 to)
+{
+  .shared .align 1 .b8 array[4294967296];
+  ret;
+}
 )";
 
 constexpr std::size_t words = 32;
@@ -116,7 +121,7 @@ class VgpuPlanTest : public ::testing::Test {
                                      {"scratch", BufferRole::scratch},
                                      {"y", BufferRole::output}})
       plan_.buffers.push_back({name, role, meta, false, false});
-    plan_.kernels = {"copy", "shift", "tell", "clear", "hoard"};
+    plan_.kernels = {"copy", "shift", "tell", "clear", "hoard", "share"};
     for (std::size_t i = 0; i < plan_.buffers.size(); ++i) offsets_.push_back(1024 * i);
   }
 
@@ -166,6 +171,14 @@ TEST(VgpuModuleTest, WhatIsNotKnownIsRefusedByNameAndLineOfTheProgram) {
   EXPECT_EQ(unknown.at.line, 18);
   EXPECT_EQ(refusal_of("frobnicate.u32 %r1, %r2;\n").message,
             "PTX line 8: the instruction 'frobnicate.u32' is not known");
+}
+
+TEST(VgpuModuleTest, FunctionsAreNamedAsTheirAuthorWroteThem) {
+  const std::string recursive =
+      "call _Z1fiPKf, ();\nret;\n}\n.func _Z1fiPKf()\n{\n.local .align 4 .b8 array[64];\n.loc 1 2 1\n"
+      "call _Z1fiPKf, ();\n";
+  EXPECT_EQ(refusal_of(recursive).message,
+            "'f(int, float const*)' calls itself and has local memory, which is not known");
 }
 
 TEST(VgpuModuleTest, CallsThroughPointersAreNamedAsSuch) {
@@ -249,6 +262,18 @@ TEST_F(VgpuPlanTest, MoreLocalMemoryThanAGpuHasIsRefusedByItsSize) {
     EXPECT_EQ(
         error.failure.message,
         "kernel 'hoard': 2000000000 bytes of local memory (arrays of a thread), a GPU has 524288 for each thread");
+  }
+}
+
+TEST_F(VgpuPlanTest, MoreSharedMemoryThanIsCountedInThirtyTwoBitsIsRefusedByItsSize) {
+  plan_.call = {launch("share", x, y)};
+  try {
+    load();
+    FAIL() << "not refused";
+  } catch (const DeviceError& error) {
+    EXPECT_EQ(error.failure.status, Status::launch_error);
+    EXPECT_EQ(error.failure.message,
+              "kernel 'share': at least 4294967296 bytes of declared shared memory, a GPU takes 49152");
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/readable_name.hpp"
 #include "device/vgpu/machine/system_calls.hpp"
 #include "device/vgpu/ptx/lexer.hpp"
 
@@ -45,7 +46,7 @@ class Planner {
     // A declaration may come before the definition.
     for (const ptx::Function& function : module_.functions)
       if (function.name == name && !function.is_declaration && !function.is_entry) return function;
-    throw PtxError(call.at.ptx_line, fmt::format("the function '{}' is not known", name));
+    throw PtxError(call.at.ptx_line, fmt::format("the function '{}' is not known", readable_name(name)));
   }
 
   const ptx::Module& module_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/readable_name.hpp"
 #include "device/vgpu/machine/decode_arithmetic.hpp"
 #include "device/vgpu/machine/decode_calls.hpp"
 #include "device/vgpu/machine/decode_memory.hpp"
@@ -64,8 +65,9 @@ class Decoder : private CallDecoder {
     for (const ptx::Variable& variable : function.variables) {
       // Each of its activations would have to have its own, at another address.
       if (calls_.recursive.contains(&function) && variable.space == ptx::Space::local)
-        throw PtxError(function.instructions.empty() ? 0 : function.instructions.front().at.ptx_line,
-                       fmt::format("'{}' calls itself and has local memory, which is not known", function.name));
+        throw PtxError(
+            function.instructions.empty() ? 0 : function.instructions.front().at.ptx_line,
+            fmt::format("'{}' calls itself and has local memory, which is not known", readable_name(function.name)));
       place_variable(variable);
     }
     frame.local_bytes = kernel_.local_bytes - frame.local_begin;

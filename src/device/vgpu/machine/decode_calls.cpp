@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/readable_name.hpp"
 #include "device/vgpu/machine/call_stack.hpp"
 #include "device/vgpu/machine/system_calls.hpp"
 
@@ -95,7 +96,7 @@ void CallDecoder::pass(const Operand* given, const ptx::Function& callee, const 
                        Passing passing) {
   const std::size_t count = given ? given->elements.size() : 0;
   if (count != formals.size())
-    fail(fmt::format("'{}' is called with {} values, not {}", callee.name, count, formals.size()));
+    fail(fmt::format("'{}' is called with {} values, not {}", readable_name(callee.name), count, formals.size()));
   std::vector<Step> to_formals, to_transfer, from_transfer;
   const bool in = passing == Passing::in || passing == Passing::through_stack_in;
   const bool stacked = passing == Passing::through_stack_in || passing == Passing::through_stack_out;

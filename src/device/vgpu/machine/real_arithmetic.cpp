@@ -2,6 +2,7 @@
 #include <cfenv>
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "device/vgpu/machine/arithmetic_lanes.hpp"
 
@@ -30,11 +31,31 @@ struct PowerOfTwo {
 struct LogarithmToTwo {
   float operator()(float a) const { return static_cast<float>(std::log2(static_cast<double>(a))); }
 };
+//! An angle in turns as the device has it: multiplied by fp32's 1 / (2 pi) and cut off to fp32. What is lost here grows
+//! with the angle, and is most of the error of large ones.
+double turns_of(float radians) {
+  constexpr double turns_per_radian = 0.15915494f;
+  const double exact = radians * turns_per_radian;  // 24 digits times 24
+  const auto rounded = static_cast<float>(exact);
+  return std::fabs(rounded) > std::fabs(exact) ? std::nextafter(rounded, 0.0f) : rounded;
+}
+//! Of so many turns and quarters of a turn. Exact where it is 0 or 1, since what is left of a turn is.
+double sine_of_turns(double turns, int quarters) {
+  if (!std::isfinite(turns)) return std::numeric_limits<double>::quiet_NaN();
+  const double nearest = std::nearbyint(4 * turns);
+  const double angle = 2 * std::numbers::pi * (turns - nearest / 4);
+  const int quadrant = (static_cast<int>(std::fmod(nearest, 4.0)) + quarters) & 3;
+  const double value = quadrant % 2 == 0 ? std::sin(angle) : std::cos(angle);
+  return quadrant < 2 ? value : -value;
+}
 struct Sine {
-  float operator()(float a) const { return static_cast<float>(std::sin(static_cast<double>(a))); }
+  float operator()(float a) const {
+    const double sine = sine_of_turns(turns_of(a), 0);
+    return sine == 0.0 ? std::copysign(0.0f, a) : static_cast<float>(sine);
+  }
 };
 struct Cosine {
-  float operator()(float a) const { return static_cast<float>(std::cos(static_cast<double>(a))); }
+  float operator()(float a) const { return static_cast<float>(sine_of_turns(turns_of(a), 1) + 0.0); }  // no -0
 };
 struct HyperbolicTangent {
   float operator()(float a) const { return static_cast<float>(std::tanh(static_cast<double>(a))); }

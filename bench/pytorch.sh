@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# Measures `cudal1 bench` itself on this machine's GPU:
+#   bench/pytorch.sh --smoke                        three small modules of tests/bench, every baseline; prints what fails
+#   bench/pytorch.sh SUITE.jsonl [options of cudal1 bench: --suite paper, --split 1/3 …]
+# The second writes bench/results/pytorch.json. Shares that were measured before, of the same commit, count as well: the
+# suite's time is the sum of all of them. Caches are empty at the start of each.
+set -euo pipefail
+arguments=("$@")
+suite=${1:?usage: bench/pytorch.sh --smoke | SUITE [options of cudal1 bench]}
+[[ $suite == --smoke ]] || suite=$(readlink -f "$suite")
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/common.sh"
+./cudal1 --version >/dev/null
+source .setup/environment.sh
+gpu=$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | head -1 || true)
+records=build/pytorch/$commit
+
+smoke() {
+  local folder=$records/smoke
+  rm -rf "$folder"
+  mkdir -p "$folder"
+  ./cudal1 bench tests/bench/modules --baselines all -o "$folder" "${arguments[@]:1}" || echo "bench ended with exit code $?"
+  "$CUDAL1_PYTHON" - "$folder/results.jsonl" <<'PYTHON'
+import json, statistics, sys
+for line in open(sys.argv[1]):
+    row = json.loads(line)
+    print(f"{row['name']}: {row['status']} {row['error']} ({row['seconds']:.1f} s of measuring)")
+    for way in row["ways"]:
+        times = way.get("device_ms")
+        said = f"{1e3 * statistics.median(times):8.1f} us, {len(times)} rounds, host {1e3 * way['host_ms']:.1f} us, made in {way['make_seconds']:.1f} s" if times else f"NOT RUN: {way.get('why_not')}"
+        print(f"  {way['way']:24} {said}")
+PYTHON
+  "$CUDAL1_PYTHON" bench/pytorch/plain_timing.py "$folder/results.jsonl" tests/bench/modules --above-ms 0 -o "$folder/plain.json" \
+    && cat "$folder/plain.json"
+}
+
+if [[ $suite == --smoke ]]; then
+  smoke
+  exit
+fi
+share=$records/$(printf '%s' "${arguments[*]:1}" | tr -c '[:alnum:]' _)
+rm -rf "$share"  # nothing is taken over, and nothing compiled or exported before counts
+mkdir -p "$share/cache"
+export CUDAL1_CACHE_DIR=$PWD/$share/cache
+begin=$(date +%s.%N)
+./cudal1 bench "$suite" -o "$share" "${arguments[@]:1}" || echo "bench ended with exit code $?"
+end=$(date +%s.%N)
+"$CUDAL1_PYTHON" -c "print($end - $begin)" >"$share/seconds"
+rm -rf "$share/cache"
+shares=("$records"/*/seconds)
+./cudal1 bench --merge "${shares[@]%/seconds}" -o "$records/merged" >"$records/table"
+cat "$records/table"
+seconds=$(cat "${shares[@]}" | "$CUDAL1_PYTHON" -c 'import sys; print(sum(map(float, sys.stdin)))')
+plain=$records/plain.json
+"$CUDAL1_PYTHON" bench/pytorch/plain_timing.py "$records/merged/results.jsonl" "$suite" -o "$plain" || true
+selection=()
+for ((i = 1; i < ${#arguments[@]}; ++i)); do
+  [[ ${arguments[i]} == --suite ]] && selection=(--suite "${arguments[i + 1]}")
+done
+tasks=$(./cudal1 tasks "$suite" "${selection[@]}" --json | "$CUDAL1_PYTHON" -c 'import json, sys; print(len(json.load(sys.stdin)["tasks"]))')
+"$CUDAL1_PYTHON" bench/pytorch/rows.py "$records/merged" --seconds "$seconds" --tasks "$tasks" --plain "$plain" --gpu "${gpu:-none}" --commit "$commit"

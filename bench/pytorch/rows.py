@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""Rows of bench/results/pytorch.json about `cudal1 bench`, from what it wrote:
+    rows.py BENCH_FOLDER --seconds WALL --plain TIMES.json --gpu NAME --commit HASH [--output FILE]"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import datetime
+import json
+import pathlib
+import statistics
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+RESULTS = ROOT / "bench" / "results" / "pytorch.json"
+
+
+def row(what, value, unit, bar, holds, details=None):
+    made = {"what": what, "value": value, "unit": unit, "bar": bar, "holds": bool(holds)}
+    return made | ({"details": details} if details else {})
+
+
+def suite_time(seconds, tasks, timed):
+    return row("whole dev suite: 4 baselines + one program a task, 16 cores", seconds / 60.0, "minutes",
+               "at most 8 minutes", seconds <= 480.0 and timed == tasks,
+               {"tasks": tasks, "measured": timed, "seconds": seconds})
+
+
+def empty_program(tasks):
+    """`below`: 99.9% intervals of the program against eager, as the bench computed them."""
+    judged = [task for task in tasks if task["eager_low"] is not None]
+    below = [task for task in judged if task["eager_high"] < 0.99]
+    return row("an exported empty program (all library ops) against eager: tasks whose 99.9% interval lies wholly below 0.99",
+               len(below), f"of {len(judged)}", "no task whose 99.9% interval lies wholly below 0.99",
+               not below and judged,
+               {"median": statistics.median(task["eager"] for task in judged) if judged else None, "below": below[:20]})
+
+
+def plain_loop(plain):
+    distances = [abs(task["ours_ms"] / task["plain_ms"] - 1.0) for task in plain]
+    value = 100.0 * statistics.median(distances) if distances else float("nan")
+    signed = [task["ours_ms"] / task["plain_ms"] for task in plain]
+    return row("our eager times against a plain PyTorch timing loop written separately in the bench", value, "%",
+               "within 3% at the median over tasks above 50 us", bool(distances) and value <= 3.0,
+               {"tasks": len(plain), "median ratio": statistics.median(signed) if signed else None,
+                "largest distance": 100.0 * max(distances) if distances else None})
+
+
+def merged(old, fresh, gpu, commit):
+    """As bench/results_file.cpp does it: rows of earlier runs on the same GPU stay, but for those measured again."""
+    kept = old["rows"] if old and old["gpu"] == gpu else []
+    for entry in kept:
+        entry.setdefault("commit", old["commit"])
+    names = {entry["what"] for entry in fresh}
+    return [entry for entry in kept if entry["what"] not in names] + [entry | {"commit": commit} for entry in fresh]
+
+
+def number(text):
+    return float(text) if text else None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--seconds", type=float, required=True)
+    parser.add_argument("--plain", type=pathlib.Path)
+    parser.add_argument("--tasks", type=int, required=True, help="how many the suite has")
+    parser.add_argument("--gpu", required=True)
+    parser.add_argument("--commit", required=True)
+    parser.add_argument("--output", type=pathlib.Path, default=RESULTS)
+    options = parser.parse_args()
+    with (options.folder / "results.csv").open(newline="") as file:
+        table = list(csv.DictReader(file))
+    timed = [line for line in table if line["status"] == "ok" and line["program_ms"]]
+    tasks = [{"level": line["level"], "id": line["id"], "eager": number(line["speedup_eager"]),
+              "eager_low": number(line["cautious_low_eager"]), "eager_high": number(line["cautious_high_eager"])}
+             for line in timed if line["speedup_eager"]]
+    rows = [suite_time(options.seconds, options.tasks, len(timed)), empty_program(tasks)]
+    if options.plain and options.plain.exists():
+        rows.append(plain_loop(json.loads(options.plain.read_text())["tasks"]))
+    old = json.loads(options.output.read_text()) if options.output.exists() else None
+    result = {"command": "bench/pytorch.sh SUITE.jsonl", "commit": options.commit, "gpu": options.gpu,
+              "date": datetime.date.today().isoformat(), "rows": merged(old, rows, options.gpu, options.commit)}
+    options.output.parent.mkdir(parents=True, exist_ok=True)
+    options.output.write_text(json.dumps(result, indent=1) + "\n")
+    for entry in rows:
+        print("holds" if entry["holds"] else "FAILS", f"{entry['what']}: {entry['value']:.4g} {entry['unit']}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,44 @@
+// A suite measured: everything is made ready in parallel first, then one task at a time is alone on the GPU.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "bench/program_source.hpp"
+#include "bench/task_timer.hpp"
+#include "report/bench_row.hpp"
+#include "suite/suite.hpp"
+
+namespace cudal1 {
+
+struct BenchOptions {
+  std::vector<std::string> baselines{"eager", "compile", "compile-reduce-overhead", "cuda-graph"};
+  ProgramSource programs;
+  std::string device;  //!< "cuda", "vgpu" (predicted), "cpu"
+  std::string gpu;     //!< cuda: the name of the GPU; vgpu: whose times are predicted
+  std::string gpu_id;  //!< for its lock; empty: none is needed
+  bool verify = true;
+  TimingLimits timing;
+  int jobs = 1;
+  std::uint64_t seed = 0;
+};
+
+//! What has happened, for whoever shows progress or keeps results. Called from one thread at a time; may not throw.
+struct BenchEvents {
+  std::function<void(const BenchRow&)> row = [](const BenchRow&) {};
+  std::function<void(const std::string& phase, std::size_t done, std::size_t of, const std::string& task)> progress =
+      [](const std::string&, std::size_t, std::size_t, const std::string&) {};
+};
+
+//! One row a task, in their order. Those of `known` that were made from the same things in the same way are taken over.
+//! A task that fails is a row. Throws Error only when nothing can go on.
+std::vector<BenchRow> run_bench(const std::vector<SuiteTask>& tasks, const BenchOptions& options,
+                                const std::vector<BenchRow>& known, const BenchEvents& events);
+
+//! Of a row whose task or process failed, a second try may say more.
+bool is_final(const BenchRow& row);
+
+}  // namespace cudal1

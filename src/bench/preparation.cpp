@@ -1,0 +1,113 @@
+#include "bench/preparation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "archive/archive.hpp"
+#include "base/files.hpp"
+#include "bench/program_judge.hpp"
+#include "package/package_writer.hpp"
+
+namespace cudal1 {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ChosenText {
+  std::string text, origin;
+  Dialect dialect = Dialect::plan;
+};
+
+ChosenText from_archive(const fs::path& file, const Task& task, const std::string& gpu) {
+  if (!fs::exists(file)) return {"", "nothing is on record: library ops only"};
+  const auto best = Archive(file).best(task.hash, gpu, 1);
+  if (best.empty()) return {"", "nothing is on record: library ops only"};
+  return {best.front().program_text,
+          fmt::format("the best on record, {:.2f}x", best.front().evaluation.reward.value_or(1.0))};
+}
+
+ChosenText choose_text(const ProgramChoice& choice, const Task& task, const std::string& gpu) {
+  if (!choice.archive.empty()) return from_archive(choice.archive, task, gpu);
+  if (choice.file.empty()) return {"", "the empty program: library ops only"};
+  return {read_file(choice.file, ProgramLimits().max_text_bytes), choice.file.filename().string(),
+          dialect_of(choice.file)};
+}
+
+WayTimes predicted_way(const std::string& way, double ms) { return {way, {ms}, ms, 0.0, {}}; }
+
+//! `//! graph` around library ops is what PyTorch's CUDA Graph of the module is: inputs copied in, outputs copied out.
+WayTimes predicted_graph(const ProgramJudge& judge) {
+  const Evaluation graph = judge("cuda-graph", "//! graph\n").evaluation;
+  if (!graph.timing) return {"cuda-graph", {}, 0.0, 0.0, fmt::format("not predicted: {}", graph.failure.message)};
+  return predicted_way("cuda-graph", graph.timing->candidate_ms);
+}
+
+std::vector<WayTimes> predicted_ways(const PreparationRequest& request, const TimingSummary& timing,
+                                     const ProgramJudge& judge) {
+  std::vector<WayTimes> ways{predicted_way(program_way, timing.candidate_ms)};
+  for (const std::string& baseline : request.baselines) {
+    if (baseline == "eager")
+      ways.push_back(predicted_way(baseline, timing.reference_ms));
+    else if (baseline == "cuda-graph")
+      ways.push_back(predicted_graph(judge));
+    else
+      ways.push_back({baseline, {}, 0.0, 0.0, "not predicted: no model of it"});
+  }
+  return ways;
+}
+
+void write_package_of(const PreparationRequest& request, const Task& task, const CompiledProgram& program,
+                      const std::string& target) {
+  PackageContents contents{task, request.module, program.plan, program.text, {}};
+  if (program.plan.has_launches()) contents.images[target] = program.module;
+  write_package(contents, request.package);
+}
+
+//! What compiling alone shows, where the user does not want more.
+JudgedProgram unverified(Backend& backend, const Task& task, const ChosenText& text) {
+  JudgedProgram result;
+  result.compiled = compile_program(task.graph, backend, text.origin, text.text);
+  result.evaluation.degenerate_task = task.degenerate;
+  result.evaluation.status = result.compiled.failure ? result.compiled.failure->status : Status::ok;
+  if (result.compiled.failure) result.evaluation.failure = *result.compiled.failure;
+  return result;
+}
+
+std::string message_of(const Failure& failure) {
+  if (failure.message.empty() || failure.at.line == 0) return failure.message;
+  return fmt::format("{}:{}: {}", failure.at.line, failure.at.column, failure.message);
+}
+
+}  // namespace
+
+Preparation prepare(const PreparationRequest& request, const MakeBackend& make_backend) {
+  const Task task = load_task_with_metas(request.task);
+  const auto backend = make_backend(request.device == "cuda" ? "cuda" : "vgpu", request.gpu);
+  const bool predicts = request.device == "vgpu";
+  const ChosenText text = choose_text(request.program, task, backend->info().name);
+  JudgeOptions options;
+  options.measure_time = predicts;
+  ProgramJudge judge;
+  if (request.verify || predicts) judge = judge_for(text.dialect, {*backend, task, request.module}, options);
+  const JudgedProgram judged = judge ? judge(text.origin, text.text) : unverified(*backend, task, text);
+  const Evaluation& evaluation = judged.evaluation;
+
+  Preparation result;
+  result.status = to_string(evaluation.status);
+  result.error = message_of(evaluation.failure);
+  result.program = text.origin;
+  result.own_kernels = judged.compiled.plan.has_launches();
+  result.degenerate = evaluation.degenerate_task;
+  result.predicted = predicts;
+  result.device = request.device == "cpu" ? "the processor" : backend->info().name;
+  result.nodes = static_cast<int>(task.graph.nodes.size());
+  if (evaluation.status != Status::ok) return result;
+  if (predicts)
+    result.ways = predicted_ways(request, *evaluation.timing, judge);
+  else
+    write_package_of(request, task, judged.compiled, backend->info().target);
+  return result;
+}
+
+}  // namespace cudal1

@@ -1,0 +1,118 @@
+#include "bench/preparation_process.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "base/child_process.hpp"
+#include "base/files.hpp"
+#include "base/result.hpp"
+
+namespace cudal1 {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+constexpr std::chrono::minutes longest_run{60};
+constexpr std::size_t max_report_bytes = std::size_t{16} << 20;
+
+std::string how_it_ended(const std::optional<ChildExit>& ended) {
+  if (!ended) return fmt::format("judging took more than {} minutes", longest_run.count());
+  if (!ended->exited) return fmt::format("judging was ended by signal {}", ended->code);
+  return fmt::format("judging ended with exit code {}", ended->code);
+}
+
+Preparation run(const PreparationRequest& request) {
+  const TemporaryFolder scratch;
+  const fs::path asked = scratch.path() / "request.json", said = scratch.path() / "report.json";
+  write_file_atomically(asked, to_json(request).dump());
+  const UniqueFd messages(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  ChildOptions options;
+  options.arguments = {(executable_directory() / "cudal1-prepare").string(), asked.string(), said.string()};
+  options.environment = minimal_environment();
+  options.descriptors = {{messages.get(), 1}, {messages.get(), 2}};
+  ChildProcess child = ChildProcess::start(options);
+  const auto ended = child.wait_for(std::chrono::duration_cast<std::chrono::milliseconds>(longest_run));
+  child.kill();
+  if (!ended || !ended->exited || ended->code != 0) throw Error(how_it_ended(ended));
+  return preparation_from_json(json::parse(read_file(said, max_report_bytes)));
+}
+
+json way_json(const WayTimes& way) { return {{"way", way.way}, {"ms", way.device_ms}, {"why_not", way.why_not}}; }
+
+}  // namespace
+
+json to_json(const PreparationRequest& request) {
+  return {{"task", request.task.string()},
+          {"module", request.module.string()},
+          {"program_file", request.program.file.string()},
+          {"archive", request.program.archive.string()},
+          {"device", request.device},
+          {"gpu", request.gpu},
+          {"verify", request.verify},
+          {"baselines", request.baselines},
+          {"package", request.package.string()}};
+}
+
+PreparationRequest preparation_request_from_json(const json& said) {
+  PreparationRequest request;
+  request.task = said.at("task").get<std::string>();
+  request.module = said.at("module").get<std::string>();
+  request.program.file = said.at("program_file").get<std::string>();
+  request.program.archive = said.at("archive").get<std::string>();
+  request.device = said.at("device").get<std::string>();
+  request.gpu = said.at("gpu").get<std::string>();
+  request.verify = said.at("verify").get<bool>();
+  request.baselines = said.at("baselines").get<std::vector<std::string>>();
+  request.package = said.at("package").get<std::string>();
+  return request;
+}
+
+json to_json(const Preparation& preparation) {
+  json ways = json::array();
+  for (const WayTimes& way : preparation.ways) ways.push_back(way_json(way));
+  return {{"status", preparation.status},
+          {"error", preparation.error},
+          {"program", preparation.program},
+          {"own_kernels", preparation.own_kernels},
+          {"degenerate", preparation.degenerate},
+          {"predicted", preparation.predicted},
+          {"device", preparation.device},
+          {"nodes", preparation.nodes},
+          {"ways", ways}};
+}
+
+Preparation preparation_from_json(const json& said) {
+  Preparation preparation;
+  preparation.status = said.at("status").get<std::string>();
+  preparation.error = said.at("error").get<std::string>();
+  preparation.program = said.at("program").get<std::string>();
+  preparation.own_kernels = said.at("own_kernels").get<bool>();
+  preparation.degenerate = said.at("degenerate").get<bool>();
+  preparation.predicted = said.at("predicted").get<bool>();
+  preparation.device = said.at("device").get<std::string>();
+  preparation.nodes = said.at("nodes").get<int>();
+  for (const auto& way : said.at("ways")) {
+    WayTimes& times = preparation.ways.emplace_back();
+    times.way = way.at("way").get<std::string>();
+    times.device_ms = way.at("ms").get<std::vector<double>>();
+    times.why_not = way.at("why_not").get<std::string>();
+  }
+  return preparation;
+}
+
+Preparation run_preparation_process(const PreparationRequest& request) {
+  try {
+    return run(request);
+  } catch (const std::exception& problem) {
+    Preparation preparation;
+    preparation.status = "failed";
+    preparation.error = problem.what();
+    return preparation;
+  }
+}
+
+}  // namespace cudal1

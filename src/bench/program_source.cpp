@@ -1,0 +1,57 @@
+#include "bench/program_source.hpp"
+
+#include <fmt/format.h>
+
+#include <regex>
+
+#include "base/result.hpp"
+#include "suite/selection.hpp"
+
+namespace cudal1 {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_program(const fs::path& file) { return file.extension() == ".cu" || file.extension() == ".py"; }
+
+}  // namespace
+
+ProgramSource ProgramSource::best_on_record(const fs::path& archive) {
+  ProgramSource source;
+  source.archive_ = archive;
+  return source;
+}
+
+ProgramSource ProgramSource::folder(const fs::path& folder) {
+  static const std::regex kernelbench("level_(\\d{1,6})_problem_(\\d{1,6})_sample_(\\d{1,6})_kernel");
+  std::error_code problem;
+  ProgramSource source;
+  source.in_folder_ = true;
+  for (const auto& entry : fs::directory_iterator(folder, problem)) {
+    if (!is_program(entry.path())) continue;
+    const std::string stem = entry.path().stem().string();
+    std::smatch parts;
+    if (std::regex_match(stem, parts, kernelbench))
+      source.by_number_[{std::stoi(parts[1]), std::stoi(parts[2])}][std::stoi(parts[3])] = entry.path();
+    else
+      source.by_name_[stem] = entry.path();
+  }
+  if (problem) throw Error(fmt::format("{}: {}", folder.string(), problem.message()));
+  if (source.by_name_.empty() && source.by_number_.empty())
+    throw Error(
+        fmt::format("{}: there is no program in it (NAME.cu, level_1_problem_19_sample_0_kernel.py)", folder.string()));
+  return source;
+}
+
+std::optional<ProgramChoice> ProgramSource::program_for(const SuiteTask& task) const {
+  if (!archive_.empty()) return ProgramChoice{{}, archive_, 0};
+  if (!in_folder_) return ProgramChoice{};
+  for (const std::string& name : {task.name, std::string(without_number(task.name))})
+    if (const auto found = by_name_.find(name); found != by_name_.end()) return ProgramChoice{found->second, {}, 0};
+  const auto samples = by_number_.find({task.level.value_or(-1), task.id.value_or(-1)});
+  if (samples == by_number_.end()) return std::nullopt;
+  const auto& [sample, file] = *samples->second.begin();
+  return ProgramChoice{file, {}, sample};
+}
+
+}  // namespace cudal1

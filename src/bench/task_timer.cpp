@@ -1,0 +1,137 @@
+#include "bench/task_timer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/result.hpp"
+#include "judge/timing_statistics.hpp"
+#include "suite/task_pool.hpp"
+
+namespace cudal1 {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int untimed_rounds = 3;  // memory is taken, graphs are recorded, clocks rise
+constexpr int fewest_rounds = bucket_count;
+
+double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+//! A baseline that cannot be made is a remark; memory that is short is not its fault, and worth another try.
+void make_baseline(PreparedWorker& prepared, const std::string& baseline) {
+  WayTimes way{baseline, {}, 0.0, 0.0, {}};
+  try {
+    way.make_seconds = prepared.worker->make(baseline);
+  } catch (const Error& problem) {
+    if (baseline == "eager" || says_short_of_memory(problem.what()) || !prepared.worker->is_running()) throw;
+    way.why_not = problem.what();
+  }
+  prepared.ways.push_back(std::move(way));
+}
+
+std::vector<std::string> runnable(const PreparedWorker& prepared) {
+  std::vector<std::string> names;
+  for (const WayTimes& way : prepared.ways)
+    if (way.why_not.empty()) names.push_back(way.way);
+  return names;
+}
+
+//! Calls every way by itself, to see which of them cannot be timed.
+void leave_out_broken_ways(PreparedWorker& prepared) {
+  for (WayTimes& way : prepared.ways) {
+    if (!way.why_not.empty()) continue;
+    try {
+      prepared.worker->time(way.way);
+    } catch (const Error& problem) {
+      if (way.way == "eager" || way.way == program_way || !prepared.worker->is_running()) throw;
+      way.why_not = problem.what();
+    }
+  }
+}
+
+std::vector<ModuleWorker::Round> drawn_rounds(const std::vector<std::string>& names, int count, Random& random) {
+  std::vector<ModuleWorker::Round> rounds;
+  for (int i = 0; i < count; ++i) {
+    ModuleWorker::Round round{random.next() >> 1, names};
+    for (std::size_t last = names.size(); last > 1; --last)
+      std::swap(round.order[last - 1], round.order[random.below(last)]);
+    rounds.push_back(std::move(round));
+  }
+  return rounds;
+}
+
+void warm_up(PreparedWorker& prepared, Random& random) {
+  try {
+    prepared.worker->time_rounds(drawn_rounds(runnable(prepared), untimed_rounds, random), 0.0, untimed_rounds);
+  } catch (const Error&) {
+    if (!prepared.worker->is_running()) throw;
+    leave_out_broken_ways(prepared);
+  }
+}
+
+std::vector<double> ratios(const WayTimes& baseline, const WayTimes& program) {
+  std::vector<double> values;
+  for (std::size_t i = 0; i < program.device_ms.size(); ++i)
+    values.push_back(baseline.device_ms[i] / program.device_ms[i]);
+  return values;
+}
+
+bool are_known(const std::vector<WayTimes>& ways, double half_width) {
+  const auto program = std::ranges::find(ways, program_way, &WayTimes::way);
+  const WayTimes& common = program == ways.end() ? ways.front() : *program;
+  return std::ranges::all_of(ways, [&](const WayTimes& way) {
+    return !way.why_not.empty() || median_interval(ratios(way, common)).relative_half_width() <= half_width;
+  });
+}
+
+using HostTimes = std::map<std::string, std::vector<double>>;
+
+void add_rounds(PreparedWorker& prepared, const std::vector<std::map<std::string, ModuleWorker::Times>>& rounds,
+                HostTimes& host) {
+  for (const auto& round : rounds)
+    for (WayTimes& way : prepared.ways) {
+      const auto times = round.find(way.way);
+      if (times == round.end()) continue;
+      way.device_ms.push_back(times->second.device_ms);
+      host[way.way].push_back(times->second.host_ms);
+    }
+}
+
+}  // namespace
+
+bool PreparedWorker::has(const std::string& name) const {
+  return std::ranges::any_of(ways, [&](const WayTimes& way) { return way.way == name && way.why_not.empty(); });
+}
+
+void make_ways(PreparedWorker& prepared, const std::filesystem::path& package,
+               const std::vector<std::string>& baselines) {
+  if (!package.empty()) {
+    const double seconds = prepared.worker->make_program(package);
+    prepared.ways.push_back({program_way, {}, 0.0, seconds, {}});
+  }
+  for (const std::string& baseline : baselines) make_baseline(prepared, baseline);
+}
+
+void time_ways(PreparedWorker& prepared, const TimingLimits& limits, Random& random) {
+  warm_up(prepared, random);
+  const std::vector<std::string> names = runnable(prepared);
+  if (names.empty()) throw Error("there is nothing to time");
+  HostTimes host;
+  const auto begin = Clock::now();
+  for (int done = 0; done < limits.most_rounds;) {
+    const double left = std::max(0.0, limits.seconds - seconds_since(begin));
+    const auto rounds = prepared.worker->time_rounds(drawn_rounds(names, limits.rounds_at_once, random), left,
+                                                     std::max(1, fewest_rounds - done));
+    add_rounds(prepared, rounds, host);
+    done += static_cast<int>(rounds.size());
+    if (done >= fewest_rounds &&
+        (seconds_since(begin) >= limits.seconds || are_known(prepared.ways, limits.half_width)))
+      break;
+  }
+  for (WayTimes& way : prepared.ways)
+    if (!way.device_ms.empty()) way.host_ms = median(host[way.way]);
+}
+
+}  // namespace cudal1

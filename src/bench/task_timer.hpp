@@ -1,0 +1,36 @@
+// One task's program and its baselines, timed in rounds until their ratios are known well enough.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/random.hpp"
+#include "bridge/module_worker.hpp"
+#include "report/bench_row.hpp"
+
+namespace cudal1 {
+
+struct TimingLimits {
+  double seconds = 1.5;      //!< of measuring, after which it ends
+  double half_width = 0.01;  //!< of the 95% intervals of all ratios, relative; then it ends as well
+  int rounds_at_once = 21;
+  int most_rounds = 700;
+};
+
+//! A process that has made the program and those baselines that it can make.
+struct PreparedWorker {
+  std::unique_ptr<ModuleWorker> worker;
+  std::vector<WayTimes> ways;  //!< without times yet; why_not where one could not be made
+  bool has(const std::string& way) const;
+};
+
+//! `package` may be empty: baselines only. Throws Error when the module, eager or the program does not run.
+void make_ways(PreparedWorker& prepared, const std::filesystem::path& package,
+               const std::vector<std::string>& baselines);
+
+//! Alone on the device. Fills the times. Throws Error.
+void time_ways(PreparedWorker& prepared, const TimingLimits& limits, Random& random);
+
+}  // namespace cudal1

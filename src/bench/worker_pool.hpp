@@ -1,0 +1,85 @@
+// Python processes that make programs and baselines ready, many at once, and stand still while one of them is timed.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "bench/task_timer.hpp"
+
+namespace cudal1 {
+
+struct WorkerJob {
+  std::size_t task = 0;
+  std::filesystem::path module, package;
+};
+
+struct WorkerLimits {
+  int at_once = 1;                 //!< that make something
+  int alive = 1;                   //!< these, and those that wait to be timed
+  std::uint64_t device_bytes = 0;  //!< a further one begins only while that much of the device is free
+  std::uint64_t host_bytes = 0;    //!< and of the machine
+  int compile_threads = 1;         //!< in each
+};
+
+class WorkerPool {
+ public:
+  struct Ready {
+    std::size_t task = 0;
+    PreparedWorker prepared;
+    std::string error;  //!< not empty: there is no worker
+  };
+
+  WorkerPool(std::vector<WorkerJob> jobs, std::vector<std::string> baselines, std::string device,
+             const WorkerLimits& limits);
+  //! Ends all processes.
+  ~WorkerPool();
+
+  //! Some tasks that can be timed, or have failed: a few at once, since everything has to stand still meanwhile. Empty:
+  //! all are done.
+  std::vector<Ready> next();
+
+  //! Every process that makes something stands still until the guard goes.
+  class Standstill {
+   public:
+    explicit Standstill(WorkerPool& pool) : pool_(pool) { pool_.stop(); }
+    ~Standstill() { pool_.go_on(); }
+    Standstill(const Standstill&) = delete;
+    Standstill& operator=(const Standstill&) = delete;
+
+   private:
+    WorkerPool& pool_;
+  };
+
+  //! Its process has ended: there is room for another.
+  void ended(std::size_t workers = 1);
+
+ private:
+  void work();
+  std::optional<WorkerJob> take();
+  bool has_room() const;
+  void make(const WorkerJob& job);
+  void stop();
+  void go_on();
+
+  std::vector<std::string> baselines_;
+  std::string device_;
+  WorkerLimits limits_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<WorkerJob> waiting_;
+  std::set<const ModuleWorker*> making_;
+  std::deque<Ready> ready_;
+  std::size_t alive_ = 0, in_work_ = 0;
+  std::uint64_t free_device_bytes_ = UINT64_MAX;  // when somebody last looked
+  bool standing_ = false, closed_ = false;
+  std::vector<std::jthread> threads_;  // last: they end before what they use
+};
+
+}  // namespace cudal1

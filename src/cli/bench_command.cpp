@@ -1,0 +1,195 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "base/files.hpp"
+#include "bench/bench_run.hpp"
+#include "bench/results_log.hpp"
+#include "cli/commands.hpp"
+#include "cli/number_options.hpp"
+#include "cli/printable.hpp"
+#include "cli/progress.hpp"
+#include "cli/suite_options.hpp"
+#include "device/cuda/driver.hpp"
+#include "report/bench_report.hpp"
+#include "report/figures_table.hpp"
+
+namespace cudal1 {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+const std::vector<std::string> all_baselines{"eager",      "compile",         "compile-reduce-overhead",
+                                             "cuda-graph", "cudnn-benchmark", "channels-last"};
+
+struct BenchCommand {
+  SuiteOptions suite;
+  BenchOptions bench;
+  std::string device = "auto", gpu = "h200", programs;
+  fs::path archive, output;
+  std::vector<fs::path> merged;
+  std::vector<std::string> baselines;
+  bool as_json = false;
+};
+
+//! `--device auto|cuda|vgpu|cpu` as the bench wants it. Throws Error where there is no GPU.
+void choose_device(BenchCommand& command) {
+  std::string reason;
+  const bool has_gpu = (command.device == "auto" || command.device == "cuda") && cuda::device_count(reason) > 0;
+  if (command.device == "cuda" && !has_gpu)
+    throw Error(fmt::format("no GPU to run on: {} (./cudal1 doctor says more)", reason));
+  command.bench.device = command.device == "auto" ? (has_gpu ? "cuda" : "vgpu") : command.device;
+  command.bench.gpu = command.bench.device == "vgpu" ? command.gpu : "the processor";
+  if (!has_gpu) return;
+  command.bench.gpu = cuda::device_info(0).name;
+  command.bench.gpu_id = cuda::device_info(0).uuid;
+}
+
+void choose_baselines(BenchCommand& command) {
+  if (command.baselines.empty()) return;
+  const bool all = std::ranges::find(command.baselines, "all") != command.baselines.end();
+  command.bench.baselines = all ? all_baselines : command.baselines;
+  if (std::ranges::find(command.bench.baselines, "eager") == command.bench.baselines.end())
+    command.bench.baselines.insert(command.bench.baselines.begin(), "eager");  // whoever fails here cannot be measured
+}
+
+void choose_programs(BenchCommand& command) {
+  if (command.programs == "archive")
+    command.bench.programs = ProgramSource::best_on_record(command.archive.empty() ? data_directory() / "archive.sqlite"
+                                                                                   : fs::absolute(command.archive));
+  else if (!command.programs.empty())
+    command.bench.programs = ProgramSource::folder(fs::absolute(command.programs));
+}
+
+void print(const std::vector<BenchRow>& rows, const BenchCommand& command, const std::vector<std::string>& problems) {
+  if (command.as_json) {
+    json tasks = json::array();
+    for (const BenchRow& row : rows) tasks.push_back(to_json(row));
+    const json all{{"tasks", tasks}, {"figures", summary_json(rows)}, {"problems", problems}};
+    fmt::print("{}\n", all.dump(1, ' ', false, json::error_handler_t::replace));
+    return;
+  }
+  fmt::print("{}\n{}\n{}", printable_lines(task_table(rows).plain()), figures_table(rows).plain(),
+             fast_p_table(rows).plain());
+  for (const std::string& remark : remarks(rows)) fmt::print("{}\n", one_line(remark));
+}
+
+//! "level 1 to 3 of dev.jsonl on NVIDIA H200"
+std::string title_of(const BenchCommand& command, const std::vector<BenchRow>& rows) {
+  const std::string device = rows.empty() ? command.bench.gpu : rows.front().device;
+  const bool predicted = std::ranges::any_of(rows, &BenchRow::predicted);
+  return fmt::format("{} tasks{} on {}{}", rows.size(),
+                     command.suite.path.empty() ? "" : fmt::format(" of {}", command.suite.path.filename().string()),
+                     device, predicted ? " (predicted)" : "");
+}
+
+int report(std::vector<BenchRow> rows, const BenchCommand& command, const std::vector<std::string>& problems) {
+  sort_rows(rows);
+  if (!command.output.empty()) write_bench_report(rows, title_of(command, rows), command.output);
+  print(rows, command, problems);
+  if (!command.output.empty() && !command.as_json) fmt::print("report: {}\n", (command.output / "report.md").string());
+  return std::ranges::any_of(rows, &BenchRow::is_correct) ? 0 : 1;
+}
+
+void make_output_folder(const fs::path& folder) {
+  std::error_code problem;
+  fs::create_directories(folder, problem);
+  if (problem) throw Error(fmt::format("{}: {}", folder.string(), problem.message()));
+}
+
+int run_merge(const BenchCommand& command) {
+  if (command.output.empty()) throw UsageError("--merge needs -o, the folder for the merged report");
+  std::vector<fs::path> files;
+  for (const fs::path& folder : command.merged) files.push_back(folder / "results.jsonl");
+  const std::vector<BenchRow> rows = merged_results(files);
+  make_output_folder(command.output);
+  std::string text;
+  for (const BenchRow& row : rows) text += to_json(row).dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+  write_file_atomically(command.output / "results.jsonl", text);
+  return report(rows, command, {});
+}
+
+//! A row that cannot be kept is still reported in the end. The first reason is said; then no more is kept.
+void keep(std::optional<ResultsLog>& log, const BenchRow& row) {
+  try {
+    if (log) log->append(row);
+  } catch (const Error& problem) {
+    report_problem(fmt::format("{} (measuring goes on; results are not kept)", problem.what()));
+    log.reset();
+  }
+}
+
+int run_measurement(BenchCommand command) {
+  if (command.suite.path.empty()) throw UsageError("which suite? (or --merge DIR…; see --help)");
+  choose_baselines(command);
+  choose_programs(command);
+  const ChosenTasks chosen = choose_tasks(command.suite);
+  choose_device(command);
+  if (command.bench.seed == 0) command.bench.seed = secret_seed();
+  std::vector<BenchRow> known;
+  std::optional<ResultsLog> log;
+  if (!command.output.empty()) {
+    make_output_folder(command.output);
+    known = read_results(command.output / "results.jsonl");
+    log.emplace(command.output / "results.jsonl");
+  }
+  BenchEvents events;
+  events.row = [&](const BenchRow& row) {
+    keep(log, row);
+    if (!row.error.empty()) report_problem(fmt::format("{}: {}: {}", row.label(), row.status, row.error));
+  };
+  events.progress = [](const std::string& phase, std::size_t done, std::size_t of, const std::string& task) {
+    show_progress(done, of, fmt::format("{} {}", phase, task));
+  };
+  const std::vector<BenchRow> rows = run_bench(chosen.tasks, command.bench, known, events);
+  clear_progress();
+  return report(rows, command, chosen.problems);
+}
+
+}  // namespace
+
+void add_bench_command(CLI::App& app, CommandAction& action) {
+  auto options = std::make_shared<BenchCommand>();
+  options->bench.jobs = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 16u));
+  CLI::App* command = app.add_subcommand("bench", "Measure programs for a suite beside what PyTorch itself can do");
+  command->footer(
+      "Example: cudal1 bench KernelBench --level 1 -o results\n"
+      "         cudal1 bench suite.jsonl --programs my_programs --split 1/2 -o first\n"
+      "         cudal1 bench --merge first second -o whole");
+  add_suite_options(*command, options->suite);
+  command->get_option("path")->required(false);
+  command->add_option("--programs", options->programs,
+                      "A folder with NAME.cu, or 'archive': the best on record; default: library ops only");
+  command
+      ->add_option("--baselines", options->baselines,
+                   "What to compare with: eager,compile,compile-reduce-overhead,cuda-graph (default), "
+                   "cudnn-benchmark, channels-last, or all")
+      ->delimiter(',')
+      ->check(CLI::IsMember([] {
+        std::vector<std::string> names = all_baselines;
+        names.push_back("all");
+        return names;
+      }()));
+  command->add_option("--device", options->device, "Where to measure; vgpu predicts, cpu is for trying things out")
+      ->check(CLI::IsMember({"auto", "cuda", "vgpu", "cpu"}));
+  command->add_option("--gpu", options->gpu, "Whose times the virtual GPU predicts");
+  command->add_option("-o,--output", options->output, "A folder for results; what is there already is not repeated");
+  command->add_option("--merge", options->merged, "Measure nothing: one report of the results in these folders");
+  command->add_option("--jobs", options->bench.jobs, "Processes at once, while nothing is measured")
+      ->check(CLI::Range(1, 256));
+  command->add_option("--seconds", options->bench.timing.seconds, "Of measuring, at most, for each task (default: 1.5)")
+      ->check(number_between(0.01, 86400.0));
+  command->add_flag("!--no-verify", options->bench.verify, "Do not judge programs before they are measured");
+  command->add_option("--archive", options->archive, "Another archive file");
+  command->add_option("--seed", options->bench.seed, "Of inputs and order; default: from the operating system")
+      ->check(whole_number());
+  command->add_flag("--json", options->as_json, "One JSON object on standard output");
+  command->callback([options, &action] {
+    action = [options] { return options->merged.empty() ? run_measurement(*options) : run_merge(*options); };
+  });
+}
+
+}  // namespace cudal1

@@ -1,0 +1,37 @@
+// cudal1-prepare REQUEST REPORT: what bench does for one task before it measures, in a process of its own.
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "base/files.hpp"
+#include "bench/preparation.hpp"
+#include "cli/device_choice.hpp"
+
+namespace {
+
+cudal1::Preparation prepared(const char* request_file) {
+  try {
+    const auto request = cudal1::preparation_request_from_json(nlohmann::json::parse(cudal1::read_file(request_file)));
+    return cudal1::prepare(request, [](const std::string& device, const std::string& gpu) {
+      cudal1::VgpuOptions vgpu;
+      if (!gpu.empty()) vgpu.gpu = gpu;
+      return cudal1::choose_backend(device, vgpu);
+    });
+  } catch (const std::exception& problem) {
+    cudal1::Preparation failed;
+    failed.status = "failed";
+    failed.error = problem.what();
+    return failed;
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 3) {
+    std::fprintf(stderr, "usage: cudal1-prepare REQUEST REPORT\n");
+    return 2;
+  }
+  const nlohmann::json report = cudal1::to_json(prepared(argv[1]));
+  cudal1::write_file_atomically(argv[2], report.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  return 0;
+}

@@ -1,0 +1,56 @@
+#include "judge/norm_groups.hpp"
+
+#include <numeric>
+
+#include "judge/operator_name.hpp"
+
+namespace cudal1 {
+namespace {
+
+std::vector<std::int64_t> all_but(std::size_t kept, std::size_t rank) {
+  std::vector<std::int64_t> dimensions;
+  for (std::size_t d = 0; d < rank; ++d)
+    if (d != kept) dimensions.push_back(static_cast<std::int64_t>(d));
+  return dimensions;
+}
+
+//! layer_norm, over as many of the last dimensions as its shape names.
+NormGroups last_dimensions(const Node& node, const at::Tensor& argument) {
+  const auto* shape = argument_as<std::vector<std::int64_t>>(node, 1, "normalized_shape");
+  std::vector<std::int64_t> dimensions(shape ? shape->size() : 1);
+  std::iota(dimensions.begin(), dimensions.end(), -static_cast<std::int64_t>(dimensions.size()));
+  return {argument.sizes().vec(), dimensions};
+}
+
+std::optional<NormGroups> groups_of(const Node& node, const at::Tensor& argument) {
+  const std::string_view op = base_name(node.op);
+  const auto contains = [op](std::string_view part) { return op.find(part) != std::string_view::npos; };
+  if (contains("backward")) return std::nullopt;
+  if (contains("layer_norm")) return last_dimensions(node, argument);
+  if (argument.dim() < 2 || argument.numel() == 0) return std::nullopt;
+  if (contains("group_norm")) {
+    const bool native = op == "native_group_norm";
+    const auto* groups = argument_as<std::int64_t>(node, native ? 6 : 1, native ? "group" : "num_groups");
+    if (!groups || *groups < 1) return std::nullopt;
+    return NormGroups{{argument.size(0), *groups, -1}, {2}};
+  }
+  const auto* training = argument_as<bool>(node, 5, contains("instance_norm") ? "use_input_stats" : "training");
+  if (training && !*training) return std::nullopt;
+  if (contains("instance_norm")) return NormGroups{{argument.size(0), argument.size(1), -1}, {2}};
+  if (contains("batch_norm"))
+    return NormGroups{argument.sizes().vec(), all_but(1, static_cast<std::size_t>(argument.dim()))};
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<NormGroups> norm_groups(const Node& node, const at::Tensor& argument) {
+  std::optional<NormGroups> groups = groups_of(node, argument);
+  const std::string_view op = base_name(node.op);
+  const bool is_short = op.ends_with("layer_norm") || op == "group_norm";
+  const auto* epsilon = argument_as<double>(node, is_short ? 4 : 7, "eps");
+  if (groups && epsilon) groups->epsilon = *epsilon;
+  return groups;
+}
+
+}  // namespace cudal1

@@ -1,0 +1,102 @@
+#!/usr/bin/env bash
+# `bench` on small modules, predicted and on the processor. Usage: bench_cli_test.sh BINARY PYTHON packages|no-packages;
+# 77 without torch
+set -uo pipefail
+cudal1=$1 python=$2 packages=$3
+modules=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/modules
+"$python" -c 'import torch' 2>/dev/null || { echo "SKIP: $python has no torch"; exit 77; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export CUDAL1_CACHE_DIR=$work/cache CUDAL1_DATA_DIR=$work/data CUDAL1_PYTHON=$python OMP_NUM_THREADS=1
+failed=0
+
+# expect NAME EXIT_CODE COMMAND…: runs it; its output goes to $work/out, its messages to $work/err
+expect() {
+  local name=$1 code=$2 actual
+  shift 2
+  "$@" >"$work/out" 2>"$work/err" </dev/null
+  actual=$?
+  [[ $actual == "$code" ]] || fail "$name: exit code $actual, expected $code"
+}
+fail() { failed=$((failed + 1)); echo "FAILED $1"; cat "$work/out" "$work/err"; }
+said() { grep -qE -- "$2" "$work/$1" || fail "no line of $1 matches: $2"; }  # said out|err PATTERN
+lines() { [[ $(wc -l <"$1") == "$2" ]] || fail "$1 has not $2 lines"; }
+
+module() {  # module FILE FORWARD INPUTS
+  printf 'import os, torch\nclass Model(torch.nn.Module):\n    def forward(self, x):\n        %s\ndef get_inputs(): return [%s]\n' \
+    "$2" "$3" >"$1"
+}
+mkdir -p "$work/my suite/level1" "$work/programs" "$work/empty"
+cd "$work" || exit 1
+module 'my suite/level1/1_Scale and add.py' 'return x * 2.0 + 1.0' 'torch.rand(256, 64)'
+module 'my suite/level1/2_Sum.py' 'return x.sum(dim=1)' 'torch.rand(64, 64)'
+module 'my suite/level1/3_raises.py' 'return x' 'int("three")'
+printf 'class Model(:\n' >'my suite/level1/4_syntax.py'
+
+expect 'predicted' 0 "$cudal1" bench 'my suite' --device vgpu -o first --jobs 2
+said out '^level 1 +eager +4 +2 '
+said out '^level 1 +best +4 +2 '
+said out '^library ops only +eager +2 +2 '
+said out '^level1/1_Scale and add +ok '
+said out 'times of 2 tasks are predicted by a model, not measured'
+said out 'not run for 2 tasks: compile: not predicted'
+said err '^cudal1: level1/3_raises: no_task: .*3_raises.py:5: get_inputs raises ValueError'
+said err '^cudal1: level1/4_syntax: no_task: .*4_syntax.py:1: invalid syntax'
+lines first/results.jsonl 4
+for file in results.csv eval_results.json report.md speedups_level_1.svg; do [[ -s first/$file ]] || fail "no $file"; done
+
+# What is there is not done again; what failed is.
+expect 'a second call goes on from there' 0 "$cudal1" bench 'my suite' --device vgpu -o first --jobs 2
+lines first/results.jsonl 6
+said out '^level 1 +eager +4 +2 '
+
+# A program with a kernel of its own, one that is wrong, one task without any.
+cat >'programs/Scale and add.cu' <<'CUDA'
+//! kernel scale replaces mul_1 add_1 : grid=(ceil_div(numel(x), 256)) block=256 args=(x, add_1, i32:numel(x))
+extern "C" __global__ void scale(const float* x, float* y, int n) {
+  const int i = blockIdx.x * 256 + threadIdx.x;
+  if (i < n) y[i] = x[i] * 2.0f + 1.0f;
+}
+CUDA
+sed 's/1.0f/3.0f/; s/mul_1 add_1/sum_1/; s/add_1/sum_1/g; s/numel(x), 256/64, 256/; s/numel(x))/64)/' 'programs/Scale and add.cu' >programs/level_1_problem_2_sample_0_kernel.cu
+expect 'programs from a folder' 0 "$cudal1" bench 'my suite' --id 1-2 --device vgpu --programs programs --json --jobs 2
+"$python" - "$work/out" <<'PYTHON' || fail 'programs are judged'
+import json, sys
+rows = {row["name"]: row for row in json.load(open(sys.argv[1]))["tasks"]}
+first, second = rows["1_Scale and add"], rows["2_Sum"]
+assert first["status"] == "ok" and first["own_kernels"] and first["predicted"], first
+assert second["status"] == "wrong_result" and second["own_kernels"], second
+PYTHON
+
+expect 'a share' 0 "$cudal1" bench 'my suite' --id 1-2 --device vgpu --split 1/2 -o share1 --jobs 2
+grep -q . "$work/out" || fail 'a table'
+expect 'the other share' 0 "$cudal1" bench 'my suite' --id 1-2 --device vgpu --split 2/2 -o share2 --jobs 2
+expect 'merged' 0 "$cudal1" bench --merge share1 share2 -o merged
+lines merged/results.jsonl 2
+said out '^level 1 +eager +2 +2 '
+[[ -s merged/report.md ]] || fail 'a merged report'
+
+if [[ $packages == packages ]]; then
+  expect 'measured on the processor' 0 "$cudal1" bench "$modules" --device cpu --baselines eager,cudnn-benchmark,channels-last \
+    --seconds 0.3 -o cpu --jobs 2
+  said out '^all +eager +3 +3 '
+  said out '^level2/1_Conv block +ok '
+  said out 'not run for 2 tasks: channels-last: '
+  lines cpu/results.jsonl 3
+  [[ -s cpu/level2/eval_results.json ]] || fail 'results by level'
+fi
+
+expect 'nothing could be done' 1 "$cudal1" bench 'my suite' --id 3-4 --device vgpu
+expect 'an empty suite' 1 "$cudal1" bench empty --device vgpu
+said err '^cudal1: empty: there is no task in it$'
+expect 'no suite' 2 "$cudal1" bench
+expect 'merging to nowhere' 2 "$cudal1" bench --merge share1
+touch file
+expect 'no folder' 1 "$cudal1" bench 'my suite' --device vgpu -o file
+said err '^cudal1: file: Not a directory'
+expect 'nothing to merge' 1 "$cudal1" bench --merge nowhere -o merged2
+expect 'a wrong baseline' 2 "$cudal1" bench 'my suite' --baselines eager,magic
+expect 'no programs' 1 "$cudal1" bench 'my suite' --device vgpu --programs empty
+said err 'there is no program in it'
+printf '%s failed\n' "$failed"
+[[ $failed == 0 ]]

@@ -1,0 +1,62 @@
+#include "bench/program_source.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "base/files.hpp"
+#include "base/result.hpp"
+
+namespace cudal1 {
+namespace {
+
+SuiteTask task(const std::string& name, int level, int id) {
+  SuiteTask made;
+  made.name = name;
+  made.level = level;
+  made.id = id;
+  return made;
+}
+
+class ProgramSourceTest : public ::testing::Test {
+ protected:
+  void write(const std::string& name) const { std::ofstream(folder_.path() / name) << "//! graph\n"; }
+  std::string file_for(const SuiteTask& wanted) const {
+    const auto program = ProgramSource::folder(folder_.path()).program_for(wanted);
+    return program ? program->file.filename().string() : "none";
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_F(ProgramSourceTest, FindsFilesCalledLikeTheTask) {
+  write("19_ReLU.cu");
+  write("Soft max.cu");
+  EXPECT_EQ(file_for(task("19_ReLU", 1, 19)), "19_ReLU.cu");
+  EXPECT_EQ(file_for(task("23_Soft max", 1, 23)), "Soft max.cu");
+  EXPECT_EQ(file_for(task("24_Other", 1, 24)), "none");
+}
+
+TEST_F(ProgramSourceTest, FindsFilesByKernelBenchsNumbers) {
+  write("level_2_problem_19_sample_3_kernel.py");
+  write("level_2_problem_19_sample_1_kernel.cu");
+  write("README.md");
+  EXPECT_EQ(file_for(task("19_ReLU", 2, 19)), "level_2_problem_19_sample_1_kernel.cu");
+  EXPECT_EQ(ProgramSource::folder(folder_.path()).program_for(task("19_ReLU", 2, 19))->sample, 1);
+  EXPECT_EQ(file_for(task("19_ReLU", 1, 19)), "none");
+}
+
+TEST_F(ProgramSourceTest, AFolderWithoutProgramsIsAnError) {
+  write("README.md");
+  EXPECT_THROW(ProgramSource::folder(folder_.path()), Error);
+  EXPECT_THROW(ProgramSource::folder(folder_.path() / "nowhere"), Error);
+}
+
+TEST(NoProgramsTest, EveryTaskHasTheEmptyProgram) {
+  const auto program = ProgramSource().program_for(task("1_A", 1, 1));
+  ASSERT_TRUE(program);
+  EXPECT_TRUE(program->is_empty());
+  EXPECT_FALSE(ProgramSource::best_on_record("archive.sqlite").program_for(task("1_A", 1, 1))->is_empty());
+}
+
+}  // namespace
+}  // namespace cudal1

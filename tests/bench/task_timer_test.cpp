@@ -1,0 +1,58 @@
+#include "bench/task_timer.hpp"
+
+#include <algorithm>
+
+#include "base/result.hpp"
+#include "worker_fixture.hpp"
+
+namespace cudal1 {
+namespace {
+
+class TaskTimerTest : public WorkerTest {
+ protected:
+  PreparedWorker prepared(const std::string& body, const std::vector<std::string>& baselines) const {
+    PreparedWorker made;
+    made.worker = std::make_unique<ModuleWorker>(module("module", body), "cpu");
+    make_ways(made, {}, baselines);
+    return made;
+  }
+};
+
+TEST_F(TaskTimerTest, TimesEveryWayInEveryRound) {
+  PreparedWorker made = prepared("return x + 1", {"eager", "cudnn-benchmark"});
+  Random random(1);
+  time_ways(made, {.seconds = 0.0, .rounds_at_once = 10}, random);
+  ASSERT_EQ(made.ways.size(), 2u);
+  EXPECT_EQ(made.ways[0].device_ms.size(), 7u);  // the fewest, though there was no time for them
+  EXPECT_EQ(made.ways[1].device_ms.size(), 7u);
+  EXPECT_GT(std::ranges::min(made.ways[0].device_ms), 0.0);
+  EXPECT_GT(made.ways[0].host_ms, 0.0);
+}
+
+TEST_F(TaskTimerTest, GoesOnUntilTheRatiosAreKnown) {
+  PreparedWorker made = prepared("return x + 1", {"eager", "cudnn-benchmark"});
+  Random random(1);
+  time_ways(made, {.seconds = 60.0, .half_width = 1e-9, .rounds_at_once = 10, .most_rounds = 40}, random);
+  EXPECT_EQ(made.ways[0].device_ms.size(), 40u);
+  PreparedWorker coarse = prepared("return x + 1", {"eager", "cudnn-benchmark"});
+  time_ways(coarse, {.seconds = 60.0, .half_width = 1e9, .rounds_at_once = 10, .most_rounds = 40}, random);
+  EXPECT_EQ(coarse.ways[0].device_ms.size(), 10u);
+}
+
+TEST_F(TaskTimerTest, ABaselineThatDoesNotApplyIsSaidAndLeftOut) {
+  PreparedWorker made = prepared("return x + 1", {"eager", "channels-last"});
+  EXPECT_TRUE(made.has("eager"));
+  EXPECT_FALSE(made.has("channels-last"));
+  Random random(1);
+  time_ways(made, {.seconds = 0.0}, random);
+  EXPECT_NE(made.ways[1].why_not.find("four or five dimensions"), std::string::npos);
+  EXPECT_TRUE(made.ways[1].device_ms.empty());
+}
+
+TEST_F(TaskTimerTest, AModuleThatCannotRunCannotBeMeasured) {
+  EXPECT_THROW(prepared("raise ValueError('no')", {"eager"}), Error);
+  EXPECT_THROW(prepared("os.abort()", {"eager"}), Error);
+}
+
+}  // namespace
+}  // namespace cudal1

@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# Every field that the commands print as JSON is named in docs/json.md, under its command.
+# Usage: json_fields_test.sh BINARY SOURCE_FOLDER
+set -uo pipefail
+cudal1=$1 source=$2
+compgen -G '/usr/bin/clang-[0-9]*' >/dev/null || { echo 'SKIP: no clang in /usr/bin'; exit 77; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export CUDAL1_CACHE_DIR=$work/cache CUDAL1_DATA_DIR=$work/data
+failed=0
+
+fail() {
+  echo "FAILED $*"
+  failed=1
+}
+
+# The objects are indented, and a string is never broken: a line begins with at most one field.
+fields() { sed -nE 's/^ *"([^"]+)": .*/\1/p' "$1" | sort -u; }
+
+# documented COMMAND: what stands in backticks there, without what it is a field of
+documented() {
+  awk -v heading="## $1" '/^## /{inside = $0 == heading} inside' "$source/docs/json.md" | grep -oE '`[^`]+`' |
+    tr -d '`' | sed -E 's/.*\.//' | sort -u
+}
+
+# expect_documented COMMAND FILE FIELD…: all of the file's fields are, and these are among them
+expect_documented() {
+  local command=$1 file=$2 missing wanted
+  shift 2
+  for wanted in "$@"; do
+    fields "$file" | grep -qx "$wanted" || fail "$command printed no $wanted:" "$(head -c 2000 "$file")"
+  done
+  missing=$(comm -23 <(fields "$file") <(documented "$command"))
+  [[ -z $missing ]] || fail "docs/json.md, $command: not there:" $missing
+}
+
+softmax=$source/examples/row_softmax add=$source/examples/vector_add
+evaluate() { "$cudal1" eval --json --device vgpu --mode fast --no-archive "$@" </dev/null; }
+
+evaluate "$softmax" "$softmax/ok-fast.cu" "$softmax/ok-empty.cu" "$add/plan_error-unknown_node.cu" \
+  "$add/compile_error-typo.cu" "$softmax/wrong_result-last_row.cu" >"$work/eval.json"
+expect_documented eval "$work/eval.json" reward error line column accuracy margin buckets profile steps occupancy \
+  sectors_per_request
+evaluate --debug "$add" "$add/forbidden-printf.cu" >"$work/debug.json"
+expect_documented eval "$work/debug.json" printed
+
+"$cudal1" expand --json "$softmax" "$softmax/ok-fast.cu" >"$work/launches.json"
+expect_documented expand "$work/launches.json" launch tensor scalar
+for task in "$source"/examples/*/; do  # nodes of all sorts
+  "$cudal1" expand --json "$task" "$softmax/ok-empty.cu"
+done >"$work/nodes.json"
+expect_documented expand "$work/nodes.json" node kwargs int float
+"$cudal1" expand --json "$add" "$add/plan_error-unknown_node.cu" >"$work/wrong.json"
+[[ $? == 1 ]] || fail 'expand of a wrong program: exit code'
+expect_documented expand "$work/wrong.json" status error message line column
+
+"$cudal1" doctor --json >"$work/doctor.json"
+expect_documented doctor "$work/doctor.json" ready findings state
+exit "$failed"

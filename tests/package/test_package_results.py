@@ -1,0 +1,71 @@
+"""Results that are more than tensors: rebuilt exactly, or refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from exporting import export, run_export
+
+RELU = """
+import torch
+
+class Model(torch.nn.Module):
+    def forward(self, x): return torch.relu(x)
+
+def get_inputs(): return [torch.rand(64, 256)]
+"""
+
+NAMED = """
+import collections, typing, torch
+
+class Parts(typing.NamedTuple):
+    low: torch.Tensor
+    high: torch.Tensor
+
+class Model(torch.nn.Module):
+    def forward(self, x): return Parts(x - 1, x + 1), torch.max(x, dim=1)
+
+def get_inputs(): return [torch.rand(4, 8)]
+"""
+
+DATACLASS = """
+import dataclasses, torch
+
+@dataclasses.dataclass
+class Parts:
+    low: torch.Tensor
+
+torch.export.register_dataclass(Parts)
+
+class Model(torch.nn.Module):
+    def forward(self, x): return Parts(x - 1)
+
+def get_inputs(): return [torch.rand(4, 8)]
+"""
+
+
+def test_named_tuples_are_rebuilt(tmp_path: Path) -> None:
+    package = export(tmp_path, NAMED, "named", "--no-verify")
+    new, x = package.ModelNew(), torch.rand(4, 8)
+    with torch.no_grad():
+        parts, largest = new(x)
+    assert package.why_not(new) == ""
+    assert type(parts) is package.model._original.Parts and type(largest) is torch.return_types.max
+    torch.testing.assert_close(parts.high, x + 1)
+    torch.testing.assert_close(largest.indices, x.argmax(dim=1))
+
+
+@pytest.mark.parametrize(
+    ("text", "type_name"),
+    [
+        (DATACLASS, "Parts"),
+        (RELU.replace("return torch.relu(x)", "return {1: torch.relu(x)}"), "dict with keys that are no strings"),
+        (RELU.replace("torch.relu(x)", "__import__('collections').OrderedDict(y=torch.relu(x))"), "OrderedDict"),
+    ],
+)
+def test_results_that_cannot_be_rebuilt_are_refused(tmp_path: Path, text: str, type_name: str) -> None:
+    done = run_export(tmp_path, text, "odd", "--no-verify")
+    assert done.returncode == 1 and type_name in done.stderr and done.stderr.count("\n") == 1
+    assert not (tmp_path / "odd_package").exists()

@@ -1,0 +1,96 @@
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/files.hpp"
+#include "base/result.hpp"
+#include "report/bench_report.hpp"
+#include "report/kernelbench_files.hpp"
+#include "report/speedup_plot.hpp"
+#include "sample_rows.hpp"
+
+namespace cudal1 {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+TEST(BenchRowTest, ComesBackFromJsonAsItWas) {
+  BenchRow row = sample_row("19_ReLU", 1.25, 2, 19, 7);
+  row.own_kernels = row.degenerate = true;
+  row.key = "abc";
+  row.ways.push_back({"compile", {}, 0.0, 0.0, "it fails"});
+  const BenchRow back = bench_row_from_json(json::parse(to_json(row).dump()));
+  EXPECT_EQ(to_json(back), to_json(row));
+  EXPECT_EQ(back.ways[2].why_not, "it fails");
+  EXPECT_EQ(back.ways[1].device_ms.size(), 7u);
+  EXPECT_THROW(bench_row_from_json(json::parse(R"({"name": 3})")), Error);
+}
+
+TEST(EvalResultsTest, HaveKernelBenchsFields) {
+  BenchRow second = failed_row("2_B", "compile_error");
+  second.id = 2;
+  const json results = eval_results({sample_row("1_A", 2.0, 1, 1), second});
+  const json& good = results.at("1").at(0);
+  EXPECT_EQ(good.at("sample_id"), 0);
+  EXPECT_TRUE(good.at("compiled").get<bool>());
+  EXPECT_TRUE(good.at("correctness").get<bool>());
+  EXPECT_DOUBLE_EQ(good.at("runtime").get<double>(), 1.0);
+  EXPECT_EQ(good.at("runtime_stats").at("num_trials"), 21);
+  const json& bad = results.at("2").at(0);
+  EXPECT_FALSE(bad.at("compiled").get<bool>());
+  EXPECT_FALSE(bad.at("correctness").get<bool>());
+  EXPECT_DOUBLE_EQ(bad.at("runtime").get<double>(), -1.0);
+}
+
+TEST(CsvTest, QuotesWhatWouldBreakALine) {
+  BenchRow row = failed_row("a, b");
+  row.error = "said \"no\"";
+  const std::string text = results_csv({row});
+  EXPECT_NE(text.find(",\"a, b\","), std::string::npos);
+  EXPECT_NE(text.find("\"said \"\"no\"\"\"\n"), std::string::npos);
+}
+
+TEST(CsvTest, EveryLineHasTheHeadingsColumns) {
+  const std::string text = results_csv({sample_row("a", 2.0), failed_row("b")});
+  std::vector<long> columns;
+  for (std::size_t begin = 0; begin < text.size(); begin = text.find('\n', begin) + 1)
+    columns.push_back(std::count(text.begin() + static_cast<long>(begin),
+                                 text.begin() + static_cast<long>(text.find('\n', begin)), ','));
+  ASSERT_EQ(columns.size(), 3u);
+  EXPECT_EQ(columns[0], columns[1]);
+  EXPECT_EQ(columns[0], columns[2]);
+}
+
+TEST(PlotTest, ShowsEveryTaskAndEscapesNames) {
+  const std::string picture = speedup_plot({sample_row("a<b", 2.0), sample_row("c", 0.5)}, "eager", "R&D");
+  EXPECT_NE(picture.find("a&lt;b"), std::string::npos);
+  EXPECT_NE(picture.find("R&amp;D"), std::string::npos);
+  EXPECT_NE(picture.find("2 tasks, sorted"), std::string::npos);
+  EXPECT_NE(picture.find("prefers-color-scheme:dark"), std::string::npos);
+  EXPECT_EQ(picture.find("nan"), std::string::npos);
+  EXPECT_LT(picture.find("/c: 0.500x"), picture.find("/a&lt;b: 2.000x"));  // sorted
+  EXPECT_TRUE(speedup_plot({failed_row("a")}, "eager", "nothing").empty());
+}
+
+TEST(ReportTest, LevelsGetTheirOwnEvalResults) {
+  const TemporaryFolder folder;
+  write_bench_report({sample_row("1_A", 2.0, 1), sample_row("1_B", 1.0, 2), failed_row("1_C")}, "a title",
+                     folder.path());
+  for (const char* name : {"results.csv", "report.md", "speedups_all.svg", "speedups_level_1.svg",
+                           "level1/eval_results.json", "level2/eval_results.json", "timing/eager.json"})
+    EXPECT_TRUE(fs::exists(folder.path() / name)) << name;
+  const std::string report = read_file(folder.path() / "report.md");
+  EXPECT_TRUE(report.starts_with("# a title\n"));
+  EXPECT_NE(report.find("| level 1 | best | 2 | 1 |"), std::string::npos);
+  EXPECT_NE(report.find("`level1/1_C`: wrong_result: `the first element differs`"), std::string::npos);
+}
+
+TEST(ReportTest, OneLevelLiesBesideTheRest) {
+  const TemporaryFolder folder;
+  write_bench_report({sample_row("1_A", 2.0, 1)}, "a title", folder.path());
+  EXPECT_TRUE(fs::exists(folder.path() / "eval_results.json"));
+}
+
+}  // namespace
+}  // namespace cudal1
