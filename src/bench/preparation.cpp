@@ -59,9 +59,10 @@ std::vector<WayTimes> predicted_ways(const PreparationRequest& request, const Ti
 
 void write_package_of(const PreparationRequest& request, const Task& task, const CompiledProgram& program,
                       const std::string& target) {
-  PackageContents contents{task, request.module, program.plan, program.text, {}};
+  check_interface(task);
+  ProgramContents contents{task, {}, program.plan, program.text, {}};
   if (program.plan.has_launches()) contents.images[target] = program.module;
-  write_package(contents, request.package);
+  write_package({request.module, {contents}}, request.package);
 }
 
 //! What compiling alone shows, where the user does not want more.

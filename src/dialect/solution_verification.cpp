@@ -108,8 +108,10 @@ SolutionContext::SolutionContext(SolutionTask task_, SolutionDevice device_, Pre
       distributions(distributions_of(task.task)) {
   Random random(seed);
   changing_weights = weights_that_change(*this, random);
-  degenerate = task.task.degenerate ||
-               output_never_changes(rule, task.task, draw_constants(random.next(), false), device.tensors, random);
+  InputDependence dependence =
+      input_dependence(rule, task.task, draw_constants(random.next(), false), device.tensors, random);
+  degenerate = task.task.degenerate || dependence.degenerate;
+  rule.know_variation(std::move(dependence.variation));
 }
 
 TensorTable SolutionContext::draw_constants(std::uint64_t seed, bool fresh) const {
