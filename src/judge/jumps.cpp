@@ -64,7 +64,6 @@ Jumps find_jumps(const at::Tensor& exact, const SeenResults& seen, double usual)
     jumps.may_be_nan = jumps.may_be_nan.logical_or(result.isnan());
   }
   jumps.elements = movement.gt(std::max(usual, out_of_proportion * usual_movement(exact, seen.moved)));
-  if (!jumps.elements.any().item<bool>()) return {};
   if (seen.equal_inputs) widen_to_farthest(jumps, exact, movement);
   return jumps;
 }
@@ -75,15 +74,14 @@ at::Tensor without_jumps(const at::Tensor& result, const at::Tensor& exact, cons
   return at::where(elements, exact.to(result.device(), result.scalar_type()), result);
 }
 
-at::Tensor beyond_jumps(const at::Tensor& result, const at::Tensor& exact, const Jumps& jumps) {
+at::Tensor beyond_what_was_seen(const at::Tensor& result, const at::Tensor& exact, const Jumps& jumps) {
   if (!jumps.elements.defined()) return result;
   const at::Tensor wide = result.to(at::kDouble);
   const at::Tensor was_seen =
       wide.ge(jumps.low).logical_and(wide.le(jumps.high)).logical_or(wide.isnan().logical_and(jumps.may_be_nan));
   const at::Tensor nearest = at::where(wide.lt(jumps.low), jumps.low, jumps.high);
   const at::Tensor outside = at::where(exact.isfinite(), exact + (wide - nearest), wide);
-  const at::Tensor judged = at::where(was_seen, exact, outside);
-  return at::where(jumps.elements, judged.to(result.scalar_type()), result);
+  return at::where(was_seen, exact, outside).to(result.scalar_type());
 }
 
 }  // namespace cudal1

@@ -7,9 +7,9 @@
 
 namespace cudal1 {
 
-//! Tensors are of the result's shape, and undefined where there are no such elements.
+//! Tensors are of the result's shape, and undefined where it is not behind a step.
 struct Jumps {
-  at::Tensor elements;    //!< boolean
+  at::Tensor elements;    //!< boolean: those that jump
   at::Tensor low, high;   //!< fp64: between what was seen there, an honest program may be
   at::Tensor may_be_nan;  //!< boolean: one was seen there
 };
@@ -29,7 +29,7 @@ Jumps find_jumps(const at::Tensor& exact, const SeenResults& seen, double usual)
 //! The result with jumping elements replaced by those of `exact`.
 at::Tensor without_jumps(const at::Tensor& result, const at::Tensor& exact, const Jumps& jumps);
 
-//! The result with jumping elements as far from those of `exact` as they lie outside of what was seen.
-at::Tensor beyond_jumps(const at::Tensor& result, const at::Tensor& exact, const Jumps& jumps);
+//! The result with all elements as far from those of `exact` as they lie outside of what was seen, where steps are.
+at::Tensor beyond_what_was_seen(const at::Tensor& result, const at::Tensor& exact, const Jumps& jumps);
 
 }  // namespace cudal1

@@ -24,8 +24,9 @@ OpenIntegers open_integers(const at::Tensor& exact, const SeenResults& seen, con
     open.low = at::minimum(open.low, value);
     open.high = at::maximum(open.high, value);
   }
-  // Any place may be named where all elements are equal, and nobody sees all places in a few draws.
-  if (facts.places && !seen.equal_inputs) {
+  if (facts.places > 0) {
+    // Any place may be named where all elements are equal, and nobody sees all places in a few draws.
+    if (seen.equal_inputs) return {at::zeros_like(right), at::full_like(right, facts.places - 1), {}};
     open.seen = std::move(values);
     return open;
   }

@@ -105,11 +105,13 @@ bool gives_places(std::string_view op) {
 }
 
 bool computes_in_whole_numbers(std::string_view op) {
-  return is_one_of(op, {"add", "sub", "rsub", "mul", "sum", "cumsum", "square"});
+  return is_one_of(op, {"add", "sub", "rsub", "mul", "sum", "cumsum", "square", "mm", "bmm", "matmul", "linear",
+                        "addmm", "baddbmm", "addmv", "mv", "dot"});
 }
 
 bool steps(std::string_view op) {
-  return is_one_of(op, {"floor", "ceil", "round", "trunc", "frac", "sign", "sgn", "heaviside", "remainder", "fmod",
+  return op.starts_with("fake_quantize") ||
+         is_one_of(op, {"floor", "ceil", "round", "trunc", "frac", "sign", "sgn", "heaviside", "remainder", "fmod",
                         "floor_divide", "hardshrink", "threshold"});
 }
 

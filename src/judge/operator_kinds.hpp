@@ -14,7 +14,7 @@ bool chooses(std::string_view op);
 //! Among its results are places of elements: between equals, or what is equal but for rounding, any may be named.
 bool gives_places(std::string_view op);
 
-//! Sums and products of whole numbers are whole.
+//! Sums and products of whole numbers are whole. (Convolutions may round them to TF32.)
 bool computes_in_whole_numbers(std::string_view op);
 
 //! Functions of real numbers that are not continuous; those that give integers or booleans are found by their dtypes.

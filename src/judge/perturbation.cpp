@@ -87,9 +87,10 @@ struct Perturbation::Draw {
   Distribution distribution;
   Random random;
   double direction;  //!< 1, or -1 for the other way
+  Directions directions = Directions::thirds;
 
   at::Tensor moves(const at::Tensor& sizes, const at::Tensor& like, double ulps) {
-    return finite_or_zero(random_directions(like, random.next()) * sizes * ulps);
+    return finite_or_zero(random_directions(like, random.next(), directions) * sizes * ulps);
   }
 };
 
@@ -105,9 +106,10 @@ std::vector<at::Tensor> Perturbation::run(const Executor& oracle, const TensorTa
 }
 
 std::array<std::vector<at::Tensor>, 2> Perturbation::run_both_ways(const Executor& oracle, const TensorTable& leaves,
-                                                                   Distribution distribution, Random& random) const {
+                                                                   Distribution distribution, Directions directions,
+                                                                   Random& random) const {
   const Random seeds = random.fork();
-  Draw there{distribution, seeds, 1.0}, back{distribution, seeds, -1.0};
+  Draw there{distribution, seeds, 1.0, directions}, back{distribution, seeds, -1.0, directions};
   return {run(oracle, leaves, there), run(oracle, leaves, back)};
 }
 
@@ -115,7 +117,8 @@ std::vector<at::Tensor> Perturbation::run(const Executor& oracle, const TensorTa
   TensorTable moved = leaves;
   for (std::size_t id = 0; id < moved.size(); ++id)
     if (moved[id].defined() && !facts_[id].exact)
-      moved[id] = moved_by_ulps(moved[id], ulps_of(static_cast<ValueId>(id), draw), draw.random.next());
+      moved[id] =
+          moved_by_ulps(moved[id], ulps_of(static_cast<ValueId>(id), draw), draw.random.next(), draw.directions);
   return results_of(oracle, moved, [&](const Node& node, const TensorTable& values, auto& results) {
     move_by_unit(node, values, results, draw);
     move_intermediates(node, values, results, draw);
@@ -127,11 +130,13 @@ bool Perturbation::is_exact(const Node& node, ValueId id, const TensorTable& val
   const ValueFacts& facts = facts_[static_cast<std::size_t>(id)];
   if (!facts.exact || !result.is_floating_point()) return facts.exact;
   const double limit = counts_to(task_.graph.values[static_cast<std::size_t>(id)].meta.dtype);
-  const auto* argument = argument_as<ValueRef>(node, 0, "self");
   if (largest_in(result) > limit) return false;
-  const std::int64_t terms = terms_of(task_.graph, node);
-  if (terms < 2 || !argument || argument->id < 0) return true;
-  return static_cast<double>(terms) * largest_in(values[static_cast<std::size_t>(argument->id)]) <= limit;
+  double partial = static_cast<double>(terms_of(task_.graph, node));
+  if (partial < 2.0) return true;
+  for (const ValueId read : OpGraph::reads(node))
+    if (const at::Tensor& value = values[static_cast<std::size_t>(read)]; value.is_floating_point())
+      partial *= std::max(1.0, largest_in(value));
+  return partial <= limit;
 }
 
 //! Functions whose usual formulas pass through numbers larger than their results move by ulps of the larger.

@@ -9,6 +9,7 @@
 #include "base/random.hpp"
 #include "graph/executor.hpp"
 #include "graph/inputs.hpp"
+#include "judge/ulp_moves.hpp"
 #include "judge/value_facts.hpp"
 
 namespace cudal1 {
@@ -34,9 +35,10 @@ class Perturbation {
   std::vector<at::Tensor> run(const Executor& oracle, const TensorTable& leaves, Distribution distribution,
                               Random& random) const;
   //! Two draws, in the second of which everything moves the other way: an element near a step is seen on its other
-  //! side by one of them, unless it does not move.
+  //! side by one of them, since nothing stays where it is.
   std::array<std::vector<at::Tensor>, 2> run_both_ways(const Executor& oracle, const TensorTable& leaves,
-                                                       Distribution distribution, Random& random) const;
+                                                       Distribution distribution, Directions directions,
+                                                       Random& random) const;
 
  private:
   struct Draw;

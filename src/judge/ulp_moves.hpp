@@ -7,8 +7,14 @@
 
 namespace cudal1 {
 
-//! -1, 0 or 1 for every element, in the type of `like`. On the CPU they do not depend on the number of threads.
-at::Tensor random_directions(const at::Tensor& like, std::uint64_t seed);
+enum class Directions {
+  thirds,      //!< -1, 0 or 1
+  never_zero,  //!< 0.4 to 1.2 up or down, as much on average
+  outward,     //!< 1 away from zero: errors of one sign, which nothing cancels in a chain of products
+};
+
+//! For every element, in the type of `like`. On the CPU they do not depend on the number of threads.
+at::Tensor random_directions(const at::Tensor& like, std::uint64_t seed, Directions directions = Directions::thirds);
 
 //! Infinities do not move, and must not make a NaN of what they meet: 0 times one is none.
 at::Tensor finite_or_zero(const at::Tensor& tensor);
@@ -16,6 +22,7 @@ at::Tensor finite_or_zero(const at::Tensor& tensor);
 //! Every floating element times 1 + r ulps 2^-23 with r of -1, 0, 1 (2^-52 for f64), and denormals by whole ulps, in
 //! fp64; `ulps` below zero turn all directions round. Half types too move by ulps of fp32, since honest programs
 //! compute in fp32 whatever they store. Other tensors are returned as they are.
-at::Tensor moved_by_ulps(const at::Tensor& tensor, double ulps, std::uint64_t seed);
+at::Tensor moved_by_ulps(const at::Tensor& tensor, double ulps, std::uint64_t seed,
+                         Directions directions = Directions::thirds);
 
 }  // namespace cudal1

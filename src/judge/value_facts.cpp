@@ -26,6 +26,11 @@ bool names_places(std::string_view op, const Node& node, ValueId id) {
   return gives_places(op) && (op.starts_with("arg") || op == "nonzero" || id != node.outputs.front());
 }
 
+bool is_step(const Node& node) {
+  const std::string_view op = base_name(node.op);
+  return steps(op) || (op == "div" && argument_as<std::string>(node, 2, "rounding_mode"));
+}
+
 bool is_drawn_whole(const Draw& draw) {
   return draw.kind == Draw::Kind::integers || draw.kind == Draw::Kind::bernoulli;
 }
@@ -48,16 +53,23 @@ class FactFinder {
   ValueFacts& at(ValueId id) { return facts_[static_cast<std::size_t>(id)]; }
   bool is_real(ValueId id) const { return is_floating(graph_.values[static_cast<std::size_t>(id)].meta.dtype); }
 
+  std::int64_t most_elements(const std::vector<ValueId>& ids) const {
+    std::int64_t most = 1;
+    for (const ValueId id : ids) most = std::max(most, graph_.values[static_cast<std::size_t>(id)].meta.numel());
+    return most;
+  }
+
   void add(const Node& node) {
     const std::vector<ValueId> reads = OpGraph::reads(node);
     const std::int64_t terms = terms_of(graph_, node);
-    ValueFacts joined{.exact = true, .jumps = false, .places = false, .terms = terms, .nearest_terms = terms};
-    bool reads_reals = false, reads_places = false;
+    ValueFacts joined{.exact = true, .jumps = false, .places = 0, .terms = terms, .nearest_terms = terms};
+    bool reads_reals = false;
+    std::int64_t places_read = 0;
     for (const ValueId id : reads) {
       at(id).nearest_terms = std::max(at(id).nearest_terms, terms);
       joined.exact = joined.exact && at(id).exact;
       joined.jumps = joined.jumps || at(id).jumps;
-      reads_places = reads_places || at(id).places;
+      places_read = std::max(places_read, at(id).places);
       joined.terms = std::max(joined.terms, at(id).terms);
       reads_reals = reads_reals || (is_real(id) && !at(id).exact);
     }
@@ -68,8 +80,12 @@ class FactFinder {
       const bool stays = joined.exact && !reads.empty() && (keeps_whole || value.view);
       ValueFacts& made = at(id) = joined;
       made.exact = !is_real(id) || gives_whole_numbers(op) || stays;
-      made.jumps = joined.jumps || (reads_reals && (steps(op) || !is_real(id)));
-      made.places = !is_real(id) && (names_places(op, node, id) || (reads_places && (chooses(op) || value.view)));
+      made.jumps = joined.jumps || (reads_reals && (is_step(node) || !is_real(id)));
+      if (is_real(id)) continue;
+      if (names_places(op, node, id))
+        made.places = most_elements(reads);
+      else if (chooses(op) || value.view)
+        made.places = places_read;
     }
   }
 

@@ -15,8 +15,8 @@ struct ValueFacts {
   //! Behind a step (rounding, a comparison, an index of the largest): moved by nothing to speak of, some elements
   //! become something else.
   bool jumps = false;
-  //! Integers that name places of elements, where only those that were seen to be the right ones can be.
-  bool places = false;
+  //! Integers that name places of elements, among so many; 0: others. Only those can be right that were seen to be.
+  std::int64_t places = 0;
   std::int64_t terms = 1;          //!< of the longest sum among all that it is made of
   std::int64_t nearest_terms = 1;  //!< of the longest sum that makes it or reads it
 };

@@ -150,6 +150,25 @@ TEST(MatchBehindSteps, LargeIntegersLieWhereTheirArgumentMayBe) {
   EXPECT_FALSE(judged.compare((x.to(at::kHalf).to(at::kDouble) * 1e12).to(at::kLong)).matches());
 }
 
+TEST(MatchBehindSteps, EveryNumberThatMayBeRoundedUpOrDownIsSeen) {
+  const Judged judged(R"(
+      "inputs": [{"name": "x", "dtype": "f32", "shape": [1048576], "draw": {"kind": "normal"}}], "nodes": [
+      {"name": "d", "op": "aten::div.Tensor", "args": ["x", 3e-6]}, {"name": "r", "op": "aten::round", "args": ["d"]},
+      {"name": "q", "op": "aten::to.dtype", "args": ["r", {"dtype": "i32"}]}], "outputs": ["q"])");
+  EXPECT_TRUE(judged.compare((judged.leaves.at(0) * (1.0f / 3e-6f)).round().to(at::kInt)).matches());
+  EXPECT_FALSE(judged.compare(judged.leaves.at(0).div(3e-6).trunc().to(at::kInt)).matches());
+}
+
+TEST(MatchOfWholeNumbers, ProductsAreEqual) {
+  const Judged judged(R"("inputs": [
+      {"name": "a", "dtype": "f32", "shape": [64, 64], "draw": {"kind": "integers", "low": -8, "high": 8}},
+      {"name": "b", "dtype": "f32", "shape": [64, 64], "draw": {"kind": "integers", "low": -8, "high": 8}}], "nodes": [
+      {"name": "m", "op": "aten::mm", "args": ["a", "b"]},
+      {"name": "q", "op": "aten::to.dtype", "args": ["m", {"dtype": "i32"}]}], "outputs": ["q"])");
+  EXPECT_TRUE(judged.compare(judged.reference()).matches());
+  EXPECT_FALSE(judged.compare(judged.reference() - judged.reference().sign()).matches());
+}
+
 TEST(MatchBehindSteps, ManyElementsThatJumpDoNotWidenTheBudgetOfEachOther) {
   const Judged judged(R"(
       "inputs": [{"name": "x", "dtype": "f32", "shape": [16, 256], "draw": {"kind": "normal"}}],

@@ -23,6 +23,16 @@ TEST(RandomDirections, AreAThirdEach) {
   EXPECT_NEAR(share_of(directions, 1.0), 1.0 / 3.0, 0.005);
 }
 
+TEST(RandomDirections, MayNeverBeZero) {
+  for (const at::ScalarType type : {at::kDouble, at::kFloat}) {
+    const at::Tensor directions = random_directions(at::empty({100000}, of(type)), 5, Directions::never_zero);
+    EXPECT_GE(directions.abs().min().item<double>(), 0.399);
+    EXPECT_LE(directions.abs().max().item<double>(), 1.201);
+    EXPECT_NEAR(directions.mean().item<double>(), 0.0, 0.01);
+    EXPECT_NEAR(directions.square().mean().item<double>(), 2.0 / 3.0, 0.04);
+  }
+}
+
 TEST(RandomDirections, DifferFromSeedToSeedAndFromPlaceToPlace) {
   const at::Tensor like = at::empty({200000}, of(at::kDouble));
   const at::Tensor one = random_directions(like, 5), other = random_directions(like, 6);
