@@ -29,7 +29,7 @@ std::vector<int> buffers_of(const Plan& plan, const Step& step) {
   std::vector<int> buffers = std::visit([&](const auto& kind) { return mentioned(plan, kind); }, step);
   std::erase_if(buffers, [](int buffer) { return buffer < 0; });  // outputs of a node that nobody needs
   std::ranges::sort(buffers);
-  buffers.erase(std::ranges::unique(buffers).begin(), buffers.end());
+  buffers.erase(std::unique(buffers.begin(), buffers.end()), buffers.end());  // clang 14 lacks that of ranges
   return buffers;
 }
 
