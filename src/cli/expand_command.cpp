@@ -6,6 +6,7 @@
 #include "cli/commands.hpp"
 #include "cli/program_text.hpp"
 #include "cli/task_argument.hpp"
+#include "judge/error_json.hpp"
 #include "program/plan.hpp"
 
 namespace cudal1 {
@@ -62,11 +63,7 @@ void print_plan(const Plan& plan) {
 
 //! The fields that `eval --json` has for such a program.
 nlohmann::json failure_to_json(const std::string& program, const Failure& failure) {
-  nlohmann::json error{{"message", failure.message}};
-  if (failure.at.line > 0) error["line"] = failure.at.line;
-  if (failure.at.column > 0) error["column"] = failure.at.column;
-  if (!failure.details.empty()) error["details"] = failure.details;
-  return {{"program", program}, {"status", to_string(failure.status)}, {"error", error}};
+  return {{"program", program}, {"status", to_string(failure.status)}, {"error", error_json(failure)}};
 }
 
 //! Messages quote the program, which may be no UTF-8.

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/files.hpp"
+#include "base/lines.hpp"
 #include "base/result.hpp"
 
 namespace cudal1 {
@@ -45,14 +46,7 @@ SolutionText solution_of_line(std::string_view text) {
 }
 
 void read_lines(const fs::path& path, SolutionFiles& into) {
-  const std::string text = read_file(path);
-  int number = 0;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    const std::string_view line = std::string_view(text).substr(begin, end - begin);
-    begin = end + 1;
-    ++number;
-    if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+  for_each_line(read_file(path), [&](std::string_view line, int number) {
     try {
       SolutionText solution = solution_of_line(line);
       solution.name = fmt::format("{}:{}", path.filename().string(), number);
@@ -60,7 +54,7 @@ void read_lines(const fs::path& path, SolutionFiles& into) {
     } catch (const Error& problem) {
       into.problems.push_back(fmt::format("{}:{}: {}", path.string(), number, problem.what()));
     }
-  }
+  });
 }
 
 SolutionText solution_of_file(const fs::path& path) {

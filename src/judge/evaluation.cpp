@@ -4,6 +4,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "judge/error_json.hpp"
+
 namespace cudal1 {
 namespace {
 
@@ -17,15 +19,6 @@ double share(double error, double budget) {
 template <class T>
 json or_null(const std::optional<T>& value) {
   return value ? json(*value) : json(nullptr);
-}
-
-json error_json(const Failure& failure) {
-  if (failure.message.empty()) return nullptr;
-  json error{{"message", failure.message}};
-  if (failure.at.line > 0) error["line"] = failure.at.line;
-  if (failure.at.column > 0) error["column"] = failure.at.column;
-  if (!failure.details.empty()) error["details"] = failure.details;
-  return error;
 }
 
 json accuracy_json(const std::vector<OutputError>& errors) {
@@ -87,6 +80,15 @@ json details_json(const Evaluation& e) {
 }
 
 }  // namespace
+
+json error_json(const Failure& failure) {
+  if (failure.message.empty()) return nullptr;
+  json error{{"message", failure.message}};
+  if (failure.at.line > 0) error["line"] = failure.at.line;
+  if (failure.at.column > 0) error["column"] = failure.at.column;
+  if (!failure.details.empty()) error["details"] = failure.details;
+  return error;
+}
 
 double SliceError::share() const { return cudal1::share(error, budget); }
 

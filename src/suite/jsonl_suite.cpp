@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/files.hpp"
+#include "base/lines.hpp"
 #include "base/result.hpp"
 #include "suite/suite_readers.hpp"
 
@@ -64,14 +65,7 @@ SuiteTask task_of_line(std::string_view text, const std::filesystem::path& file)
 }  // namespace
 
 void read_jsonl_suite(const std::filesystem::path& file, Suite& suite) {
-  const std::string text = read_file(file);
-  int number = 0;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    const std::string_view line = std::string_view(text).substr(begin, end - begin);
-    begin = end + 1;
-    ++number;
-    if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+  for_each_line(read_file(file), [&](std::string_view line, int number) {
     const std::string place = fmt::format("{}:{}", file.string(), number);
     try {
       SuiteTask task = task_of_line(line, file);
@@ -80,7 +74,7 @@ void read_jsonl_suite(const std::filesystem::path& file, Suite& suite) {
     } catch (const Error& problem) {
       suite.problems.push_back(fmt::format("{}: {}", place, problem.what()));
     }
-  }
+  });
 }
 
 }  // namespace cudal1
