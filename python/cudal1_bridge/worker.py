@@ -42,7 +42,7 @@ from .variants import VARIANTS, Call, Variant
 
 FLUSHED_BYTES = 256 << 20  #: more than four times the second-level cache of an H200
 MOST_REHEARSALS = 10  #: after these a processor does not get faster at a call
-REHEARSAL_MS = 5.0  #: no more than this is spent on them
+REHEARSAL_MS = 2.0  #: no more than this is spent on them, but for the first
 PROGRAM = "program"
 
 
@@ -52,7 +52,7 @@ def rehearsals(slowest_ms: float) -> int:
     Ways take turns, so each finds the processor's caches and predictors full of others' code: a call of a few small ops
     then took 1.8 times as long as in a loop of nothing else; after one rehearsal 1.15, after five 1.02, after ten 1.00
     times. Of a long call, only the way to its first kernel is at stake."""
-    return min(MOST_REHEARSALS, int(REHEARSAL_MS / slowest_ms)) if slowest_ms > 0.0 else 0
+    return min(MOST_REHEARSALS, max(1, int(REHEARSAL_MS / slowest_ms))) if slowest_ms > 0.0 else 0
 
 
 class Clock:

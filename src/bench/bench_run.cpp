@@ -29,7 +29,7 @@ using Clock = std::chrono::steady_clock;
 // PyTorch and its exporter take under one; the rest is for the weights. A judge has an oracle in twice the width.
 constexpr std::uint64_t bytes_per_export = std::uint64_t{3} << 30, bytes_per_judge = std::uint64_t{6} << 30;
 constexpr std::uint64_t bytes_per_worker = std::uint64_t{4} << 30, device_bytes_per_worker = std::uint64_t{24} << 30;
-constexpr int judges_on_one_gpu = 6, most_workers_alive = 24;
+constexpr int judges_on_one_gpu = 10, most_workers_alive = 24;
 constexpr std::chrono::milliseconds device_settles{50};  // what was enqueued before the standstill runs out
 
 //! Changes whenever the code does that makes a result: executables, and the Python that they run.
@@ -104,9 +104,9 @@ class Run {
     export_all();
     take_over(known);
     if (options_.device == "vgpu")
-      prepare_all([](const Item&) {});
+      predict_all();
     else
-      time_alone(prepare_and_time());
+      prepare_and_time_alone(prepare_and_time());
     std::vector<BenchRow> rows;
     for (Item& item : items_) rows.push_back(std::move(item.row));
     return rows;
@@ -223,27 +223,29 @@ class Run {
     return request;
   }
 
-  //! Compiles, verifies and packs each program. `ready`, from several threads: this one's package is there.
-  void prepare_all(const std::function<void(const Item&)>& ready) {
-    const int jobs = options_.device == "cuda" ? std::min(options_.jobs, judges_on_one_gpu) : options_.jobs;
-    in_parallel("judging", {jobs, bytes_per_judge}, [&](Item& item) -> std::string {
-      const auto begin = Clock::now();
-      const Preparation made = run_preparation_process(request_for(item));
-      item.nodes = made.nodes;
-      item.row.program = made.program;
-      item.row.own_kernels = made.own_kernels;
-      item.row.degenerate = made.degenerate;
-      item.row.predicted = made.predicted;
-      if (!made.device.empty()) item.row.device = made.device;
-      item.row.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-      if (made.status == "failed" || made.status == "out_of_memory") return made.error;
-      item.row.ways = made.ways;
-      if (!made.is_ready() || options_.device == "vgpu")
-        finish(item, made.status, made.error);
-      else
-        ready(item);
-      return {};
-    });
+  //! Compiles, verifies and packs a program. Returns why that came to nothing; a verdict, or a prediction, is its end.
+  std::string prepare_one(Item& item) {
+    const auto begin = Clock::now();
+    const Preparation made = run_preparation_process(request_for(item));
+    item.nodes = made.nodes;
+    item.row.program = made.program;
+    item.row.own_kernels = made.own_kernels;
+    item.row.degenerate = made.degenerate;
+    item.row.predicted = made.predicted;
+    if (!made.device.empty()) item.row.device = made.device;
+    item.row.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    if (made.status == "failed" || made.status == "out_of_memory") return made.error;
+    item.row.ways = made.ways;
+    if (!made.is_ready() || options_.device == "vgpu") finish(item, made.status, made.error);
+    return {};
+  }
+
+  PoolLimits judging_limits() const {
+    return {options_.device == "cuda" ? std::min(options_.jobs, judges_on_one_gpu) : options_.jobs, bytes_per_judge};
+  }
+
+  void predict_all() {
+    in_parallel("judging", judging_limits(), [&](Item& item) { return prepare_one(item); });
   }
 
   WorkerLimits worker_limits(bool alone) const {
@@ -260,24 +262,41 @@ class Run {
     return {static_cast<std::size_t>(&item - items_.data()), item.folder.module, item.package, item.nodes};
   }
 
-  //! What is judged goes on to be made while others are still judged: one needs the GPU, the other the processors.
+  //! What is judged goes on to be made while others are still judged: one needs the GPU most, the other the processors.
   //! Nothing is measured before all of them are judged. Returns those that were short of memory.
   std::vector<std::size_t> prepare_and_time() {
     GpuTurn turn(options_.gpu_id);
     WorkerPool pool(options_.baselines, options_.device, worker_limits(false));
-    prepare_all([&](const Item& item) { pool.add(job_of(item)); });
+    std::vector<std::size_t> short_of_memory;
+    in_parallel("judging", judging_limits(), [&](Item& item) -> std::string {
+      std::string error = prepare_one(item);
+      if (says_short_of_memory(error)) {  // workers have it: another time
+        const std::lock_guard lock(mutex_);
+        short_of_memory.push_back(job_of(item).task);
+        return {};
+      }
+      if (error.empty() && !item.done) pool.add(job_of(item));
+      return error;
+    });
     pool.no_more();
-    return time_made(pool, turn, false);
+    std::ranges::copy(time_made(pool, turn, false), std::back_inserter(short_of_memory));
+    return short_of_memory;
   }
 
-  //! Those that were short of memory, one after the other.
-  void time_alone(const std::vector<std::size_t>& numbers) {
-    if (numbers.empty()) return;
-    GpuTurn turn(options_.gpu_id);
-    WorkerPool pool(options_.baselines, options_.device, worker_limits(true));
-    for (const std::size_t i : numbers) pool.add(job_of(items_[i]));
-    pool.no_more();
-    time_made(pool, turn, true);
+  //! One after the other, with nothing else on the device.
+  void prepare_and_time_alone(const std::vector<std::size_t>& numbers) {
+    for (const std::size_t i : numbers) {
+      Item& item = items_[i];
+      GpuTurn turn(options_.gpu_id);
+      std::error_code problem;
+      const bool is_judged = fs::exists(item.package, problem);
+      if (const std::string error = is_judged ? "" : prepare_one(item); !error.empty()) finish(item, "failed", error);
+      if (item.done) continue;
+      WorkerPool pool(options_.baselines, options_.device, worker_limits(true));
+      pool.add(job_of(item));
+      pool.no_more();
+      time_made(pool, turn, true);
+    }
   }
 
   //! Returns those that were short of memory, unless they had it for themselves already.
@@ -298,6 +317,7 @@ class Run {
       // A process with gigabytes on the GPU takes its time to end, and must not while another is timed.
       ending = std::jthread([&pool, workers = std::move(finished)]() mutable {
         const std::size_t count = workers.size();
+        for (const auto& worker : workers) worker->end();  // all at once
         workers.clear();
         pool.ended(count);
       });
