@@ -52,11 +52,10 @@ shares=("$records"/*/seconds)
 ./cudal1 bench --merge "${shares[@]%/seconds}" -o "$records/merged" >"$records/table"
 cat "$records/table"
 seconds=$(cat "${shares[@]}" | "$CUDAL1_PYTHON" -c 'import sys; print(sum(map(float, sys.stdin)))')
-plain=$records/plain.json
-"$CUDAL1_PYTHON" bench/pytorch/plain_timing.py "$records/merged/results.jsonl" "$suite" -o "$plain" || true
+"$CUDAL1_PYTHON" bench/pytorch/plain_timing.py "$share/results.jsonl" "$suite" -o "$share/plain.json" || true
 selection=()
 for ((i = 1; i < ${#arguments[@]}; ++i)); do
   [[ ${arguments[i]} == --suite ]] && selection=(--suite "${arguments[i + 1]}")
 done
 tasks=$(./cudal1 tasks "$suite" "${selection[@]}" --json | "$CUDAL1_PYTHON" -c 'import json, sys; print(len(json.load(sys.stdin)["tasks"]))')
-"$CUDAL1_PYTHON" bench/pytorch/rows.py "$records/merged" --seconds "$seconds" --tasks "$tasks" --plain "$plain" --gpu "${gpu:-none}" --commit "$commit"
+"$CUDAL1_PYTHON" bench/pytorch/rows.py "$records/merged" --seconds "$seconds" --tasks "$tasks" --plain "${shares[@]/%seconds/plain.json}" --gpu "${gpu:-none}" --commit "$commit"
