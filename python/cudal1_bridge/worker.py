@@ -26,6 +26,7 @@ import argparse
 import gc
 import importlib
 import json
+import math
 import os
 import sys
 import time
@@ -52,7 +53,7 @@ def rehearsals(slowest_ms: float) -> int:
     Ways take turns, so each finds the processor's caches and predictors full of others' code: a call of a few small ops
     then took 1.8 times as long as in a loop of nothing else; after one rehearsal 1.15, after five 1.02, after ten 1.00
     times. Of a long call, only the way to its first kernel is at stake."""
-    return min(MOST_REHEARSALS, max(1, int(REHEARSAL_MS / slowest_ms))) if slowest_ms > 0.0 else 0
+    return max(1, int(min(MOST_REHEARSALS, REHEARSAL_MS / max(slowest_ms, 1e-3))))
 
 
 class Clock:
@@ -95,7 +96,7 @@ class Worker:
         self._clock = Clock(device)
         self._made: dict[str, tuple[Variant, Call]] = {}
         self._weights: dict[str, torch.Tensor] | None = None
-        self._rehearsals = 0  # until a round has shown how long a call takes
+        self._slowest_ms = math.inf  # way, in the calmest round so far
         self._positional, self._named = self._drawn(0)
         self._earlier = self._positional, self._named
 
@@ -149,7 +150,7 @@ class Worker:
         positional, named = tree_map(_fresh, (self._positional, self._named))
         earlier_positional, earlier_named = self._earlier
         with torch.no_grad(), variant.flags():
-            for _ in range(self._rehearsals):
+            for _ in range(rehearsals(self._slowest_ms)):
                 self._clock.rehearse(lambda: call(*earlier_positional, **earlier_named))
             return self._clock.time(lambda: call(*positional, **named))
 
@@ -163,7 +164,7 @@ class Worker:
             self.draw(wanted["seed"])
             timed = {name: self.time(name) for name in wanted["order"]}
             done.append({name: [times["device_ms"], times["host_ms"]] for name, times in timed.items()})
-            self._rehearsals = rehearsals(max(times["device_ms"] for times in timed.values()))
+            self._slowest_ms = min(self._slowest_ms, max(times["device_ms"] for times in timed.values()))
         return done
 
     def free_bytes(self) -> int:
