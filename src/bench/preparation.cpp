@@ -89,6 +89,7 @@ Preparation prepare(const PreparationRequest& request, const MakeBackend& make_b
   const ChosenText text = choose_text(request.program, task, backend->info().name);
   JudgeOptions options;
   options.measure_time = predicts;
+  options.caller_shares_gpu = request.caller_shares_gpu;
   ProgramJudge judge;
   if (request.verify || predicts) judge = judge_for(text.dialect, {*backend, task, request.module}, options);
   const JudgedProgram judged = judge ? judge(text.origin, text.text) : unverified(*backend, task, text);

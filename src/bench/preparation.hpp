@@ -21,6 +21,7 @@ struct PreparationRequest {
   std::string device;  //!< "cuda", "vgpu", or "cpu": verified on the virtual GPU, timed on the processor
   std::string gpu;     //!< whose times the virtual GPU predicts
   bool verify = true;
+  bool caller_shares_gpu = false;      //!< holds its lock until the preparation is over
   std::vector<std::string> baselines;  //!< for devices that predict
   std::filesystem::path package;       //!< the folder to make; not made where times are predicted
 };

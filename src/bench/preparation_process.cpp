@@ -53,6 +53,7 @@ json to_json(const PreparationRequest& request) {
           {"device", request.device},
           {"gpu", request.gpu},
           {"verify", request.verify},
+          {"caller_shares_gpu", request.caller_shares_gpu},
           {"baselines", request.baselines},
           {"package", request.package.string()}};
 }
@@ -66,6 +67,7 @@ PreparationRequest preparation_request_from_json(const json& said) {
   request.device = said.at("device").get<std::string>();
   request.gpu = said.at("gpu").get<std::string>();
   request.verify = said.at("verify").get<bool>();
+  request.caller_shares_gpu = said.at("caller_shares_gpu").get<bool>();
   request.baselines = said.at("baselines").get<std::vector<std::string>>();
   request.package = said.at("package").get<std::string>();
   return request;
