@@ -64,16 +64,15 @@ class coalesced_group {
 };
 CUDAL1_DEVICE coalesced_group coalesced_threads() { return coalesced_group(__activemask()); }
 
-template <unsigned int Size, class Parent = thread_block>
-class thread_block_tile {
+//! What the threads of a tile do among themselves, whatever the tile is a part of.
+template <unsigned int Size>
+class tile_of_a_warp {
   static_assert(Size >= 1 && Size <= 32 && (Size & (Size - 1)) == 0, "a tile is a power of two up to a warp");
 
  public:
   static CUDAL1_MEMBER unsigned int thread_rank() { return thread_block::thread_rank() % Size; }
   static CUDAL1_MEMBER constexpr unsigned int size() { return Size; }
   static CUDAL1_MEMBER constexpr unsigned int num_threads() { return Size; }
-  static CUDAL1_MEMBER unsigned int meta_group_rank() { return thread_block::thread_rank() / Size; }
-  static CUDAL1_MEMBER unsigned int meta_group_size() { return (thread_block::size() + Size - 1) / Size; }
   static CUDAL1_MEMBER void sync() { __syncwarp(mask()); }
   static CUDAL1_MEMBER int any(int predicate) { return __any_sync(mask(), predicate); }
   static CUDAL1_MEMBER int all(int predicate) { return __all_sync(mask(), predicate); }
@@ -104,6 +103,28 @@ class thread_block_tile {
  private:
   static CUDAL1_MEMBER unsigned int first_lane() { return __nvvm_read_ptx_sreg_laneid() & ~(Size - 1u); }
   static CUDAL1_MEMBER unsigned int mask() { return (0xffffffffu >> (32 - Size)) << first_lane(); }
+};
+
+//! A tile that knows of which group it is a part.
+template <unsigned int Size, class Parent = void>
+class thread_block_tile : public tile_of_a_warp<Size> {
+ public:
+  static CUDAL1_MEMBER unsigned int meta_group_rank() { return Parent::thread_rank() / Size; }
+  static CUDAL1_MEMBER unsigned int meta_group_size() { return (Parent::size() + Size - 1) / Size; }
+};
+
+//! A tile as functions take it, of whatever group it is a part.
+template <unsigned int Size>
+class thread_block_tile<Size, void> : public tile_of_a_warp<Size> {
+ public:
+  template <class Parent>
+  CUDAL1_MEMBER thread_block_tile(const thread_block_tile<Size, Parent>& tile)
+      : meta_group_rank_(tile.meta_group_rank()), meta_group_size_(tile.meta_group_size()) {}
+  CUDAL1_MEMBER unsigned int meta_group_rank() const { return meta_group_rank_; }
+  CUDAL1_MEMBER unsigned int meta_group_size() const { return meta_group_size_; }
+
+ private:
+  unsigned int meta_group_rank_, meta_group_size_;
 };
 
 template <unsigned int Size, class Parent>

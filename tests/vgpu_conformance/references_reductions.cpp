@@ -203,6 +203,16 @@ void cooperative_tiles(const Task& task) {
   }
 }
 
+void cooperative_nested_tiles(const Task& task) {
+  const Integers y = task.buffer<std::int32_t>("y");
+  const std::size_t n = y.size() / 4;
+  constexpr std::size_t parents[] = {128, 32, 16, 32}, tiles[] = {8, 8, 8, 16};
+  for (std::size_t kind = 0; kind < 4; ++kind)
+    for (std::size_t i = 0; i < n; ++i)
+      y[kind * n + i] = static_cast<std::int32_t>(i % parents[kind] / tiles[kind] * 1000 +
+                                                  parents[kind] / tiles[kind] * 10 + i % tiles[kind]);
+}
+
 void coalesced_groups(const Task& task) {
   const Integers x = task.buffer<std::int32_t>("x");
   const Words y = task.buffer<std::uint32_t>("y"), count = task.buffer<std::uint32_t>("count");
@@ -249,6 +259,7 @@ const References& reduction_references() {
                                 {"votes", votes},
                                 {"warp_redux", warp_redux},
                                 {"cooperative_tiles", cooperative_tiles},
+                                {"cooperative_nested_tiles", cooperative_nested_tiles},
                                 {"coalesced_groups", coalesced_groups},
                                 {"half_block_sums", half_block_sums}};
   return table;

@@ -86,7 +86,8 @@ CUDAL1_DEVICE void __trap() { asm volatile("trap;"); }
 CUDAL1_DEVICE void __brkpt() { asm volatile("brkpt;"); }
 CUDAL1_DEVICE void __nanosleep(unsigned int nanoseconds) { asm volatile("nanosleep.u32 %0;" ::"r"(nanoseconds)); }
 
-CUDAL1_DEVICE int clock() {
+typedef long clock_t;
+CUDAL1_DEVICE clock_t clock() {
   int ticks;
   asm volatile("mov.u32 %0, %%clock;" : "=r"(ticks)::"memory");
   return ticks;

@@ -164,7 +164,7 @@ TEST(DecodeArithmetic, RefusesByNameAndLine) {
   EXPECT_EQ(problem_with("add.s32 %r1, %r2"), "PTX line 9: 'add.s32' takes 3 operands, not 2");
   EXPECT_EQ(problem_with("add.s32 %r1, %r2, %rd1"),
             "PTX line 9: the register '%rd1' has 64 bits where 'add.s32' needs 32");
-  EXPECT_EQ(problem_with("add.s32 %r1, %r2, %r9"), "PTX line 9: '%r9' is no register");
+  EXPECT_EQ(problem_with("add.s32 %r1, %r2, %r9"), "PTX line 9: the register '%r9' is not known");
   EXPECT_EQ(problem_with("add.s32 5, %r2, %r1"), "PTX line 9: a register is expected");
   EXPECT_EQ(problem_with("add.s32 %r1, %r2, 0f3F800000"), "");  // bits are bits
   EXPECT_EQ(problem_with("add.f32 %f1, %f0, 1"), "PTX line 9: an integer where a floating-point number is expected");

@@ -176,6 +176,13 @@ TEST_F(WarpBarriers, NameWhoNeverComes) {
   EXPECT_NE(fault_of(1, 32).find("inactive lane: a lane that the member mask does not name"), std::string::npos);
 }
 
+TEST_F(WarpBarriers, NameWhoReadsALaneThatTakesNoPart) {
+  // Lanes 0 to 15 read the one that lies eight higher, which lanes 8 and up do not find.
+  load("setp.ge.u32 %p1, %r5, 16;\n@%p1 bra OTHER;\n.loc 1 7 1\nshfl.sync.down.b32 %r7, %r5, 8, 31, 65535;\nOTHER:\n");
+  EXPECT_EQ(fault_of(1, 32),
+            "inactive lane: a shuffle reads lane 16, which takes no part (line 7, block (0, 0, 0), thread (8, 0, 0))");
+}
+
 class Spinning : public SmallKernel {};
 
 constexpr const char* lock_and_count =

@@ -32,9 +32,9 @@ UninitialisedReads::UninitialisedReads(const BlockPlace& block)
       shared_(block.launch->shared_bytes),
       local_(local_stride_ * block.threads()) {}
 
-void UninitialisedReads::fail(const WarpAccess& access, int lane, const std::string& where) const {
-  report(FaultKind::uninitialised_read, fmt::format("{} {}, where nothing was written", verb_of(access.kind), where),
-         block_, access, lane);
+void UninitialisedReads::fail(const WarpAccess& access, int lane, const std::string& where, const char* advice) const {
+  report(FaultKind::uninitialised_read,
+         fmt::format("{} {}, where nothing was written{}", verb_of(access.kind), where, advice), block_, access, lane);
 }
 
 void UninitialisedReads::shared(const WarpAccess& access) {
@@ -80,7 +80,8 @@ void UninitialisedReads::shared_lane(const WarpAccess& access, int lane) {
   const std::uint64_t address = (*access.addresses)[static_cast<std::size_t>(lane)];
   if (access.kind != AccessKind::write)
     if (const std::uint64_t missing = unwritten(access, address, shared_.missing(address, access.bytes)))
-      fail(access, lane, fmt::format("byte {} of shared memory", first_of(missing, address)));
+      fail(access, lane, fmt::format("byte {} of shared memory", first_of(missing, address)),
+           "; if another thread writes there, a barrier is missing before the read");
   if (access.kind != AccessKind::read) shared_.set(address, access.bytes);
 }
 

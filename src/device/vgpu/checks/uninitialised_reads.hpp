@@ -25,7 +25,7 @@ class UninitialisedReads {
   void local_lane(const WarpAccess& access, int lane);
   void global_lane(const WarpAccess& access, int lane);
   ScratchMarks::Range* range_at(std::uint64_t address);
-  [[noreturn]] void fail(const WarpAccess& access, int lane, const std::string& where) const;
+  [[noreturn]] void fail(const WarpAccess& access, int lane, const std::string& where, const char* advice = "") const;
 
   const BlockPlace& block_;
   std::uint64_t local_stride_;  // bytes from one thread's local memory to the next one's

@@ -61,7 +61,7 @@ class Decoder {
   //! Registers of the same size fit each other, whatever they hold.
   Slot slot_of(const Operand& operand, Kind kind) const {
     const auto found = registers_.find(operand.name);
-    if (!found) fail(fmt::format("'{}' is no register", operand.name));
+    if (!found) fail(fmt::format("the register '{}' is not known", operand.name));
     if (!fits(found->kind, kind))
       fail(fmt::format("the register '{}' has {} bits where '{}' needs {}", operand.name, bits_of(found->kind),
                        instruction_.full_opcode(), bits_of(kind)));

@@ -187,6 +187,16 @@ void take_values_wide(std::int32_t* to, const std::int32_t* from, const FixedShu
 }
 #endif
 
+//! Names the first lane that reads one which takes no part.
+[[noreturn]] void fail_asking(Warp& warp, const Step& step, Mask mask,
+                              const std::array<std::int32_t, warp_size>& sources) {
+  const auto takes_part = [&](std::size_t lane) { return (mask & lane_bits[lane]) != 0; };
+  std::size_t lane = 0;
+  while (!takes_part(lane) || takes_part(static_cast<std::size_t>(sources[lane]))) ++lane;
+  warp.fail(FaultKind::inactive_lane, fmt::format("a shuffle reads lane {}, which takes no part", sources[lane]),
+            static_cast<int>(lane), step);
+}
+
 //! operands: value, lane operand, clamp and segment mask, member mask.
 template <class Mode, auto take>
 __attribute__((always_inline)) inline void shuffle_lanes(Warp& warp, const Step& step, Mask mask) {
@@ -203,10 +213,7 @@ __attribute__((always_inline)) inline void shuffle_lanes(Warp& warp, const Step&
                                          registers.words<std::int32_t>(step.operation.operands[2]), sources);
   Mask asked = 0;
   for (std::size_t i = 0; i < warp_size; ++i) asked |= (mask & lane_bits[i]) != 0 ? Mask{1} << sources[i] : 0;
-  if ((asked & ~mask) != 0)
-    warp.fail(FaultKind::inactive_lane,
-              fmt::format("a shuffle reads lane {}, which takes no part", std::countr_zero(asked & ~mask)),
-              std::countr_zero(mask), step);
+  if ((asked & ~mask) != 0) fail_asking(warp, step, mask, sources);
   const auto* from = registers.words<std::int32_t>(step.operation.operands[0]);
   for (std::size_t i = 0; i < warp_size; ++i) values[i] = from[sources[i]];
   auto* to = registers.words<std::int32_t>(step.operation.result);

@@ -38,7 +38,7 @@ void OperandReader::expect_operands(std::size_t count) const {
 
 RegisterMap::Register OperandReader::register_of(const Operand& named) const {
   const auto found = kernel_.registers->find(named.name);
-  if (named.kind != Operand::Kind::name || !found) fail(fmt::format("'{}' is no register", named.name));
+  if (named.kind != Operand::Kind::name || !found) fail(fmt::format("the register '{}' is not known", named.name));
   return *found;
 }
 

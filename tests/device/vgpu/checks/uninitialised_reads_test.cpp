@@ -28,9 +28,10 @@ TEST_F(UninitialisedReadsTest, SharedMemoryThatNobodyWrote) {
               on_shared(read, 4);
             }),
             FaultKind::uninitialised_read);
-  EXPECT_EQ(message_,
-            "uninitialised read: kernel 'k' reads byte 4 of shared memory, where nothing was written (line 2, block "
-            "(0, 0, 0), thread (0, 0, 0))");
+  EXPECT_EQ(
+      message_,
+      "uninitialised read: kernel 'k' reads byte 4 of shared memory, where nothing was written; if another thread "
+      "writes there, a barrier is missing before the read (line 2, block (0, 0, 0), thread (0, 0, 0))");
 }
 
 TEST_F(UninitialisedReadsTest, SharedMemoryThatWasWrittenInPart) {
