@@ -109,6 +109,11 @@ bool computes_in_whole_numbers(std::string_view op) {
                         "addmm", "baddbmm", "addmv", "mv", "dot"});
 }
 
+bool multiplies_matrices(std::string_view op) {
+  return op.find("conv") != std::string_view::npos ||
+         is_one_of(op, {"mm", "bmm", "matmul", "linear", "addmm", "baddbmm", "addmv", "mv"});
+}
+
 bool steps(std::string_view op) {
   return op.starts_with("fake_quantize") ||
          is_one_of(op, {"floor", "ceil", "round", "trunc", "frac", "sign", "sgn", "heaviside", "remainder", "fmod",

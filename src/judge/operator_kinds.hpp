@@ -17,6 +17,9 @@ bool gives_places(std::string_view op);
 //! Sums and products of whole numbers are whole. (Convolutions may round them to TF32.)
 bool computes_in_whole_numbers(std::string_view op);
 
+//! Matrix products and convolutions, for which there are fast algorithms.
+bool multiplies_matrices(std::string_view op);
+
 //! Functions of real numbers that are not continuous; those that give integers or booleans are found by their dtypes.
 bool steps(std::string_view op);
 

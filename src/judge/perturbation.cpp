@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "judge/norm_groups.hpp"
+#include "judge/operator_kinds.hpp"
 #include "judge/operator_name.hpp"
 #include "judge/reduction_length.hpp"
 #include "judge/result_unit.hpp"
@@ -78,6 +79,9 @@ ValueId running_variance_of(const Node& node) {
 }
 
 double ulp_of(DType dtype) { return dtype == DType::f64 ? 0x1.0p-52 : 0x1.0p-23; }
+
+// Two spikes are multiplied once, and their product is added and taken off again.
+constexpr double roundings_of_spikes = 4.0;
 
 //! How far whole numbers are exact.
 double counts_to(DType dtype) {
@@ -159,6 +163,7 @@ std::vector<at::Tensor> Perturbation::run(const Executor& oracle, const TensorTa
     for (const ValueId id : OpGraph::reads(node))
       if (arguments_of_variances_.contains(id)) draw.kept[id] = values[static_cast<std::size_t>(id)];
     move_by_unit(node, values, results, draw);
+    move_product(node, values, results, draw);
     move_written_variance(node, values, results, draw);
     move_intermediates(node, values, results, draw);
   });
@@ -203,6 +208,24 @@ void Perturbation::move_by_unit(const Node& node, const TensorTable& values, std
   }
   const at::Tensor move = draw.moves(size_of_unit(unit, node, argument, finite_or_zero(result)), result, ulps);
   result = unit == ResultUnit::root ? (result.square() + move).clamp_min(0.0).sqrt() : result + move;
+}
+
+//! Fast algorithms add rows and columns up before they multiply. Of inputs with spikes, two may meet there that do not
+//! meet in the result, which then loses what their product is rounded by.
+void Perturbation::move_product(const Node& node, const TensorTable& values, std::vector<at::Tensor>& results,
+                                Draw& draw) const {
+  const std::string_view op = base_name(node.op);
+  if (draw.distribution != Distribution::spiked || !multiplies_matrices(op) || results.empty()) return;
+  const ValueId id = node.outputs.at(0);
+  if (facts_[static_cast<std::size_t>(id)].exact || !results[0].is_floating_point()) return;
+  const std::size_t first = op.starts_with("add") || op.starts_with("badd") ? 1 : 0;
+  double largest = 1.0;
+  for (const std::size_t position : {first, first + 1})
+    if (const auto* read = argument_as<ValueRef>(node, position, ""); read && read->id >= 0)
+      largest *= largest_in(values[static_cast<std::size_t>(read->id)]);
+  const double ulps =
+      draw.direction * roundings_of_spikes * ulp_of(task_.graph.values[static_cast<std::size_t>(id)].meta.dtype);
+  results[0] = results[0] + draw.moves(at::full({}, largest, results[0].options()), results[0], ulps);
 }
 
 //! As an operator for variances moves.

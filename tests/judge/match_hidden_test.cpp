@@ -166,5 +166,34 @@ TEST(OnePass, IsAllowedForARunningVariance) {
   EXPECT_FALSE(known.compare(0.9 + 0.101 * variance, 2).matches());
 }
 
+//! One step of Strassen's algorithm in fp32.
+at::Tensor strassen(const at::Tensor& a, const at::Tensor& b) {
+  const auto quarter = [](const at::Tensor& m, int i, int j) { return m.chunk(2, 0)[i].chunk(2, 1)[j]; };
+  const auto a11 = quarter(a, 0, 0), a12 = quarter(a, 0, 1), a21 = quarter(a, 1, 0), a22 = quarter(a, 1, 1);
+  const auto b11 = quarter(b, 0, 0), b12 = quarter(b, 0, 1), b21 = quarter(b, 1, 0), b22 = quarter(b, 1, 1);
+  const auto m1 = (a11 + a22).mm(b11 + b22), m2 = (a21 + a22).mm(b11), m3 = a11.mm(b12 - b22), m4 = a22.mm(b21 - b11),
+             m5 = (a11 + a12).mm(b22), m6 = (a21 - a11).mm(b11 + b12), m7 = (a12 - a22).mm(b21 + b22);
+  return at::cat({at::cat({m1 + m4 - m5 + m7, m3 + m5}, 1), at::cat({m2 + m4, m1 - m2 + m3 + m6}, 1)}, 0);
+}
+
+TEST(FastProducts, MayLoseWhatSpikesCostThatDoNotMeetInTheResult) {
+  const Task task = with_metas(R"(
+      "inputs": [{"name": "a", "dtype": "f32", "shape": [64, 64], "draw": {"kind": "normal"}},
+      {"name": "b", "dtype": "f32", "shape": [64, 64], "draw": {"kind": "normal"}}],
+      "nodes": [{"name": "y", "op": "aten::mm", "args": ["a", "b"]}], "outputs": ["y"])");
+  const MatchRule rule(task, at::kCPU, PrecisionPolicy::strict);
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    TensorTable leaves;
+    draw_inputs(task, Distribution::spiked, seed, at::kCPU, leaves);
+    const Expected expected = rule.expect(leaves, Distribution::spiked, seed);
+    const auto compare = [&](const at::Tensor& result) {
+      return rule.compare(expected, {result}, Distribution::spiked).at(0);
+    };
+    EXPECT_TRUE(compare(strassen(leaves[0], leaves[1])).matches()) << seed;
+    const auto rounded = [](const at::Tensor& m) { return m.to(at::kBFloat16).to(at::kFloat); };
+    EXPECT_FALSE(compare(rounded(leaves[0]).mm(rounded(leaves[1]))).matches()) << seed;
+  }
+}
+
 }  // namespace
 }  // namespace cudal1
