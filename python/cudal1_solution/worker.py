@@ -20,6 +20,7 @@ import gc
 import json
 import os
 import random
+import resource
 from pathlib import Path
 from typing import Any
 
@@ -143,6 +144,7 @@ def start(options: argparse.Namespace) -> Worker:
     """No solution's text is here yet. CUDA starts first, since its driver opens what is out of reach afterwards."""
     restriction = Restriction(options.restrict_library, options.policy)
     worker = Worker(torch.device(options.device), options.arena_bytes)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (options.largest_file, options.largest_file))
     restriction.apply()
     return worker
 
@@ -153,6 +155,7 @@ def main() -> None:
     parser.add_argument("--arena-bytes", type=int, required=True)
     parser.add_argument("--restrict-library", type=Path, required=True)
     parser.add_argument("--policy", required=True)
+    parser.add_argument("--largest-file", type=int, required=True, help="in bytes, that the solution may write")
     options = parser.parse_args()
     channel = Channel(3)
     channel.receive()

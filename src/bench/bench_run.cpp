@@ -35,7 +35,8 @@ constexpr std::chrono::milliseconds device_settles{50};  // what was enqueued be
 //! Changes whenever the code does that makes a result: executables, and the Python that they run.
 std::string code_hash() {
   Sha256 hash;
-  for (const char* name : {"cudal1", "cudal1-prepare", "cudal1-runner", "cudal1-vgpu-runner", "_cudal1_native.so"}) {
+  for (const char* name : {"cudal1", "cudal1-prepare", "cudal1-runner", "cudal1-vgpu-runner", "_cudal1_native.so",
+                           "cudal1-solution", "libcudal1_restrict.so"}) {
     const fs::path file = executable_directory() / name;
     std::error_code problem;
     if (fs::exists(file, problem)) hash.add_field(read_file(file));
@@ -51,6 +52,7 @@ struct Item {
   TaskFolder folder;
   fs::path package;
   BenchRow row;
+  std::vector<double> ratios;  // of a solution that was timed already: eager's time over its own
   int nodes = 0;
   bool done = false;
 };
@@ -143,6 +145,7 @@ class Run {
 
   std::string program_identity(const ProgramChoice& program) const {
     if (!program.file.empty()) return read_file(program.file);
+    if (program.is_solution()) return program.solution;
     std::error_code problem;
     if (program.archive.empty() || !fs::exists(program.archive, problem)) return {};
     return sha256_hex(read_file(program.archive, std::size_t{1} << 40));
@@ -187,6 +190,7 @@ class Run {
     request.device = options_.device;
     if (options_.device == "vgpu") request.gpu = options_.gpu;
     request.verify = options_.verify;
+    request.seconds = options_.timing.seconds;
     request.baselines = options_.baselines;
     request.package = item.package;
     return request;
@@ -207,6 +211,7 @@ class Run {
       item.row.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
       if (made.status == "failed" || made.status == "out_of_memory") return made.error;
       item.row.ways = made.ways;
+      item.ratios = made.ratios;
       if (!made.is_ready() || options_.device == "vgpu") finish(item, made.status, made.error);
       return {};
     });
@@ -229,7 +234,8 @@ class Run {
     // Large graphs take compilers longest; whoever starts them last waits for them in the end.
     std::ranges::stable_sort(numbers, std::greater<>(), [&](std::size_t i) { return items_[i].nodes; });
     std::vector<WorkerJob> jobs;
-    for (const std::size_t i : numbers) jobs.push_back({i, items_[i].folder.module, items_[i].package});
+    for (const std::size_t i : numbers)
+      jobs.push_back({i, items_[i].folder.module, items_[i].ratios.empty() ? items_[i].package : fs::path()});
     std::optional<GpuLock> lock;
     if (!options_.gpu_id.empty()) lock.emplace(options_.gpu_id);
     std::unique_ptr<GpuLock::Guard> shared, guard;
@@ -272,6 +278,7 @@ class Run {
     item.row.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     if (!ready.error.empty() && !alone && says_short_of_memory(ready.error)) return true;
     if (ready.error.empty()) item.row.ways = std::move(ready.prepared.ways);
+    if (ready.error.empty() && !item.ratios.empty()) add_program_by_ratios(item.row.ways, item.ratios);
     finish(item, ready.error.empty() ? "ok" : "failed", ready.error);
     return false;
   }

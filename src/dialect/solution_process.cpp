@@ -119,11 +119,12 @@ std::vector<std::string> command_line(const SolutionProcessOptions& options, con
   std::vector<std::string> arguments;
   const bool walled = bubblewrap_works();
   if (walled) arguments = bubblewrap_arguments(visible, {scratch});
-  arguments.insert(arguments.end(), {(executable_directory() / "cudal1-solution").string(), python_executable(), "-m",
-                                     "cudal1_solution.worker", "--device", options.device == "cuda" ? "cuda:0" : "cpu",
-                                     "--arena-bytes", std::to_string(arena_bytes), "--restrict-library",
-                                     (executable_directory() / "libcudal1_restrict.so").string(), "--policy",
-                                     policy_json(options, visible, scratch, walled)});
+  arguments.insert(
+      arguments.end(),
+      {(executable_directory() / "cudal1-solution").string(), python_executable(), "-m", "cudal1_solution.worker",
+       "--device", options.device == "cuda" ? "cuda:0" : "cpu", "--arena-bytes", std::to_string(arena_bytes),
+       "--restrict-library", (executable_directory() / "libcudal1_restrict.so").string(), "--policy",
+       policy_json(options, visible, scratch, walled), "--largest-file", std::to_string(largest_file)});
   return arguments;
 }
 
@@ -156,7 +157,6 @@ SolutionProcess::SolutionProcess(const SolutionProcessOptions& options, const Ar
                        {messages.get(), 2},
                        {theirs.descriptor(), socket_descriptor},
                        {arena.descriptor(), arena_descriptor}};
-  child.limits.file_bytes = largest_file;
   child_ = ChildProcess::start(child);
   channel_ = std::move(ours);
   channel_.set_spin(wait_awake);
@@ -208,8 +208,9 @@ Failure SolutionProcess::death() {
   const std::string how = !ended.exited ? fmt::format("signal {}", ended.code)
                           : by_signal   ? fmt::format("signal {}", ended.code - 128)
                                         : fmt::format("exit code {}", ended.code);
-  if (!answered_ && ended.exited && ended.code == 127)  // the launcher's own word
-    return {Status::judge_error, bridge_complaint(messages_.path() / "messages")};
+  if (!answered_)  // nothing of the solution's was there yet
+    return {Status::judge_error, fmt::format("the solution's process does not start ({}): {}", how,
+                                             bridge_complaint(messages_.path() / "messages"))};
   return {Status::crashed, fmt::format("the solution's process ended with {}", how), {}, said};
 }
 

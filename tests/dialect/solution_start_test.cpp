@@ -16,7 +16,7 @@ namespace {
 
 // Every script begins with this: the policy allows the system's folders and Python's, and `scratch`.
 constexpr const char* prelude = R"(
-import argparse, json, os, socket, sys, threading, warnings
+import argparse, json, os, resource, socket, sys, threading, warnings
 warnings.simplefilter("ignore")
 from pathlib import Path
 library, scratch, secret = sys.argv[1:]
@@ -79,10 +79,10 @@ def start_device(device):  # asks for what a driver does
 worker.start_device = start_device
 os.dup2(os.memfd_create("arena"), 4)
 os.ftruncate(4, 4096)
-worker.start(argparse.Namespace(restrict_library=library, policy=policy, device="cpu", arena_bytes=4096))
-print(len(started), refused(listen), refused(read_secret), end="")
+worker.start(argparse.Namespace(restrict_library=library, policy=policy, device="cpu", arena_bytes=4096, largest_file=5000))
+print(len(started), refused(listen), refused(read_secret), resource.getrlimit(resource.RLIMIT_FSIZE)[0], end="")
 )"),
-            "1 True True");
+            "1 True True 5000");
 }
 
 TEST_F(SolutionStart, ThreadsOfTheStartAreRestrictedToo) {
