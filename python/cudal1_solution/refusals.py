@@ -6,6 +6,7 @@ The driver itself says no more than "OS call failed" (304).
 from __future__ import annotations
 
 import errno
+import functools
 import glob
 import os
 import socket
@@ -35,17 +36,19 @@ def restrictions_in_force() -> str:
 
 
 def _attempts() -> dict[str, Callable[[], None]]:
-    attempts: dict[str, Callable[[], None]] = {}
-    for device in sorted(path for path in glob.glob("/dev/nvidia*") if not os.path.isdir(path)):
-        attempts[f"opening {device}"] = lambda device=device: os.close(os.open(device, os.O_RDWR | os.O_CLOEXEC))
-    return attempts | {
-        "reading /proc/self/maps": lambda: os.close(os.open("/proc/self/maps", os.O_RDONLY | os.O_CLOEXEC)),
+    devices = sorted(path for path in glob.glob("/dev/nvidia*") if not os.path.isdir(path))
+    return {f"opening {device}": functools.partial(_open, device, os.O_RDWR) for device in devices} | {
+        "reading /proc/self/maps": functools.partial(_open, "/proc/self/maps", os.O_RDONLY),
         "naming a thread below /proc": _name_this_thread,
         "starting a thread": _start_a_thread,
         "a local socket": _listen_on_a_local_socket,
         "memory as a file": lambda: os.close(os.memfd_create("cudal1")),
         "a file in /dev/shm": lambda: tempfile.TemporaryFile(dir="/dev/shm").close(),
     }
+
+
+def _open(path: str, flags: int) -> None:
+    os.close(os.open(path, flags | os.O_CLOEXEC))
 
 
 def _name_this_thread() -> None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import torch
 
 from .driver import Driver
 from .refusals import refusals, restrictions_in_force
+
+_Made = TypeVar("_Made")
 
 
 @dataclass
@@ -32,13 +35,13 @@ def start_device(device: torch.device) -> Driver | None:
     return driver
 
 
-def _stages(driver: Driver, device: torch.device) -> dict[str, Callable[[], None]]:
+def _stages(driver: Driver, device: torch.device) -> dict[str, Callable[[], object]]:
     return {
         "cuInit": lambda: driver.call("cuInit", 0),
         "the context": lambda: (torch.cuda.init(), torch.cuda.set_device(device), torch.empty(1, device=device)),
         "a kernel": lambda: (torch.zeros(8, 8, device=device), torch.cuda.synchronize()),
         "cuBLAS": lambda: (torch.ones(8, 8, device=device) @ torch.ones(8, 8, device=device), torch.cuda.synchronize()),
-        "an event": lambda: _record_an_event(),
+        "an event": _record_an_event,
         "another stream": lambda: torch.cuda.Stream(device).synchronize(),
     }
 
@@ -49,7 +52,7 @@ def _record_an_event() -> None:
     event.synchronize()
 
 
-def _stage(name: str, action: Callable[[], object]) -> object:
+def _stage(name: str, action: Callable[[], _Made]) -> _Made:
     try:
         return action()
     except Exception as problem:
