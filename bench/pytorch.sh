@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Measures `cudal1 bench` itself on this machine's GPU:
 #   bench/pytorch.sh --smoke                        three small modules of tests/bench, every baseline; prints what fails
+#                                                   and where the time of a call goes
 #   bench/pytorch.sh SUITE.jsonl [options of cudal1 bench: --suite paper, --split 1/3 …]
 # The second writes bench/results/pytorch.json. Shares that were measured before, of the same commit, count as well: the
 # suite's time is the sum of all of them. Caches are empty at the start of each.
@@ -31,6 +32,7 @@ for line in open(sys.argv[1]):
 PYTHON
   "$CUDAL1_PYTHON" bench/pytorch/plain_timing.py "$folder/results.jsonl" tests/bench/modules --above-ms 0 -o "$folder/plain.json" \
     && cat "$folder/plain.json"
+  find tests/bench/modules -name '*.py' -print0 | sort -z | xargs -0 "$CUDAL1_PYTHON" bench/pytorch/call_pieces.py
 }
 
 if [[ $suite == --smoke ]]; then
@@ -50,11 +52,10 @@ shares=("$records"/*/seconds)
 ./cudal1 bench --merge "${shares[@]%/seconds}" -o "$records/merged" >"$records/table"
 cat "$records/table"
 seconds=$(cat "${shares[@]}" | "$CUDAL1_PYTHON" -c 'import sys; print(sum(map(float, sys.stdin)))')
-plain=$records/plain.json
-"$CUDAL1_PYTHON" bench/pytorch/plain_timing.py "$records/merged/results.jsonl" "$suite" -o "$plain" || true
+"$CUDAL1_PYTHON" bench/pytorch/plain_timing.py "$share/results.jsonl" "$suite" -o "$share/plain.json" || true
 selection=()
 for ((i = 1; i < ${#arguments[@]}; ++i)); do
   [[ ${arguments[i]} == --suite ]] && selection=(--suite "${arguments[i + 1]}")
 done
 tasks=$(./cudal1 tasks "$suite" "${selection[@]}" --json | "$CUDAL1_PYTHON" -c 'import json, sys; print(len(json.load(sys.stdin)["tasks"]))')
-"$CUDAL1_PYTHON" bench/pytorch/rows.py "$records/merged" --seconds "$seconds" --tasks "$tasks" --plain "$plain" --gpu "${gpu:-none}" --commit "$commit"
+"$CUDAL1_PYTHON" bench/pytorch/rows.py "$records/merged" --seconds "$seconds" --tasks "$tasks" --plain "${shares[@]/%seconds/plain.json}" --gpu "${gpu:-none}" --commit "$commit"

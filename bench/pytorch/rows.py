@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Rows of bench/results/pytorch.json about `cudal1 bench`, from what it wrote:
-    rows.py BENCH_FOLDER --seconds WALL --plain TIMES.json --gpu NAME --commit HASH [--output FILE]"""
+    rows.py BENCH_FOLDER --seconds WALL --plain TIMES.json… --gpu NAME --commit HASH [--output FILE]"""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--seconds", type=float, required=True)
-    parser.add_argument("--plain", type=pathlib.Path)
+    parser.add_argument("--plain", type=pathlib.Path, nargs="*", default=[], help="of every share; they may be missing")
     parser.add_argument("--tasks", type=int, required=True, help="how many the suite has")
     parser.add_argument("--gpu", required=True)
     parser.add_argument("--commit", required=True)
@@ -76,8 +76,9 @@ def main():
               "eager_low": number(line["cautious_low_eager"]), "eager_high": number(line["cautious_high_eager"])}
              for line in timed if line["speedup_eager"]]
     rows = [suite_time(options.seconds, options.tasks, len(timed)), empty_program(tasks)]
-    if options.plain and options.plain.exists():
-        rows.append(plain_loop(json.loads(options.plain.read_text())["tasks"]))
+    plain = [task for file in options.plain if file.exists() for task in json.loads(file.read_text())["tasks"]]
+    if plain:
+        rows.append(plain_loop(plain))
     old = json.loads(options.output.read_text()) if options.output.exists() else None
     result = {"command": "bench/pytorch.sh SUITE.jsonl", "commit": options.commit, "gpu": options.gpu,
               "date": datetime.date.today().isoformat(), "rows": merged(old, rows, options.gpu, options.commit)}

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 import torch
 
-from cudal1_bridge.module_file import load_module_file
+from cudal1_bridge.module_file import ModuleFile, load_module_file
 from cudal1_bridge.variants import VARIANTS
-from cudal1_bridge.worker import Worker
+from cudal1_bridge.worker import MOST_REHEARSALS, Clock, Worker, rehearsals
 
 CONVOLUTION = """
 class Model(nn.Module):
@@ -64,27 +64,80 @@ def test_times_and_compares_the_ways_that_were_made(conversation: Conversation) 
         assert difference["error"] <= 1e-5 * difference["scale"]
 
 
-def test_rounds_time_every_way_on_the_same_new_inputs(module_file: Callable[[str], Path]) -> None:
-    body = """
-    class Model(nn.Module):
-        seen = []
-        def forward(self, x):
-            Model.seen.append((x.data_ptr(), x.clone()))
-            return x + 1
-    def get_inputs(): return [torch.rand(1000)]
-    """
-    file = load_module_file(module_file(body))
+REMEMBERS_ITS_INPUTS = """
+class Model(nn.Module):
+    seen = []
+    def forward(self, x):
+        Model.seen.append((x.data_ptr(), x.clone()))
+        return x + 1
+def get_inputs(): return [torch.rand(1000)]
+"""
+
+
+class RecordingClock(Clock):
+    """Takes as many milliseconds as it is told to, and notes which calls count."""
+
+    def __init__(self, milliseconds: float) -> None:
+        super().__init__(torch.device("cpu"))
+        self._milliseconds = milliseconds
+        self.made: list[str] = []
+
+    def time(self, call: Callable[[], Any]) -> dict[str, float]:
+        times = super().time(call)
+        self.made[-1] = "timed"
+        return times
+
+    def rehearse(self, call: Callable[[], Any]) -> dict[str, float]:
+        self.made.append("rehearsal")
+        super().rehearse(call)
+        return {"device_ms": self._milliseconds, "host_ms": self._milliseconds}
+
+
+def worker_of(file: ModuleFile, ways: list[str]) -> Worker:
     worker = Worker(file, torch.device("cpu"))
-    for name in ("eager", "cudnn-benchmark"):
+    for name in ways:
         worker.make(VARIANTS[name])
     file.module.Model.seen.clear()
+    return worker
+
+
+def test_rounds_time_every_way_on_the_same_new_inputs(module_file: Callable[[str], Path]) -> None:
+    file = load_module_file(module_file(REMEMBERS_ITS_INPUTS))
+    worker = worker_of(file, ["eager", "cudnn-benchmark"])
+    clock = worker._clock = RecordingClock(0.1)
     rounds = [{"seed": seed, "order": ["cudnn-benchmark", "eager"]} for seed in range(4)]
     times = worker.rounds(rounds, seconds=100.0, least=1)
     assert [list(round) for round in times] == [["cudnn-benchmark", "eager"]] * 4
     assert all(ms > 0.0 for round in times for pair in round.values() for ms in pair)
-    values = [x for _, x in file.module.Model.seen]
+    values = [x for (_, x), made in zip(file.module.Model.seen, clock.made, strict=True) if made == "timed"]
     assert len(values) == 8
     assert torch.equal(values[0], values[1]) and not torch.equal(values[1], values[2])
+
+
+def test_a_timed_call_is_rehearsed_on_other_inputs(module_file: Callable[[str], Path]) -> None:
+    file = load_module_file(module_file(REMEMBERS_ITS_INPUTS))
+    worker = worker_of(file, ["eager"])
+    clock = worker._clock = RecordingClock(0.1)
+    worker.rounds([{"seed": seed, "order": ["eager"]} for seed in (1, 2, 3)], seconds=100.0, least=1)
+    rehearsed = ["rehearsal"] * MOST_REHEARSALS + ["timed"]
+    assert clock.made == ["rehearsal", "timed"] + rehearsed * 2  # of the first round nobody knows how long it takes
+    addresses, values = zip(*file.module.Model.seen[-len(rehearsed) :])
+    assert len(set(addresses[:-1])) == 1 and addresses[-1] != addresses[0]
+    assert not torch.equal(values[-1], values[-2])
+
+
+def test_all_ways_are_rehearsed_alike_and_long_calls_less(module_file: Callable[[str], Path]) -> None:
+    assert rehearsals(0.0) == rehearsals(0.01) == rehearsals(0.1) == MOST_REHEARSALS
+    assert (rehearsals(0.5), rehearsals(2.0), rehearsals(50.0)) == (4, 1, 1)
+    file = load_module_file(module_file(REMEMBERS_ITS_INPUTS))
+    worker = worker_of(file, ["eager", "cudnn-benchmark"])
+    clock = worker._clock = RecordingClock(0.9)
+    order = ["eager", "cudnn-benchmark"]
+    worker.rounds([{"seed": seed, "order": order} for seed in (1, 2)], seconds=100.0, least=1)
+    assert clock.made == ["rehearsal", "timed"] * 2 + ["rehearsal", "rehearsal", "timed"] * 2
+    clock._milliseconds = 1000.0  # a hiccup does not change how the next ones are timed
+    worker.rounds([{"seed": 3, "order": order}, {"seed": 4, "order": order}], seconds=100.0, least=2)
+    assert clock.made[-12:] == ["rehearsal", "rehearsal", "timed"] * 4
 
 
 def test_rounds_end_when_the_time_is_up(module_file: Callable[[str], Path]) -> None:
@@ -132,22 +185,40 @@ def test_all_ways_compute_with_the_same_weights(module_file: Callable[[str], Pat
 
 
 def test_every_call_gets_inputs_at_new_addresses(module_file: Callable[[str], Path]) -> None:
-    body = """
-    class Model(nn.Module):
-        seen = []
-        def forward(self, x):
-            Model.seen.append((x.data_ptr(), x.clone()))
-            return x + 1
-    def get_inputs(): return [torch.rand(1000)]
-    """
-    file = load_module_file(module_file(body))
-    worker = Worker(file, torch.device("cpu"))
-    worker.make(VARIANTS["eager"])
+    file = load_module_file(module_file(REMEMBERS_ITS_INPUTS))
+    worker = worker_of(file, ["eager"])
     worker.draw(1)
     own = worker._positional[0].data_ptr()
     worker.time("eager")
     worker.draw(2)
     worker.time("eager")
-    first, second = file.module.Model.seen[-2:]
+    first, second = file.module.Model.seen[1::2]  # each after a rehearsal
     assert first[0] != own
     assert not torch.equal(first[1], second[1])
+
+
+def test_only_the_call_is_between_the_events(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stand-ins for a GPU's parts note what happens in which order."""
+    happened: list[str] = []
+
+    class Part:
+        def __init__(self, name: str) -> None:
+            self._name = name
+
+        def record(self) -> None:
+            happened.append(self._name)
+
+        zero_ = record
+
+        def elapsed_time(self, end: Part) -> float:
+            return 0.25
+
+    clock = Clock(torch.device("cpu"))
+    clock._cuda = True
+    clock._flushed, clock._start, clock._end = Part("flush"), Part("start"), Part("end")  # type: ignore[assignment]
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda: happened.append("wait"))
+    assert clock.time(lambda: happened.append("call"))["device_ms"] == 0.25
+    assert happened == ["flush", "wait", "start", "call", "end", "wait"]
+    happened.clear()
+    clock.rehearse(lambda: happened.append("call"))
+    assert happened == ["wait", "start", "call", "end", "wait"]

@@ -29,7 +29,7 @@ using Clock = std::chrono::steady_clock;
 // PyTorch and its exporter take under one; the rest is for the weights. A judge has an oracle in twice the width.
 constexpr std::uint64_t bytes_per_export = std::uint64_t{3} << 30, bytes_per_judge = std::uint64_t{6} << 30;
 constexpr std::uint64_t bytes_per_worker = std::uint64_t{4} << 30, device_bytes_per_worker = std::uint64_t{24} << 30;
-constexpr int judges_on_one_gpu = 6, most_workers_alive = 24;
+constexpr int judges_on_one_gpu = 10, most_workers_alive = 24;
 constexpr std::chrono::milliseconds device_settles{50};  // what was enqueued before the standstill runs out
 
 //! Changes whenever the code does that makes a result: executables, and the Python that they run.
@@ -46,6 +46,14 @@ std::string code_hash() {
   return hash.hex();
 }
 
+//! The module's text: the more of it, the longer whatever is done with it takes, as far as can be told beforehand.
+std::uintmax_t source_bytes(const SuiteTask& task) {
+  if (!task.code.empty()) return task.code.size();
+  std::error_code problem;
+  const std::uintmax_t bytes = fs::file_size(task.path, problem);
+  return problem ? 0 : bytes;
+}
+
 struct Item {
   const SuiteTask* task = nullptr;
   std::optional<ProgramChoice> program;
@@ -55,6 +63,29 @@ struct Item {
   std::vector<double> ratios;  // of a solution that was timed already: eager's time over its own
   int nodes = 0;
   bool done = false;
+};
+
+using Choice = std::function<bool(const Item&)>;
+
+//! The GPU's lock, where there is a GPU: shared from the start, since whatever a bench does uses it.
+class GpuTurn {
+ public:
+  explicit GpuTurn(const std::string& gpu_id) {
+    if (!gpu_id.empty()) lock_.emplace(gpu_id);
+    share();
+  }
+  void share() {
+    if (lock_) guard_ = std::make_unique<GpuLock::Guard>(lock_->share());
+  }
+  void take_alone() {
+    give_up();
+    if (lock_) guard_ = std::make_unique<GpuLock::Guard>(lock_->alone());
+  }
+  void give_up() { guard_.reset(); }
+
+ private:
+  std::optional<GpuLock> lock_;
+  std::unique_ptr<GpuLock::Guard> guard_;
 };
 
 class Run {
@@ -76,10 +107,11 @@ class Run {
   std::vector<BenchRow> run(const std::vector<BenchRow>& known) {
     export_all();
     take_over(known);
-    prepare_all();
-    if (options_.device != "vgpu") {
-      std::vector<std::size_t> short_of_memory = time_all(remaining(), false);
-      time_all(short_of_memory, true);
+    if (options_.device == "vgpu") {
+      predict_all();
+    } else {
+      judge_solutions();
+      prepare_and_time_alone(prepare_and_time());
     }
     std::vector<BenchRow> rows;
     for (Item& item : items_) rows.push_back(std::move(item.row));
@@ -95,16 +127,20 @@ class Run {
     events_.row(item.row);
   }
 
-  std::vector<std::size_t> remaining() const {
+  //! What takes longest comes first, or everybody waits for it in the end.
+  std::vector<std::size_t> remaining_longest_first(const Choice& wanted) const {
     std::vector<std::size_t> numbers;
     for (std::size_t i = 0; i < items_.size(); ++i)
-      if (!items_[i].done) numbers.push_back(i);
+      if (!items_[i].done && wanted(items_[i])) numbers.push_back(i);
+    std::ranges::stable_sort(numbers, std::greater<>(), [&](std::size_t i) { return source_bytes(*items_[i].task); });
     return numbers;
   }
 
   //! `work` returns what went wrong, or nothing; it is tried again, alone, where memory was short.
-  void in_parallel(const std::string& phase, const PoolLimits& limits, const std::function<std::string(Item&)>& work) {
-    const std::vector<std::size_t> numbers = remaining();
+  void in_parallel(
+      const std::string& phase, const PoolLimits& limits, const std::function<std::string(Item&)>& work,
+      const Choice& wanted = [](const Item&) { return true; }) {
+    const std::vector<std::size_t> numbers = remaining_longest_first(wanted);
     std::vector<bool> tried(numbers.size(), false);
     std::size_t done = 0;
     run_jobs(numbers.size(), limits, [&](std::size_t i) {
@@ -191,30 +227,36 @@ class Run {
     if (options_.device == "vgpu") request.gpu = options_.gpu;
     request.verify = options_.verify;
     request.seconds = options_.timing.seconds;
+    request.caller_shares_gpu = !options_.gpu_id.empty() && !item.program->is_in_python();
     request.baselines = options_.baselines;
     request.package = item.package;
     return request;
   }
 
-  //! Compiles, verifies and packs each program.
-  void prepare_all() {
-    const int jobs = options_.device == "cuda" ? std::min(options_.jobs, judges_on_one_gpu) : options_.jobs;
-    in_parallel("judging", {jobs, bytes_per_judge}, [&](Item& item) -> std::string {
-      const auto begin = Clock::now();
-      const Preparation made = run_preparation_process(request_for(item));
-      item.nodes = made.nodes;
-      item.row.program = made.program;
-      item.row.own_kernels = made.own_kernels;
-      item.row.degenerate = made.degenerate;
-      item.row.predicted = made.predicted;
-      if (!made.device.empty()) item.row.device = made.device;
-      item.row.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-      if (made.status == "failed" || made.status == "out_of_memory") return made.error;
-      item.row.ways = made.ways;
-      item.ratios = made.ratios;
-      if (!made.is_ready() || options_.device == "vgpu") finish(item, made.status, made.error);
-      return {};
-    });
+  //! Compiles, verifies and packs a program. Returns why that came to nothing; a verdict, or a prediction, is its end.
+  std::string prepare_one(Item& item) {
+    const auto begin = Clock::now();
+    const Preparation made = run_preparation_process(request_for(item));
+    item.nodes = made.nodes;
+    item.row.program = made.program;
+    item.row.own_kernels = made.own_kernels;
+    item.row.degenerate = made.degenerate;
+    item.row.predicted = made.predicted;
+    if (!made.device.empty()) item.row.device = made.device;
+    item.row.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    if (made.status == "failed" || made.status == "out_of_memory") return made.error;
+    item.row.ways = made.ways;
+    item.ratios = made.ratios;
+    if (!made.is_ready() || options_.device == "vgpu") finish(item, made.status, made.error);
+    return {};
+  }
+
+  PoolLimits judging_limits() const {
+    return {options_.device == "cuda" ? std::min(options_.jobs, judges_on_one_gpu) : options_.jobs, bytes_per_judge};
+  }
+
+  void predict_all() {
+    in_parallel("judging", judging_limits(), [&](Item& item) { return prepare_one(item); });
   }
 
   WorkerLimits worker_limits(bool alone) const {
@@ -227,40 +269,78 @@ class Run {
     return limits;
   }
 
+  WorkerJob job_of(const Item& item) const {
+    return {static_cast<std::size_t>(&item - items_.data()), item.folder.module,
+            item.ratios.empty() ? item.package : fs::path(), item.nodes};
+  }
+
+  //! These are timed by their judges, each with the GPU's lock alone: nobody of ours may share it yet, nor compile.
+  void judge_solutions() {
+    in_parallel(
+        "judging", judging_limits(), [&](Item& item) { return prepare_one(item); },
+        [](const Item& item) { return item.program->is_in_python(); });
+  }
+
+  //! What is judged goes on to be made while others are still judged: one needs the GPU most, the other the processors.
+  //! Nothing is measured before all of them are judged. Returns those that were short of memory.
+  std::vector<std::size_t> prepare_and_time() {
+    GpuTurn turn(options_.gpu_id);
+    WorkerPool pool(options_.baselines, options_.device, worker_limits(false));
+    std::vector<std::size_t> short_of_memory;
+    in_parallel("judging", judging_limits(), [&](Item& item) -> std::string {
+      std::string error = item.ratios.empty() ? prepare_one(item) : std::string();
+      if (says_short_of_memory(error)) {  // workers have it: another time
+        const std::lock_guard lock(mutex_);
+        short_of_memory.push_back(job_of(item).task);
+        return {};
+      }
+      if (error.empty() && !item.done) pool.add(job_of(item));
+      return error;
+    });
+    pool.no_more();
+    std::ranges::copy(time_made(pool, turn, false), std::back_inserter(short_of_memory));
+    return short_of_memory;
+  }
+
+  //! One after the other, with nothing else on the device.
+  void prepare_and_time_alone(const std::vector<std::size_t>& numbers) {
+    for (const std::size_t i : numbers) {
+      Item& item = items_[i];
+      GpuTurn turn(options_.gpu_id);
+      std::error_code problem;
+      const bool is_judged = !item.ratios.empty() || fs::exists(item.package, problem);
+      if (const std::string error = is_judged ? "" : prepare_one(item); !error.empty()) finish(item, "failed", error);
+      if (item.done) continue;
+      WorkerPool pool(options_.baselines, options_.device, worker_limits(true));
+      pool.add(job_of(item));
+      pool.no_more();
+      time_made(pool, turn, true);
+    }
+  }
+
   //! Returns those that were short of memory, unless they had it for themselves already.
-  std::vector<std::size_t> time_all(std::vector<std::size_t> numbers, bool alone) {
+  std::vector<std::size_t> time_made(WorkerPool& pool, GpuTurn& turn, bool alone) {
     std::vector<std::size_t> again;
-    if (numbers.empty()) return again;
-    // Large graphs take compilers longest; whoever starts them last waits for them in the end.
-    std::ranges::stable_sort(numbers, std::greater<>(), [&](std::size_t i) { return items_[i].nodes; });
-    std::vector<WorkerJob> jobs;
-    for (const std::size_t i : numbers)
-      jobs.push_back({i, items_[i].folder.module, items_[i].ratios.empty() ? items_[i].package : fs::path()});
-    std::optional<GpuLock> lock;
-    if (!options_.gpu_id.empty()) lock.emplace(options_.gpu_id);
-    std::unique_ptr<GpuLock::Guard> shared, guard;
-    if (lock) shared = std::make_unique<GpuLock::Guard>(lock->share());
-    WorkerPool pool(std::move(jobs), options_.baselines, options_.device, worker_limits(alone));
     std::jthread ending;
     for (auto some = pool.next(); !some.empty(); some = pool.next()) {
       if (ending.joinable()) ending.join();
       const WorkerPool::Standstill standstill(pool);
-      shared.reset();
-      if (lock) guard = std::make_unique<GpuLock::Guard>(lock->alone());
+      turn.take_alone();
       std::this_thread::sleep_for(device_settles);
       std::vector<std::unique_ptr<ModuleWorker>> finished;
       for (WorkerPool::Ready& ready : some) {
         if (time_one(ready, alone)) again.push_back(ready.task);
         if (ready.prepared.worker) finished.push_back(std::move(ready.prepared.worker));
       }
-      guard.reset();
+      turn.give_up();
       // A process with gigabytes on the GPU takes its time to end, and must not while another is timed.
       ending = std::jthread([&pool, workers = std::move(finished)]() mutable {
         const std::size_t count = workers.size();
+        for (const auto& worker : workers) worker->end();  // all at once
         workers.clear();
         pool.ended(count);
       });
-      if (lock) shared = std::make_unique<GpuLock::Guard>(lock->share());
+      turn.share();
     }
     return again;
   }
@@ -271,6 +351,7 @@ class Run {
     const auto begin = Clock::now();
     try {
       if (ready.prepared.worker) time_ways(ready.prepared, options_.timing, random_);
+      if (ready.prepared.worker && !item.ratios.empty()) add_program_by_ratios(ready.prepared.ways, item.ratios);
     } catch (const std::exception& problem) {
       ready.error = problem.what();
     }
@@ -278,7 +359,6 @@ class Run {
     item.row.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     if (!ready.error.empty() && !alone && says_short_of_memory(ready.error)) return true;
     if (ready.error.empty()) item.row.ways = std::move(ready.prepared.ways);
-    if (ready.error.empty() && !item.ratios.empty()) add_program_by_ratios(item.row.ways, item.ratios);
     finish(item, ready.error.empty() ? "ok" : "failed", ready.error);
     return false;
   }

@@ -16,6 +16,7 @@ namespace fs = std::filesystem;
 
 // Inputs are written, a call is made and its results are looked at, for eager PyTorch and for the solution.
 constexpr double parts_of_a_pair = 4.0;
+constexpr int most_on_record = 1000;  // solutions in Python are on record too; they have no plan
 
 struct ChosenText {
   std::string text, origin;
@@ -24,11 +25,10 @@ struct ChosenText {
 
 ChosenText from_archive(const fs::path& file, const Task& task, const std::string& gpu) {
   if (!fs::exists(file)) return {"", "nothing is on record: library ops only"};
-  const auto best = Archive(file).best(task.hash, gpu, 1);
-  if (best.empty()) return {"", "nothing is on record: library ops only"};
-  const EvaluationRecord& record = best.front().evaluation;
-  return {best.front().program_text, fmt::format("the best on record, {:.2f}x", record.reward.value_or(1.0)),
-          record.plan_hash.empty() ? Dialect::torch : Dialect::plan};  // solutions in Python have no plan
+  const auto all = Archive(file).best(task.hash, gpu, most_on_record);
+  const auto best = std::ranges::find_if(all, [](const Exemplar& one) { return !one.evaluation.plan_hash.empty(); });
+  if (best == all.end()) return {"", "nothing is on record: library ops only"};
+  return {best->program_text, fmt::format("the best on record, {:.2f}x", best->evaluation.reward.value_or(1.0))};
 }
 
 ChosenText choose_text(const ProgramChoice& choice, const Task& task, const std::string& gpu) {
@@ -36,7 +36,7 @@ ChosenText choose_text(const ProgramChoice& choice, const Task& task, const std:
   if (choice.is_solution()) return {choice.solution, choice.origin, Dialect::torch};
   if (choice.file.empty()) return {"", "the empty program: library ops only"};
   return {read_file(choice.file, ProgramLimits().max_text_bytes), choice.file.filename().string(),
-          dialect_of(choice.file)};
+          choice.is_in_python() ? Dialect::torch : Dialect::plan};
 }
 
 WayTimes predicted_way(const std::string& way, double ms) { return {way, {ms}, ms, 0.0, {}}; }
@@ -96,6 +96,7 @@ Preparation prepare(const PreparationRequest& request, const MakeBackend& make_b
   JudgeOptions options;
   options.measure_time = predicts;
   if (text.dialect == Dialect::torch) options.longest_measurement_seconds = parts_of_a_pair * request.seconds;
+  options.caller_shares_gpu = request.caller_shares_gpu;
   ProgramJudge judge;
   if (request.verify || predicts || text.dialect == Dialect::torch)
     judge = judge_for(text.dialect, {backend, task, request.module, request.device}, options);

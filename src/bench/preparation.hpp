@@ -22,6 +22,7 @@ struct PreparationRequest {
   std::string gpu;     //!< whose times the virtual GPU predicts
   bool verify = true;
   double seconds = 1.5;                //!< of measuring a call, at most; for solutions in Python, which are timed here
+  bool caller_shares_gpu = false;      //!< holds its lock until the preparation is over
   std::vector<std::string> baselines;  //!< for devices that predict
   std::filesystem::path package;       //!< the folder to make; not made where times are predicted
 };

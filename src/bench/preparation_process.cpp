@@ -56,6 +56,7 @@ json to_json(const PreparationRequest& request) {
           {"gpu", request.gpu},
           {"verify", request.verify},
           {"seconds", request.seconds},
+          {"caller_shares_gpu", request.caller_shares_gpu},
           {"baselines", request.baselines},
           {"package", request.package.string()}};
 }
@@ -72,6 +73,7 @@ PreparationRequest preparation_request_from_json(const json& said) {
   request.gpu = said.at("gpu").get<std::string>();
   request.verify = said.at("verify").get<bool>();
   request.seconds = said.at("seconds").get<double>();
+  request.caller_shares_gpu = said.at("caller_shares_gpu").get<bool>();
   request.baselines = said.at("baselines").get<std::vector<std::string>>();
   request.package = said.at("package").get<std::string>();
   return request;
@@ -102,7 +104,7 @@ Preparation preparation_from_json(const json& said) {
   preparation.predicted = said.at("predicted").get<bool>();
   preparation.device = said.at("device").get<std::string>();
   preparation.nodes = said.at("nodes").get<int>();
-  preparation.ratios = said.at("ratios").get<std::vector<double>>();
+  preparation.ratios = said.value("ratios", std::vector<double>());
   for (const auto& way : said.at("ways")) {
     WayTimes& times = preparation.ways.emplace_back();
     times.way = way.at("way").get<std::string>();

@@ -62,10 +62,6 @@ ProgramJudge judge_of_plans(const JudgedTask& task, const JudgeOptions& options)
 
 }  // namespace
 
-Dialect dialect_of(const std::filesystem::path& file) {
-  return file.extension() == ".py" ? Dialect::torch : Dialect::plan;
-}
-
 ProgramJudge judge_for(Dialect dialect, const JudgedTask& task, const JudgeOptions& options) {
   return dialect == Dialect::torch ? judge_of_solutions(task, options) : judge_of_plans(task, options);
 }

@@ -16,8 +16,6 @@ enum class Dialect {
   torch,  //!< Python with ModelNew, as KernelBench's solutions are
 };
 
-Dialect dialect_of(const std::filesystem::path& file);
-
 struct JudgedTask {
   std::shared_ptr<Backend> backend;
   const Task& task;

@@ -18,6 +18,8 @@ struct ProgramChoice {
   int sample = 0;
   std::string solution, origin;  //!< a text in Python, from a line of a file, which `origin` names
   bool is_solution() const { return !origin.empty(); }
+  //! KernelBench's dialect, not ours; what is on record is ours.
+  bool is_in_python() const { return is_solution() || file.extension() == ".py"; }
   //! None of these: the empty program, all of it library ops.
   bool is_empty() const { return file.empty() && archive.empty() && !is_solution(); }
 };

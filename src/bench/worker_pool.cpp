@@ -13,14 +13,9 @@ constexpr std::chrono::milliseconds between_looks{200};
 
 }  // namespace
 
-WorkerPool::WorkerPool(std::vector<WorkerJob> jobs, std::vector<std::string> baselines, std::string device,
-                       const WorkerLimits& limits)
-    : baselines_(std::move(baselines)),
-      device_(std::move(device)),
-      limits_(limits),
-      waiting_(jobs.begin(), jobs.end()) {
-  const int threads = std::max(1, std::min(limits_.at_once, static_cast<int>(jobs.size())));
-  for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
+WorkerPool::WorkerPool(std::vector<std::string> baselines, std::string device, const WorkerLimits& limits)
+    : baselines_(std::move(baselines)), device_(std::move(device)), limits_(limits) {
+  for (int i = 0; i < std::max(1, limits_.at_once); ++i) threads_.emplace_back([this] { work(); });
 }
 
 WorkerPool::~WorkerPool() {
@@ -31,8 +26,21 @@ WorkerPool::~WorkerPool() {
   changed_.notify_all();
 }
 
+void WorkerPool::add(const WorkerJob& job) {
+  const std::lock_guard lock(mutex_);
+  waiting_.insert(std::ranges::upper_bound(waiting_, job.nodes, std::greater<>(), &WorkerJob::nodes), job);
+  changed_.notify_all();
+}
+
+void WorkerPool::no_more() {
+  const std::lock_guard lock(mutex_);
+  all_there_ = true;
+  changed_.notify_all();
+}
+
 std::vector<WorkerPool::Ready> WorkerPool::next() {
   std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return all_there_; });
   // While nobody works, waiting for more would last for ever: there may be no room for them.
   changed_.wait(lock, [&] { return ready_.size() >= timed_together || in_work_ == 0; });
   std::vector<Ready> some(std::make_move_iterator(ready_.begin()), std::make_move_iterator(ready_.end()));
@@ -60,7 +68,8 @@ bool WorkerPool::has_room() const {
 
 std::optional<WorkerJob> WorkerPool::take() {
   std::unique_lock lock(mutex_);
-  while (!closed_ && !waiting_.empty() && (standing_ || !has_room())) changed_.wait_for(lock, between_looks);
+  const auto must_wait = [&] { return waiting_.empty() ? !all_there_ : standing_ || !has_room(); };
+  while (!closed_ && must_wait()) changed_.wait_for(lock, between_looks);
   if (closed_ || waiting_.empty()) return std::nullopt;
   WorkerJob job = waiting_.front();
   waiting_.pop_front();

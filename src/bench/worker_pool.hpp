@@ -18,6 +18,7 @@ namespace cudal1 {
 struct WorkerJob {
   std::size_t task = 0;
   std::filesystem::path module, package;
+  int nodes = 0;  //!< of its graph: large ones take compilers longest
 };
 
 struct WorkerLimits {
@@ -36,13 +37,17 @@ class WorkerPool {
     std::string error;  //!< not empty: there is no worker
   };
 
-  WorkerPool(std::vector<WorkerJob> jobs, std::vector<std::string> baselines, std::string device,
-             const WorkerLimits& limits);
+  WorkerPool(std::vector<std::string> baselines, std::string device, const WorkerLimits& limits);
   //! Ends all processes.
   ~WorkerPool();
 
+  //! Begins as soon as there is room for it; of those that wait, the largest comes first: whoever starts it last waits
+  //! for it in the end.
+  void add(const WorkerJob& job);
+  void no_more();
+
   //! Some tasks that can be timed, or have failed: a few at once, since everything has to stand still meanwhile. Empty:
-  //! all are done.
+  //! all are done. Waits until there are no more to come.
   std::vector<Ready> next();
 
   //! Every process that makes something stands still until the guard goes.
@@ -78,7 +83,7 @@ class WorkerPool {
   std::deque<Ready> ready_;
   std::size_t alive_ = 0, in_work_ = 0;
   std::uint64_t free_device_bytes_ = UINT64_MAX;  // when somebody last looked
-  bool standing_ = false, closed_ = false;
+  bool standing_ = false, closed_ = false, all_there_ = false;
   std::vector<std::jthread> threads_;  // last: they end before what they use
 };
 

@@ -51,8 +51,11 @@ void print_details(const Evaluation& e) {
                error.output, error.distribution, error.margin(), error.max_error, error.max_budget, error.rms_error,
                error.rms_budget);
     if (error.slice.budget > 0.0)
-      fmt::print(", index {} of dimension {} {:.3g} of {:.3g}", error.slice.index, error.slice.dimension,
-                 error.slice.error, error.slice.budget);
+      fmt::print(", index {} of dimension {} {}{:.3g} of {:.3g}", error.slice.index, error.slice.dimension,
+                 error.slice.is_rms ? "rms " : "", error.slice.error, error.slice.budget);
+    if (error.part.budget > 0.0)
+      fmt::print(", numbers up to {:.3g} {}{:.3g} of {:.3g}", error.part.below, error.part.is_rms ? "rms " : "",
+                 error.part.error, error.part.budget);
     fmt::print(")\n");
   }
   fmt::print("    {} launches, {} op steps, compiled in {:.2f} s{}, judged in {:.2f} s, seed {}\n", e.launches,

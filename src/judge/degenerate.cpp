@@ -4,7 +4,6 @@
 #include <ATen/TensorOperators.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 namespace cudal1 {
@@ -16,12 +15,6 @@ constexpr int degeneracy_draws = 3;
 bool has_normal_numbers(const at::Tensor& tensor) {
   constexpr double smallest = std::numeric_limits<float>::min();
   return !tensor.is_floating_point() || tensor.abs().ge(smallest).any().item<bool>();
-}
-
-double variation_between(const at::Tensor& first, const at::Tensor& second) {
-  if (!first.is_floating_point() || first.numel() == 0) return 0.0;
-  const at::Tensor difference = (first - second).nan_to_num(0.0, 0.0, 0.0);
-  return std::sqrt(difference.square().mean().item<double>() / 2.0);
 }
 
 }  // namespace
@@ -39,7 +32,7 @@ InputDependence input_dependence(const MatchRule& rule, const Task& task, const 
   for (int other = 1; other < degeneracy_draws && found.degenerate; ++other) {
     const std::vector<at::Tensor> result = draw();
     for (std::size_t i = 0; i < result.size(); ++i)
-      found.variation[i] = std::max(found.variation[i], variation_between(first[i], result[i]));
+      found.variation[i] = larger_of(found.variation[i], variation_between(first[i], result[i]));
     for (std::size_t output = 0; output < task.graph.outputs.size(); ++output)
       if (!result[output].equal(first[output]) && has_normal_numbers(result[output])) found.degenerate = false;
   }

@@ -12,9 +12,7 @@ struct InputDependence {
   //! Every output is the same over several native input sets, or below fp32's normal range. Such a task is marked, and
   //! no mean counts it.
   bool degenerate = true;
-  //! Of every output, then every state: what two draws differ by, root mean square over the elements and over the
-  //! square root of two; 0 for integers.
-  std::vector<double> variation;
+  std::vector<Variation> variation;  //!< of every output, then every state
 };
 
 //! `constants`: weights and states.

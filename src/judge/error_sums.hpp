@@ -35,6 +35,11 @@ at::Tensor largest_errors_along(const at::Tensor& result, const at::Tensor& exac
                                 std::int64_t dimension);
 at::Tensor largest_sizes_along(const at::Tensor& exact, at::ScalarType type, std::int64_t dimension);
 
+//! The root mean square of these errors, likewise, and any numbers' mean; in operators only, since few ask.
+at::Tensor rms_errors_along(const at::Tensor& result, const at::Tensor& exact, at::ScalarType type,
+                            std::int64_t dimension);
+at::Tensor mean_along(const at::Tensor& values, std::int64_t dimension);
+
 //! Is every element within the budget of the other, or equal to it, or are both no numbers?
 bool all_within(const at::Tensor& a, const at::Tensor& b, double budget);
 

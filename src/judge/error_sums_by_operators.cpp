@@ -25,15 +25,33 @@ ErrorSums sums_of(const at::Tensor& errors, const at::Tensor& counted) {
   return {values[0], values[1], static_cast<std::int64_t>(values[2])};
 }
 
-//! The largest of all values that share an index.
-at::Tensor largest_along(const at::Tensor& values, std::int64_t dimension) {
+std::vector<std::int64_t> all_but(std::int64_t dimension, const at::Tensor& values) {
   std::vector<std::int64_t> others;
   for (std::int64_t d = 0; d < values.dim(); ++d)
     if (d != dimension) others.push_back(d);
+  return others;
+}
+
+//! The largest of all values that share an index.
+at::Tensor largest_along(const at::Tensor& values, std::int64_t dimension) {
+  const std::vector<std::int64_t> others = all_but(dimension, values);
   return others.empty() ? values : values.amax(others);
 }
 
 }  // namespace
+
+at::Tensor mean_along(const at::Tensor& values, std::int64_t dimension) {
+  const std::vector<std::int64_t> others = all_but(dimension, values);
+  return others.empty() ? values : values.mean(others);
+}
+
+at::Tensor rms_errors_along(const at::Tensor& result, const at::Tensor& exact, at::ScalarType type,
+                            std::int64_t dimension) {
+  const at::Tensor value = result.to(at::kDouble);
+  const at::Tensor counted = counted_in(value, exact, type);
+  const at::Tensor squares = mean_along(where_counted(counted, (value - exact).square()), dimension);
+  return (squares / mean_along(counted.to(at::kDouble), dimension)).nan_to_num(0.0).sqrt();
+}
 
 namespace by_operators {
 

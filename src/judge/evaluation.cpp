@@ -36,7 +36,13 @@ json accuracy_json(const std::vector<OutputError>& errors) {
       list.back()["slice"] = {{"dimension", error.slice.dimension},
                               {"index", error.slice.index},
                               {"error", error.slice.error},
-                              {"budget", error.slice.budget}};
+                              {"budget", error.slice.budget},
+                              {"measure", error.slice.is_rms ? "rms" : "max"}};
+    if (error.part.budget > 0.0)
+      list.back()["part"] = {{"below", error.part.below},
+                             {"error", error.part.error},
+                             {"budget", error.part.budget},
+                             {"measure", error.part.is_rms ? "rms" : "max"}};
   }
   return list;
 }
@@ -91,9 +97,10 @@ json error_json(const Failure& failure) {
 }
 
 double SliceError::share() const { return cudal1::share(error, budget); }
+double PartError::share() const { return cudal1::share(error, budget); }
 
 double OutputError::margin() const {
-  return std::max({share(max_error, max_budget), share(rms_error, rms_budget), slice.share()});
+  return std::max({share(max_error, max_budget), share(rms_error, rms_budget), slice.share(), part.share()});
 }
 
 json to_json(const Evaluation& e) {

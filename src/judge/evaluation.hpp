@@ -15,6 +15,15 @@ namespace cudal1 {
 struct SliceError {
   double error = 0.0, budget = 0.0;  //!< 0 of 0: no part has one
   std::int64_t dimension = 0, index = 0;
+  bool is_rms = false;  //!< of a part that follows the inputs by little: the root mean square, not the largest
+  double share() const;
+};
+
+//! The numbers up to a size that came closest to a budget of their own.
+struct PartError {
+  double error = 0.0, budget = 0.0;  //!< 0 of 0: none has one
+  double below = 0.0;                //!< their size
+  bool is_rms = false;
   double share() const;
 };
 
@@ -25,6 +34,7 @@ struct OutputError {
   double max_error = 0.0, max_budget = 0.0;
   double rms_error = 0.0, rms_budget = 0.0;
   SliceError slice;
+  PartError part;
   std::int64_t mismatches = 0;  //!< elements that are non-finite where they must not be, or unequal integers
   bool constant = false;        //!< all elements are the same, though the task's vary: however small the error
 

@@ -63,9 +63,15 @@ struct TaskJudge::Impl {
         seed(options_.seed != 0 ? options_.seed : secret_seed()),
         random(seed),
         lock(backend_.info().uuid) {
-    const auto guard = lock.share();
+    const auto guard = share_gpu();
     context = std::make_unique<TaskContext>(backend, std::move(task), policy_of(options.precision), random.next(),
                                             processes());
+  }
+
+  //! Whoever holds the lock already must not wait for it (gpu_lock.hpp).
+  std::optional<GpuLock::Guard> share_gpu() const {
+    if (options.caller_shares_gpu) return std::nullopt;
+    return lock.share();
   }
 
   std::chrono::milliseconds call_limit() const {
@@ -151,7 +157,7 @@ struct TaskJudge::Impl {
     if (options.mode == JudgeMode::result) session.discard_runner();
     Verification verified;
     {
-      const auto guard = lock.share();
+      const auto guard = share_gpu();
       const auto loaded = load(program);
       if (!loaded) return fail(evaluation, loaded.failure());
       verified = verify(*context, session, verification_options(), random);
@@ -169,6 +175,7 @@ struct TaskJudge::Impl {
   void time_program(const CompiledProgram& program, const Verification& verified, double best_known,
                     Evaluation& evaluation) {
     if (backend.predicted()) return predict_time(verified, evaluation);
+    if (options.caller_shares_gpu) throw Error("nothing can be measured while the GPU is shared");
     const auto guard = lock.alone();
     if (auto unsettled =
             measure_until_stable([&] { return measure_once(verified, evaluation); }, options.protocol, evaluation))
@@ -181,7 +188,7 @@ struct TaskJudge::Impl {
 
   //! Nothing is measured, so nobody has to keep quiet, and a second look would say the same.
   void predict_time(const Verification& verified, Evaluation& evaluation) {
-    const auto guard = lock.share();
+    const auto guard = share_gpu();
     const Measurement prediction = predict(*context, context->candidate(), verified, measurement_options(), random);
     if (!prediction.errors.empty()) evaluation.errors = prediction.errors;
     if (prediction.failure) return fail(evaluation, *prediction.failure);

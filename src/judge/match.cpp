@@ -19,13 +19,7 @@ constexpr int perturbation_draws = 3;
 // Behind a step. An element that may fall on its other side is seen there by one draw of a pair, unless moves cancel,
 // which they do not in the first pair.
 constexpr int pairs_behind_steps = 8;
-// PyTorch's error is one draw of many; of an output in 16 bits it is that output's own rounding, and no draw.
-constexpr double reference_factor = 4.0, half_reference_factor = 2.0;
-// The rounding errors of a walk whose partial sums are all as large as its result have a standard deviation of
-// sqrt(K / 3) 2^-24 S, which is 0.29 of sqrt(K) 2^-23 S.
-constexpr double rms_share = 0.5;
 constexpr double varying_spread = 4.0;  // times the reference's error
-constexpr std::int64_t fewest_to_vary = 16;
 constexpr double paper_tolerance = 1e-2;
 constexpr double smallest_normal = 0x1.0p-126;
 
@@ -41,30 +35,10 @@ bool is_constant(const at::Tensor& tensor) {
   return tensor.numel() > 0 && tensor.eq(tensor.flatten()[0]).all().item<bool>();
 }
 
-//! How many different numbers the tensor holds; of a large one, in a sample spread over it.
-std::int64_t distinct_values(const at::Tensor& tensor) { return std::get<0>(at::_unique(sample_of(tensor))).numel(); }
-
-//! By how much the root mean square of n numbers may exceed the expected one: three of its standard deviations.
-double scatter_of(std::int64_t distinct) {
-  return 1.0 + 3.0 / std::sqrt(2.0 * static_cast<double>(std::max<std::int64_t>(1, distinct)));
-}
-
 std::vector<at::Tensor> results_at(const std::vector<std::vector<at::Tensor>>& runs, std::size_t index) {
   std::vector<at::Tensor> results;
   for (const auto& run : runs) results.push_back(run[index]);
   return results;
-}
-
-//! The relative error of storing a number in the dtype where that is more than fp32's: half an ulp.
-double storage_error(at::ScalarType type) {
-  if (type == at::kHalf) return 0x1.0p-11;
-  return type == at::kBFloat16 ? 0x1.0p-8 : 0.0;
-}
-
-//! The least root mean square of a sum's rounding errors that no honest program can be blamed for, twice over.
-double rounding_of_sums(std::int64_t terms, double unit, double scale) {
-  const double walk = std::sqrt(std::min(static_cast<double>(terms), longest_walk) / 3.0);
-  return 2.0 * walk * 0.5 * unit * scale;
 }
 
 }  // namespace
@@ -108,52 +82,44 @@ struct MatchRule::Impl {
   }
 
   //! Elements behind a step are judged apart: one of them must not widen the budget of all.
-  OutputBudget floating_budget(const at::Tensor& exact, SeenResults seen, const ValueFacts& known,
+  OutputBudget floating_budget(const at::Tensor& exact, SeenResults seen, std::size_t index,
                                Distribution distribution) const {
+    const ValueFacts& known = facts_of_result[index];
+    BudgetTerms terms{.exact = exact, .references = {}, .moved = {}, .type = seen.references[0].scalar_type()};
+    terms.terms = known.terms;
+    terms.floor_ulps = growth_of(known.terms, distribution) * terms.unit();
     OutputBudget budget;
-    const double growth = growth_of(known.terms, distribution);
-    const at::ScalarType type = seen.references[0].scalar_type();
-    const double unit = type == at::kDouble ? 0x1.0p-52 : 0x1.0p-23;
-    const ErrorSums sizes = sizes_of(exact, type);
     if (known.jumps) {
-      budget.jumps = find_jumps(exact, seen, (growth * unit + storage_error(type)) * sizes.largest);
+      const double usual = (terms.floor_ulps + terms.storage()) * sizes_of(exact, terms.type).largest;
+      budget.jumps = find_jumps(exact, seen, usual);
       for (at::Tensor& result : seen.references) result = without_jumps(result, exact, budget.jumps);
       for (at::Tensor& result : seen.moved) result = without_jumps(result, exact, budget.jumps);
     }
-    for (const at::Tensor& result : seen.references) {
-      const ErrorSums errors = errors_of(result, exact, type);
-      budget.reference_max = std::max(budget.reference_max, errors.largest);
-      budget.reference_rms = std::max(budget.reference_rms, errors.root_mean_square());
-    }
-    double movement = 0.0;
-    for (const at::Tensor& result : seen.moved) movement = std::max(movement, errors_of(result, exact, type).largest);
-    budget.scale = sizes.largest;
-    budget.movement = movement;
-    budget.distinct = distinct_values(exact);
-    // The last summand: hardware may flush every denormal term (atomics do).
-    const double denormals = static_cast<double>(known.terms) * smallest_normal;
-    budget.floor = std::max(growth * unit * budget.scale, movement) + denormals;
-    const double storage = storage_error(type), scatter = scatter_of(budget.distinct);
-    const double factor = storage > 0.0 ? half_reference_factor : reference_factor;
-    budget.max = std::max(factor * budget.reference_max, budget.floor + storage * budget.scale);
-    // A rounding that is off by at most h is off by h / sqrt(3) on average.
-    const double rms_floor = rms_share * budget.floor + storage / std::sqrt(3.0) * sizes.root_mean_square();
-    budget.rms = std::max(factor * budget.reference_rms, std::min(budget.max, rms_floor * scatter));
+    terms.references = std::move(seen.references);
+    terms.moved = std::move(seen.moved);
+    static_cast<Budget&>(budget) = budget_of(terms);
+    // Derived inputs may honestly give a constant, so nobody asks there.
+    if (distribution == Distribution::native)
+      budget.varies = spread_of(exact) > varying_spread * budget.reference_max + smallest_normal;
     // Where the benchmark's tolerance decides, two runs may differ by it too.
     if (precision == PrecisionPolicy::paper) {
       budget.max = std::max(budget.max, paper_tolerance);
       return budget;
     }
-    budget.relative = growth * unit + storage;
-    budget.slices = slice_budgets({.exact = exact,
-                                   .references = std::move(seen.references),
-                                   .moved = std::move(seen.moved),
-                                   .type = type,
-                                   .floor_ulps = growth * unit,
-                                   .storage = storage,
-                                   .denormals = denormals,
-                                   .reference_factor = factor});
+    budget.relative = terms.floor_ulps + terms.storage();
+    budget.slices = slice_budgets(terms);
+    if (distribution == Distribution::native) look_for_hidden(budget, terms, index);
     return budget;
+  }
+
+  //! On the task's own inputs, large numbers must not hide in their budget what small ones are, nor what has nothing to
+  //! do with the inputs. (On derived ones an honest program may be off everywhere by what the largest number costs: of
+  //! inputs with one spike, a fast convolution is.)
+  void look_for_hidden(OutputBudget& budget, const BudgetTerms& terms, std::size_t index) const {
+    budget.parts = hidden_parts(terms, budget);
+    if (index >= variation.size() || terms.exact.numel() < fewest_in_a_part) return;
+    budget.limits = variation_limits(terms, budget, variation[index]);
+    budget.rms = std::min(budget.rms, variation_limit(terms, budget, variation[index]));
   }
 
   OutputError compare_floating(const Expected& expected, const at::Tensor& given, std::size_t index) const {
@@ -165,10 +131,13 @@ struct MatchRule::Impl {
     error.rms_error = sums.root_mean_square();
     error.max_budget = expected.budgets[index].max;
     error.rms_budget = expected.budgets[index].rms;
-    if (const auto& slices = expected.budgets[index].slices; !slices.empty()) {
-      const at::ScalarType type = expected.reference[index].scalar_type();
-      error.slice = worst_slice(slices, candidate, expected.oracle[index], type);
-    }
+    const OutputBudget& budget = expected.budgets[index];
+    const at::Tensor& exact = expected.oracle[index];
+    const at::ScalarType type = expected.reference[index].scalar_type();
+    error.slice = worst_slice(budget.slices, candidate, exact, type);
+    const SliceError limit = worst_limit(budget.limits, candidate, exact, type);
+    if (limit.share() > error.slice.share()) error.slice = limit;
+    error.part = worst_part(budget.parts, candidate, exact, type);
     return error;
   }
 
@@ -193,17 +162,6 @@ struct MatchRule::Impl {
     return error;
   }
 
-  //! On the task's own inputs. Large numbers that differ little hide in their budget what has nothing to do with the
-  //! inputs; PyTorch, and the shortest way to round such sums, tell how well they can be told apart.
-  void ask_for_variation(OutputBudget& budget, const at::Tensor& exact, std::size_t index, at::ScalarType type) const {
-    budget.varies = spread_of(exact) > varying_spread * budget.reference_max + smallest_normal;
-    if (index >= variation.size() || exact.numel() < fewest_to_vary || precision == PrecisionPolicy::paper) return;
-    const double unit = type == at::kDouble ? 0x1.0p-52 : 0x1.0p-23;
-    const double told_apart = reference_factor * budget.reference_rms;
-    const double rounding = rounding_of_sums(facts_of_result[index].terms, unit, budget.scale);
-    budget.rms = std::min(budget.rms, std::max({0.5 * variation[index], told_apart, rounding}));
-  }
-
   const Task& task;
   PrecisionPolicy precision;
   std::vector<ValueFacts> facts;            // by value
@@ -212,7 +170,7 @@ struct MatchRule::Impl {
   std::unique_ptr<Executor> oracle;
   std::vector<std::unique_ptr<Executor>> variants;
   std::vector<std::string> names;
-  std::vector<double> variation;  // of results between native input sets; empty where nobody knows
+  std::vector<Variation> variation;  // of results between native input sets; empty where nobody knows
 };
 
 MatchRule::MatchRule(const Task& task, at::Device device, PrecisionPolicy precision)
@@ -220,7 +178,7 @@ MatchRule::MatchRule(const Task& task, at::Device device, PrecisionPolicy precis
 
 MatchRule::~MatchRule() = default;
 
-void MatchRule::know_variation(std::vector<double> variation) { impl_->variation = std::move(variation); }
+void MatchRule::know_variation(std::vector<Variation> variation) { impl_->variation = std::move(variation); }
 
 Expected MatchRule::expect(const TensorTable& leaves, Distribution distribution, std::uint64_t seed) const {
   Expected expected;
@@ -233,16 +191,12 @@ Expected MatchRule::expect(const TensorTable& leaves, Distribution distribution,
   expected.integers.resize(expected.oracle.size());
   for (std::size_t i = 0; i < expected.oracle.size(); ++i) {
     const at::Tensor& exact = expected.oracle[i];
-    const ValueFacts& facts = impl_->facts_of_result[i];
     SeenResults seen{results_at(draws, i), results_at(references, i), makes_equal_terms(distribution)};
     if (!expected.reference[i].is_floating_point()) {
-      expected.integers[i] = open_integers(exact, seen, facts);
+      expected.integers[i] = open_integers(exact, seen, impl_->facts_of_result[i]);
       continue;
     }
-    expected.budgets[i] = impl_->floating_budget(exact, std::move(seen), facts, distribution);
-    // Derived inputs may honestly give a constant, so nobody asks there.
-    if (distribution == Distribution::native)
-      impl_->ask_for_variation(expected.budgets[i], exact, i, expected.reference[i].scalar_type());
+    expected.budgets[i] = impl_->floating_budget(exact, std::move(seen), i, distribution);
   }
   return expected;
 }
@@ -275,7 +229,12 @@ std::vector<at::Tensor> MatchRule::oracle(const TensorTable& leaves) const {
 bool surely_close(const at::Tensor& candidate, const at::Tensor& reference, const OutputBudget& budget) {
   if (!candidate.is_floating_point()) return candidate.equal(reference);
   if (!all_within(candidate, reference, budget.max)) return false;
-  return budget.relative == 0.0 || slices_surely_close(candidate, reference, budget.relative);
+  if (budget.relative > 0.0 && !slices_surely_close(candidate, reference, budget.relative)) return false;
+  if (budget.parts.empty() && budget.limits.empty()) return true;
+  const at::Tensor wide = reference.to(at::kDouble);
+  const at::ScalarType type = reference.scalar_type();
+  return worst_part(budget.parts, candidate, wide, type).share() <= 1.0 &&
+         worst_limit(budget.limits, candidate, wide, type).share() <= 1.0;
 }
 
 bool agree(const at::Tensor& first, const at::Tensor& second, const OutputBudget& budget) {

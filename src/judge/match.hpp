@@ -8,24 +8,24 @@
 
 #include "graph/executor.hpp"
 #include "graph/inputs.hpp"
+#include "judge/budget_formula.hpp"
 #include "judge/evaluation.hpp"
+#include "judge/hidden_part.hpp"
 #include "judge/jumps.hpp"
 #include "judge/open_integers.hpp"
 #include "judge/slice_budget.hpp"
+#include "judge/slice_variation.hpp"
 
 namespace cudal1 {
 
-//! The budget of one output on one input set, and what it was made of.
-struct OutputBudget {
-  double max = 0.0, rms = 0.0;
-  double reference_max = 0.0, reference_rms = 0.0;  //!< E: largest error of PyTorch's own variants
-  double scale = 0.0, movement = 0.0;               //!< S and D
-  std::int64_t distinct = 0;                        //!< different values among the output's elements, or a sample's
-  double floor = 0.0;                               //!< F
-  double relative = 0.0;                            //!< of a part's largest number: what its budget is at least
-  std::vector<SliceBudget> slices;                  //!< of parts that are small beside the whole
-  Jumps jumps;                                      //!< elements that it is not for
-  bool varies = false;                              //!< native inputs: elements differ by far more than PyTorch is off
+//! The budget of one output on one input set.
+struct OutputBudget : Budget {
+  double relative = 0.0;               //!< of a part's largest number: what its budget is at least
+  std::vector<SliceBudget> slices;     //!< of parts that are small beside the whole
+  std::vector<HiddenPart> parts;       //!< native inputs: of numbers that the budget of the whole hides
+  std::vector<VariationLimit> limits;  //!< native inputs: of parts whose variation it hides
+  Jumps jumps;                         //!< elements that it is not for
+  bool varies = false;                 //!< native inputs: elements differ by far more than PyTorch is off
 };
 
 //! What the task's outputs (then its states) must be on one input set.
@@ -42,9 +42,9 @@ class MatchRule {
   MatchRule(const Task& task, at::Device device, PrecisionPolicy precision);
   ~MatchRule();
 
-  //! How much each result differs between native input sets (root mean square): what does not follow the inputs is off
-  //! by that much, even where it is less than rounding may cost.
-  void know_variation(std::vector<double> variation);
+  //! How much each result differs between native input sets: what does not follow the inputs is off by that much, even
+  //! where it is less than rounding may cost.
+  void know_variation(std::vector<Variation> variation);
 
   //! `leaves`: inputs, weights and states on any device; `distribution`: how the inputs were drawn.
   Expected expect(const TensorTable& leaves, Distribution distribution, std::uint64_t seed) const;

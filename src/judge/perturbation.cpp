@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "judge/norm_groups.hpp"
 #include "judge/operator_name.hpp"
@@ -25,9 +26,22 @@ std::int64_t dimension_of(const Node& node) {
   return given ? *given : -1;
 }
 
-// In one pass, variances are sums of squares about zero, or about an element of the data, usually the first, which may
-// well lie three deviations from the mean.
+// An element of the data may well lie three deviations from the mean.
 constexpr double shifted_variances = 9.0;
+
+//! What variances over some dimensions (all, where none is named) are sums of, in one pass: squares about zero, or
+//! about an element of the data, usually the first, which may be an outlier.
+at::Tensor squares_in_one_pass(const at::Tensor& values, std::vector<std::int64_t> dimensions) {
+  if (dimensions.empty()) {
+    dimensions.resize(static_cast<std::size_t>(values.dim()));
+    std::iota(dimensions.begin(), dimensions.end(), 0);
+  }
+  at::Tensor first = values;
+  for (const std::int64_t d : dimensions) first = first.narrow(d, 0, 1);
+  const at::Tensor shift = (first - values.mean(dimensions, true)).square();
+  return values.square().mean(dimensions, true) +
+         at::maximum(shifted_variances * values.var(dimensions, false, true), shift);
+}
 
 //! What an ulp of the result is relative to, broadcastable to it.
 at::Tensor size_of_unit(ResultUnit unit, const Node& node, const at::Tensor& argument, const at::Tensor& result) {
@@ -35,16 +49,32 @@ at::Tensor size_of_unit(ResultUnit unit, const Node& node, const at::Tensor& arg
   if (unit == ResultUnit::argument) return argument.abs();
   if (unit == ResultUnit::gate) return argument.chunk(2, dimension_of(node))[0].abs();
   if (unit == ResultUnit::scan) return result.numel() == 0 ? result : result.abs().amax(dimension_of(node), true);
-  return argument.square().mean() + shifted_variances * argument.var();
+  if (argument.numel() == 0) return result;
+  const auto* dimensions = argument_as<std::vector<std::int64_t>>(node, 1, "dim");
+  return squares_in_one_pass(argument, dimensions ? *dimensions : std::vector<std::int64_t>()).reshape(result.sizes());
 }
 
 //! A variance that is off by a share of itself takes half of that share off what it divides.
 at::Tensor size_of_norm(const NormGroups& groups, const at::Tensor& argument, const at::Tensor& result) {
   const at::Tensor values = argument.reshape(groups.sizes);
   const at::Tensor variance = values.var(groups.dimensions, false, true);
-  const at::Tensor squares = values.square().mean(groups.dimensions, true);
-  const at::Tensor enlarged = (squares + shifted_variances * variance) / (variance + groups.epsilon);
+  const at::Tensor enlarged = squares_in_one_pass(values, groups.dimensions) / (variance + groups.epsilon);
   return (result.reshape(groups.sizes).abs() * (0.5 * enlarged)).reshape(result.sizes());
+}
+
+//! What a running variance is moved by for each channel: it takes up its share of each new one.
+at::Tensor size_of_running_variance(const NormGroups& groups, const at::Tensor& argument, const Node& node,
+                                    const at::Tensor& running) {
+  const auto* momentum = argument_as<double>(node, 6, "momentum");
+  const at::Tensor squares = squares_in_one_pass(argument.reshape(groups.sizes), groups.dimensions);
+  return squares.reshape({-1, running.numel()}).mean(0) * (momentum ? *momentum : 1.0);
+}
+
+//! The running variance that a norm updates; -1 where it has none.
+ValueId running_variance_of(const Node& node) {
+  const auto* read = argument_as<ValueRef>(node, 4, "running_var");
+  const bool is_written = read && std::ranges::find(node.writes_state, read->id) != node.writes_state.end();
+  return is_written ? read->id : -1;
 }
 
 double ulp_of(DType dtype) { return dtype == DType::f64 ? 0x1.0p-52 : 0x1.0p-23; }
@@ -81,6 +111,11 @@ std::vector<at::Tensor> results_of(const Executor& executor, const TensorTable& 
 Perturbation::Perturbation(const Task& task, const std::vector<ValueFacts>& facts) : task_(task), facts_(facts) {
   for (const Node& node : task.graph.nodes)
     for (const ValueId id : OpGraph::reads(node)) read_by_nodes_.insert(id);
+  for (const Node& node : task.graph.nodes)
+    if (const auto variance = written_variance(task.graph, node)) {
+      variances_.emplace(node.outputs[0], *variance);
+      arguments_of_variances_.insert(variance->argument);
+    }
 }
 
 struct Perturbation::Draw {
@@ -88,6 +123,7 @@ struct Perturbation::Draw {
   Random random;
   double direction;  //!< 1, or -1 for the other way
   Directions directions = Directions::thirds;
+  std::map<ValueId, at::Tensor> kept{};  //!< what variances are of: the executor lets it go before
 
   at::Tensor moves(const at::Tensor& sizes, const at::Tensor& like, double ulps) {
     return finite_or_zero(random_directions(like, random.next(), directions) * sizes * ulps);
@@ -120,7 +156,10 @@ std::vector<at::Tensor> Perturbation::run(const Executor& oracle, const TensorTa
       moved[id] =
           moved_by_ulps(moved[id], ulps_of(static_cast<ValueId>(id), draw), draw.random.next(), draw.directions);
   return results_of(oracle, moved, [&](const Node& node, const TensorTable& values, auto& results) {
+    for (const ValueId id : OpGraph::reads(node))
+      if (arguments_of_variances_.contains(id)) draw.kept[id] = values[static_cast<std::size_t>(id)];
     move_by_unit(node, values, results, draw);
+    move_written_variance(node, values, results, draw);
     move_intermediates(node, values, results, draw);
   });
 }
@@ -151,14 +190,36 @@ void Perturbation::move_by_unit(const Node& node, const TensorTable& values, std
   const at::Tensor argument = finite_or_zero(values[static_cast<std::size_t>(read->id)]);
   const double ulps = ulps_of(id, draw) * ulp_of(task_.graph.values[static_cast<std::size_t>(id)].meta.dtype);
   if (unit == ResultUnit::norm) {
-    if (const auto groups = norm_groups(node, argument)) {
+    if (const auto groups = norm_groups(node, argument); groups && argument.numel() > 0) {
       const at::Tensor most = finite_or_zero(result.abs());
       result = result + draw.moves(size_of_norm(*groups, argument, result), result, ulps).clamp(-most, most);
+      if (const ValueId state = running_variance_of(node); state >= 0) {
+        const at::Tensor& running = values[static_cast<std::size_t>(state)];
+        const at::Tensor sizes = size_of_running_variance(*groups, argument, node, running);
+        running.add_(draw.moves(sizes, running, ulps)).clamp_min_(0.0);
+      }
     }
     return;
   }
   const at::Tensor move = draw.moves(size_of_unit(unit, node, argument, finite_or_zero(result)), result, ulps);
   result = unit == ResultUnit::root ? (result.square() + move).clamp_min(0.0).sqrt() : result + move;
+}
+
+//! As an operator for variances moves.
+void Perturbation::move_written_variance(const Node& node, const TensorTable& values, std::vector<at::Tensor>& results,
+                                         Draw& draw) const {
+  const auto found = node.outputs.empty() ? variances_.end() : variances_.find(node.outputs[0]);
+  if (found == variances_.end()) return;
+  const WrittenVariance& variance = found->second;
+  const at::Tensor& squares = values[static_cast<std::size_t>(OpGraph::reads(node)[0])];
+  const at::Tensor argument = finite_or_zero(draw.kept.at(variance.argument));
+  if (argument.numel() != squares.numel() || argument.numel() == 0) return;
+  at::Tensor sizes =
+      squares_in_one_pass(argument.reshape(squares.sizes()), variance.dimensions).reshape(results[0].sizes());
+  if (variance.is_sum) sizes = sizes * (static_cast<double>(squares.numel()) / static_cast<double>(results[0].numel()));
+  const double ulps =
+      ulps_of(found->first, draw) * ulp_of(task_.graph.values[static_cast<std::size_t>(found->first)].meta.dtype);
+  results[0] = (results[0] + draw.moves(sizes, results[0], ulps)).clamp_min(0.0);
 }
 
 //! What other nodes read was rounded, as inputs are: a mean of equal numbers is not exactly one of them.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <set>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "graph/inputs.hpp"
 #include "judge/ulp_moves.hpp"
 #include "judge/value_facts.hpp"
+#include "judge/written_variance.hpp"
 
 namespace cudal1 {
 
@@ -46,12 +48,16 @@ class Perturbation {
   double ulps_of(ValueId id, const Draw& draw) const;
   bool is_exact(const Node& node, ValueId id, const TensorTable& values, const at::Tensor& result) const;
   void move_by_unit(const Node& node, const TensorTable& values, std::vector<at::Tensor>& results, Draw& draw) const;
+  void move_written_variance(const Node& node, const TensorTable& values, std::vector<at::Tensor>& results,
+                             Draw& draw) const;
   void move_intermediates(const Node& node, const TensorTable& values, std::vector<at::Tensor>& results,
                           Draw& draw) const;
 
   const Task& task_;
   const std::vector<ValueFacts>& facts_;
   std::set<ValueId> read_by_nodes_;
+  std::map<ValueId, WrittenVariance> variances_;  //!< by the value that is one
+  std::set<ValueId> arguments_of_variances_;
 };
 
 //! The outputs, then the states.

@@ -10,12 +10,6 @@
 namespace cudal1 {
 namespace {
 
-// A part of a few numbers says little about how far a program may be off in it.
-constexpr std::int64_t fewest_elements = 16;
-// The largest of 16 draws lies within 8 times that of a million; the budget of a part is that much wider than the
-// formula for a whole output says, and a part within 8 times of the largest needs no budget of its own.
-constexpr double slack = 8.0;
-
 at::Tensor largest_errors(const std::vector<at::Tensor>& results, const BudgetTerms& terms, std::int64_t dimension) {
   at::Tensor largest = largest_errors_along(results.at(0), terms.exact, terms.type, dimension);
   for (std::size_t i = 1; i < results.size(); ++i)
@@ -23,21 +17,21 @@ at::Tensor largest_errors(const std::vector<at::Tensor>& results, const BudgetTe
   return largest;
 }
 
-bool has_parts(const at::Tensor& tensor, std::int64_t dimension) {
-  return tensor.size(dimension) > 1 && tensor.numel() / tensor.size(dimension) >= fewest_elements;
-}
-
 //! Is some part small beside the whole?
-bool are_uneven(const at::Tensor& sizes) { return (sizes.min() * slack).lt(sizes.max()).item<bool>(); }
+bool are_uneven(const at::Tensor& sizes) { return (sizes.min() * part_slack).lt(sizes.max()).item<bool>(); }
 
 at::Tensor budget_along(std::int64_t dimension, const at::Tensor& sizes, const BudgetTerms& terms) {
   const at::Tensor floor =
-      at::maximum(sizes * terms.floor_ulps, largest_errors(terms.moved, terms, dimension)) + terms.denormals;
+      at::maximum(sizes * terms.floor_ulps, largest_errors(terms.moved, terms, dimension)) + terms.denormals();
   const at::Tensor references = largest_errors(terms.references, terms, dimension);
-  return at::maximum(references * terms.reference_factor, floor + sizes * terms.storage) * slack;
+  return at::maximum(references * terms.reference_factor(), floor + sizes * terms.storage()) * part_slack;
 }
 
 }  // namespace
+
+bool has_parts(const at::Tensor& tensor, std::int64_t dimension) {
+  return tensor.size(dimension) > 1 && tensor.numel() / tensor.size(dimension) >= fewest_in_a_part;
+}
 
 std::vector<SliceBudget> slice_budgets(const BudgetTerms& terms) {
   std::vector<SliceBudget> budgets;
@@ -49,18 +43,22 @@ std::vector<SliceBudget> slice_budgets(const BudgetTerms& terms) {
   return budgets;
 }
 
+void keep_worse_slice(SliceError& worst, const at::Tensor& errors, const at::Tensor& budgets, std::int64_t dimension,
+                      bool is_rms) {
+  const at::Tensor allowed = budgets.to(errors.device());
+  // Nothing of nothing is no share.
+  const at::Tensor shares = (errors / allowed).nan_to_num(0.0);
+  const auto index = shares.argmax().item<std::int64_t>();
+  if (shares[index].item<double>() <= worst.share()) return;
+  worst = {errors[index].item<double>(), allowed[index].item<double>(), dimension, index, is_rms};
+}
+
 SliceError worst_slice(const std::vector<SliceBudget>& budgets, const at::Tensor& result, const at::Tensor& exact,
                        at::ScalarType type) {
   SliceError worst;
-  double largest_share = 0.0;
-  for (const SliceBudget& slices : budgets) {
-    const at::Tensor largest = largest_errors_along(result, exact, type, slices.dimension);
-    const at::Tensor share = largest / slices.largest.to(largest.device());
-    const auto index = share.argmax().item<std::int64_t>();
-    if (share[index].item<double>() <= largest_share) continue;
-    largest_share = share[index].item<double>();
-    worst = {largest[index].item<double>(), slices.largest[index].item<double>(), slices.dimension, index};
-  }
+  for (const SliceBudget& slices : budgets)
+    keep_worse_slice(worst, largest_errors_along(result, exact, type, slices.dimension), slices.largest,
+                     slices.dimension, false);
   return worst;
 }
 
@@ -69,7 +67,7 @@ bool slices_surely_close(const at::Tensor& candidate, const at::Tensor& referenc
   const at::ScalarType type = reference.scalar_type();
   for (std::int64_t d = 0; d < wide.dim(); ++d)
     if (has_parts(wide, d) && !largest_errors_along(candidate, wide, type, d)
-                                   .le(largest_sizes_along(wide, type, d) * (slack * relative))
+                                   .le(largest_sizes_along(wide, type, d) * (part_slack * relative))
                                    .all()
                                    .item<bool>())
       return false;

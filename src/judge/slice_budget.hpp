@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "judge/budget_formula.hpp"
 #include "judge/evaluation.hpp"
 
 namespace cudal1 {
@@ -17,20 +18,15 @@ struct SliceBudget {
   at::Tensor largest;  //!< fp64, by index along the dimension: the largest error allowed there
 };
 
-//! What a budget is made of, before it is cut into parts.
-struct BudgetTerms {
-  at::Tensor exact;                    //!< fp64
-  std::vector<at::Tensor> references;  //!< PyTorch's own results
-  std::vector<at::Tensor> moved;       //!< the oracle, moved by what an honest program may be off
-  at::ScalarType type;                 //!< of the output
-  double floor_ulps = 0.0;             //!< g · 2^-23: of a part's largest number
-  double storage = 0.0;                //!< of a part's largest number, for being stored in 16 bits
-  double denormals = 0.0;              //!< absolute
-  double reference_factor = 0.0;
-};
-
 //! For each dimension along which some part's numbers are far below the largest of the output; mostly none.
 std::vector<SliceBudget> slice_budgets(const BudgetTerms& terms);
+
+//! Are parts along this dimension large enough to be judged by themselves?
+bool has_parts(const at::Tensor& tensor, std::int64_t dimension);
+
+//! Puts the part with the largest share of its budget in place of `worst` if that is smaller.
+void keep_worse_slice(SliceError& worst, const at::Tensor& errors, const at::Tensor& budgets, std::int64_t dimension,
+                      bool is_rms);
 
 //! The part that takes the largest share of its budget. `type`: of the output.
 SliceError worst_slice(const std::vector<SliceBudget>& budgets, const at::Tensor& result, const at::Tensor& exact,

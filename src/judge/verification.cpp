@@ -31,10 +31,15 @@ std::string describe_mismatch(const OutputError& error) {
                        error.output, error.distribution);
   if (error.slice.share() > 1.0)
     return fmt::format(
-        "output '{}' on {} inputs: at index {} of dimension {}, whose numbers are small, largest error {:.3g} "
+        "output '{}' on {} inputs: at index {} of dimension {}, whose numbers {}, {} error {:.3g} "
         "(allowed {:.3g})",
-        error.output, error.distribution, error.slice.index, error.slice.dimension, error.slice.error,
-        error.slice.budget);
+        error.output, error.distribution, error.slice.index, error.slice.dimension,
+        error.slice.is_rms ? "follow the inputs by little" : "are small", error.slice.is_rms ? "rms" : "largest",
+        error.slice.error, error.slice.budget);
+  if (error.part.share() > 1.0)
+    return fmt::format("output '{}' on {} inputs: among the numbers up to {:.3g}, {} error {:.3g} (allowed {:.3g})",
+                       error.output, error.distribution, error.part.below, error.part.is_rms ? "rms" : "largest",
+                       error.part.error, error.part.budget);
   return fmt::format(
       "output '{}' on {} inputs: largest error {:.3g} (allowed {:.3g}), rms error {:.3g} (allowed {:.3g})",
       error.output, error.distribution, error.max_error, error.max_budget, error.rms_error, error.rms_budget);

@@ -125,6 +125,36 @@ if [[ $packages == packages ]]; then
   said out 'not run for 2 tasks: channels-last: '
   lines cpu/results.jsonl 3
   [[ -s cpu/level2/eval_results.json ]] || fail 'results by level'
+
+  # Memory is short once, while a worker is made or while a program is judged: both get another try, alone.
+  mkdir -p short/level1 binaries
+  module short/level1/1_Worker.py 'return x + 1.0' 'torch.rand(64)'
+  cat >>short/level1/1_Worker.py <<PYTHON
+import sys
+if sys.argv[0].endswith("worker.py") and not os.path.exists("$work/made once"):
+    open("$work/made once", "w").close()
+    raise MemoryError("not enough memory")
+PYTHON
+  module short/level1/2_Judge.py 'return x * 3.0' 'torch.rand(64)'
+  binaries=$(dirname "$(readlink -f "$cudal1")")
+  for file in "$binaries"/*; do ln -s "$file" "binaries/$(basename "$file")"; done
+  rm binaries/cudal1 binaries/cudal1-prepare
+  cp "$binaries/cudal1" binaries/cudal1  # it looks for the others beside itself
+  cat >binaries/cudal1-prepare <<BASH
+#!/usr/bin/env bash
+if grep -q 2_Judge "\$1" && mkdir "$work/judged once" 2>/dev/null; then
+  printf '{"status": "failed", "error": "CUDA out of memory", "program": "", "own_kernels": false, "degenerate": false,
+           "predicted": false, "device": "", "nodes": 0, "ways": []}' >"\$2"
+else
+  exec "$binaries/cudal1-prepare" "\$@"
+fi
+BASH
+  chmod +x binaries/cudal1-prepare
+  expect 'memory that was short' 0 binaries/cudal1 bench short --device cpu --baselines eager --seconds 0.1 -o short_cpu --jobs 2
+  [[ -e "made once" && -d "judged once" ]] || fail 'memory was never short'
+  said out '^level1/1_Worker +ok '
+  said out '^level1/2_Judge +ok '
+  lines short_cpu/results.jsonl 2
 fi
 
 expect 'nothing could be done' 1 "$cudal1" bench 'my suite' --id 3-4 --device vgpu

@@ -14,12 +14,18 @@ namespace {
 class WorkerPoolTest : public WorkerTest {
  protected:
   static constexpr WorkerLimits two_at_once{.at_once = 2, .alive = 2};
+
+  static void add_all(WorkerPool& pool, const std::vector<WorkerJob>& jobs) {
+    for (const WorkerJob& job : jobs) pool.add(job);
+    pool.no_more();
+  }
 };
 
 TEST_F(WorkerPoolTest, EveryTaskComesOnceAndACrashIsOneOfThem) {
   const std::vector<WorkerJob> jobs{
       {0, module("a", "return x"), {}}, {1, module("b", "os.abort()"), {}}, {2, module("c", "return x + 1"), {}}};
-  WorkerPool pool(jobs, {"eager"}, "cpu", two_at_once);
+  WorkerPool pool({"eager"}, "cpu", two_at_once);
+  add_all(pool, jobs);
   std::set<std::size_t> good, bad;
   for (auto some = pool.next(); !some.empty(); some = pool.next())
     for (auto& ready : some) {
@@ -40,7 +46,8 @@ TEST_F(WorkerPoolTest, NothingIsMadeDuringAStandstill) {
       "import time; end = time.time() + 4\n        while time.time() < end: open('{}', 'a').write('x')\n        return "
       "x",
       marks);
-  WorkerPool pool({{0, module("busy", busy), {}}}, {"eager"}, "cpu", {.at_once = 1, .alive = 1});
+  WorkerPool pool({"eager"}, "cpu", {.at_once = 1, .alive = 1});
+  add_all(pool, {{0, module("busy", busy), {}}});
   std::error_code none;
   while (!std::filesystem::exists(marks, none)) std::this_thread::sleep_for(std::chrono::milliseconds(20));
   {
@@ -58,7 +65,8 @@ TEST_F(WorkerPoolTest, NothingIsMadeDuringAStandstill) {
 TEST_F(WorkerPoolTest, WhoeverIsReadyAnswersThoughItWasStopped) {
   std::vector<WorkerJob> jobs;
   for (std::size_t i = 0; i < 3; ++i) jobs.push_back({i, module(fmt::format("m{}", i), "return x"), {}});
-  WorkerPool pool(jobs, {"eager"}, "cpu", {.at_once = 3, .alive = 3});
+  WorkerPool pool({"eager"}, "cpu", {.at_once = 3, .alive = 3});
+  add_all(pool, jobs);
   std::jthread stopping([&](std::stop_token stop) {
     while (!stop.stop_requested()) {
       {
@@ -76,9 +84,44 @@ TEST_F(WorkerPoolTest, WhoeverIsReadyAnswersThoughItWasStopped) {
   for (auto& ready : all) EXPECT_GT(ready.prepared.worker->time("eager").device_ms, 0.0);
 }
 
+TEST_F(WorkerPoolTest, MakesWhatIsThereWhileMoreIsToCome) {
+  const std::filesystem::path mark = folder_.path() / "made";
+  WorkerPool pool({"eager"}, "cpu", two_at_once);
+  pool.add({0, module("first", fmt::format("open('{}', 'w'); return x", mark.string())), {}});
+  std::error_code none;
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(100);
+  while (!std::filesystem::exists(mark, none) && std::chrono::steady_clock::now() < limit)
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_TRUE(std::filesystem::exists(mark));
+  add_all(pool, {{1, module("second", "return x"), {}}});
+  std::set<std::size_t> tasks;
+  for (auto some = pool.next(); !some.empty(); some = pool.next())
+    for (const auto& ready : some) tasks.insert(ready.task);
+  EXPECT_EQ(tasks, (std::set<std::size_t>{0, 1}));
+}
+
+TEST_F(WorkerPoolTest, OfThoseThatWaitTheLargestComesFirst) {
+  const std::string log = (folder_.path() / "order").string();
+  const auto noting = [&](const std::string& name) {
+    return module(name, fmt::format("open('{}', 'a').write('{}'); return x", log, name));
+  };
+  WorkerPool pool({"eager"}, "cpu", {.at_once = 1, .alive = 8});
+  {
+    const WorkerPool::Standstill standstill(pool);  // so that none begins before all are there
+    add_all(pool, {{0, noting("a"), {}, 1}, {1, noting("b"), {}, 3}, {2, noting("c"), {}, 2}, {3, noting("d"), {}, 3}});
+  }
+  for (auto some = pool.next(); !some.empty(); some = pool.next()) continue;
+  std::string order = read_file(log);
+  order.erase(std::unique(order.begin(), order.end()), order.end());  // each is called more than once
+  EXPECT_EQ(order, "bdca");
+}
+
 TEST_F(WorkerPoolTest, MayGoBeforeItIsDone) {
   const auto begin = std::chrono::steady_clock::now();
-  { WorkerPool pool({{0, module("slow", "import time; time.sleep(100)"), {}}}, {"eager"}, "cpu", two_at_once); }
+  {
+    WorkerPool pool({"eager"}, "cpu", two_at_once);
+    add_all(pool, {{0, module("slow", "import time; time.sleep(100)"), {}}});
+  }
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(50));
 }
 

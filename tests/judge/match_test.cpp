@@ -115,7 +115,7 @@ TEST(Match, WhatDoesNotFollowTheInputsIsWrongHoweverSmallItsError) {
   Random random(5);
   const InputDependence dependence = input_dependence(rule, task, leaves, at::kCPU, random);
   EXPECT_FALSE(dependence.degenerate);
-  EXPECT_NEAR(dependence.variation.at(0), 0.16, 0.02);
+  EXPECT_NEAR(dependence.variation.at(0).whole, 0.16, 0.02);
   draw_inputs(task, Distribution::native, 2, at::kCPU, leaves);
   // Every column has a number of its own, which weights tell.
   const at::Tensor columns = leaves.at(1).expand({64, 64}).contiguous();

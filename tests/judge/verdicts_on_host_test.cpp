@@ -14,6 +14,7 @@
 
 #include "base/files.hpp"
 #include "host_backend.hpp"
+#include "judge/gpu_lock.hpp"
 #include "judge/judge.hpp"
 #include "judge/nominal_host.hpp"
 
@@ -76,6 +77,19 @@ class VerdictOnHost : public ::testing::Test {
 
 void expect_status(const Evaluation& evaluation, const std::string& wanted) {
   EXPECT_EQ(to_string(evaluation.status), wanted) << evaluation.failure.message;
+}
+
+TEST_F(VerdictOnHost, DoesNotWaitForALockThatItsCallerHolds) {
+  const GpuLock lock(backend_.info().uuid);
+  const auto guard = lock.alone();  // even this one: whoever took a guard of its own would wait for ever
+  options_.caller_shares_gpu = true;
+  options_.measure_time = false;
+  expect_status(evaluate(honest_program), "ok");
+}
+
+TEST_F(VerdictOnHost, NothingIsMeasuredWhileTheCallerSharesTheDevice) {
+  options_.caller_shares_gpu = true;
+  expect_status(evaluate(honest_program), "judge_error");
 }
 
 TEST_F(VerdictOnHost, AnHonestProgramOnAnHonestDeviceIsOk) {

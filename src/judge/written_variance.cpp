@@ -1,0 +1,72 @@
+#include "judge/written_variance.hpp"
+
+#include <algorithm>
+
+#include "judge/operator_name.hpp"
+
+namespace cudal1 {
+namespace {
+
+ValueId tensor_at(const Node& node, std::size_t position, std::string_view name) {
+  const auto* value = argument_as<ValueRef>(node, position, name);
+  return value ? value->id : -1;
+}
+
+const Node* maker_of(const OpGraph& graph, ValueId id) {
+  if (id < 0) return nullptr;
+  const auto makes = [id](const Node& node) { return !node.outputs.empty() && node.outputs[0] == id; };
+  const auto found = std::ranges::find_if(graph.nodes, makes);
+  return found == graph.nodes.end() ? nullptr : &*found;
+}
+
+//! The value that was viewed, expanded or unsqueezed into this one.
+ValueId behind_views(const OpGraph& graph, ValueId id) {
+  const Node* node = maker_of(graph, id);
+  while (node && graph.values[static_cast<std::size_t>(id)].view) {
+    id = tensor_at(*node, 0, "self");
+    node = maker_of(graph, id);
+  }
+  return id;
+}
+
+bool is_two(const Argument* argument) {
+  if (!argument) return false;
+  if (const auto* whole = std::get_if<std::int64_t>(argument)) return *whole == 2;
+  const auto* real = std::get_if<double>(argument);
+  return real && *real == 2.0;
+}
+
+//! What is squared in this node; -1 if nothing is.
+ValueId squared_in(const Node& node) {
+  const std::string_view op = base_name(node.op);
+  const ValueId first = tensor_at(node, 0, "self");
+  if (op == "square" || (op == "pow" && is_two(argument_of(node, 1, "exponent")))) return first;
+  return op == "mul" && tensor_at(node, 1, "other") == first ? first : -1;
+}
+
+//! x, if the value is x less a mean of it; else -1.
+ValueId centred_in(const OpGraph& graph, ValueId id) {
+  const Node* difference = maker_of(graph, behind_views(graph, id));
+  if (!difference || base_name(difference->op) != "sub") return -1;
+  const ValueId from = tensor_at(*difference, 0, "self");
+  const Node* mean = maker_of(graph, behind_views(graph, tensor_at(*difference, 1, "other")));
+  if (!mean || base_name(mean->op) != "mean") return -1;
+  return behind_views(graph, tensor_at(*mean, 0, "self")) == behind_views(graph, from) ? from : -1;
+}
+
+}  // namespace
+
+std::optional<WrittenVariance> written_variance(const OpGraph& graph, const Node& node) {
+  const std::string_view op = base_name(node.op);
+  if (op != "mean" && op != "sum") return std::nullopt;
+  const Node* squares = maker_of(graph, tensor_at(node, 0, "self"));
+  if (!squares) return std::nullopt;
+  WrittenVariance found;
+  found.argument = centred_in(graph, squared_in(*squares));
+  if (found.argument < 0) return std::nullopt;
+  if (const auto* dimensions = argument_as<std::vector<std::int64_t>>(node, 1, "dim")) found.dimensions = *dimensions;
+  found.is_sum = op == "sum";
+  return found;
+}
+
+}  // namespace cudal1

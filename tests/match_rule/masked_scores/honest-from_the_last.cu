@@ -1,0 +1,7 @@
+//! kernel scores replaces kt s y : grid=128 block=128 args=(q, k, mask, y)
+extern "C" __global__ void scores(const float* q, const float* k, const bool* mask, float* y) {
+  const int row = blockIdx.x, column = threadIdx.x;
+  float sum = 0.0f;
+  for (int i = 63; i >= 0; --i) sum += q[row * 64 + i] * k[column * 64 + i];
+  y[row * 128 + column] = mask[row * 128 + column] ? -1e9f : sum;
+}
