@@ -19,7 +19,7 @@ _HANDLE_IS_DESCRIPTOR, _DEVICE, _READ_AND_WRITE = 1, 1, 3
 
 
 class Driver:
-    """Needs a current context: torch's."""
+    """Needs a current context, torch's, once cuInit was called."""
 
     def __init__(self) -> None:
         self._library = ctypes.CDLL("libcuda.so.1")
@@ -29,7 +29,7 @@ class Driver:
         if result != 0:
             text = ctypes.c_char_p()
             self._library.cuGetErrorString(result, ctypes.byref(text))
-            raise RuntimeError(f"CUDA error: {(text.value or b'unknown').decode()} ({name})")
+            raise RuntimeError(f"CUDA error: {(text.value or b'unknown').decode()} ({name}: {result})")
 
     def bound(self, name: str, *arguments: Any) -> Any:
         """A call that is made later, however the names here have changed by then."""

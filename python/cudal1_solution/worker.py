@@ -2,6 +2,7 @@
 
 The judge's socket is descriptor 3, its memory descriptor 4. One JSON object comes in, one goes out:
 
+    start                                                           starts the device, then restricts this process
     load      source, class, interface, weights, states, outputs    imports and constructs
     weights   where they lie                                        copied into the model, which exists already
     place     where the inputs will lie                             tensors on that memory, which holds nothing yet
@@ -19,6 +20,7 @@ import gc
 import json
 import os
 import random
+import resource
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +29,11 @@ import torch
 from .arena import DTYPES, Arena
 from .channel import Channel
 from .clock import CudaClock, HostClock
-from .driver import Driver
 from .failures import failure_of
+from .restriction import Restriction
 from .results import ResultChecks, tensors_of
 from .solution import Solution, value_of
+from .start import start_device
 
 _copy, _empty, _view_bytes, _fill = torch.Tensor.copy_, torch.empty, torch.Tensor.view, torch.Tensor.fill_
 _no_grad = torch.no_grad
@@ -41,11 +44,7 @@ _POISONS = (0xFF, 0x4B)  #: NaN in every floating type; about 1.3e7 in f32
 class Worker:
     def __init__(self, device: torch.device, arena_bytes: int) -> None:
         self._device = device
-        driver = None
-        if device.type == "cuda":
-            torch.cuda.init()
-            torch.empty(1, device=device)
-            driver = Driver()
+        driver = start_device(device)
         self._clock = CudaClock(driver) if driver else HostClock()
         self._arena = Arena(4, arena_bytes, device, driver)
         self._earlier: list[torch.Tensor] = []
@@ -141,18 +140,31 @@ def serve(worker: Worker, channel: Channel) -> None:
         awake = request["do"] in ("place", "call")
 
 
+def start(options: argparse.Namespace) -> Worker:
+    """No solution's text is here yet. CUDA starts first, since its driver opens what is out of reach afterwards."""
+    restriction = Restriction(options.restrict_library, options.policy)
+    worker = Worker(torch.device(options.device), options.arena_bytes)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (options.largest_file, options.largest_file))
+    restriction.apply()
+    return worker
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="cudal1_solution.worker")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--arena-bytes", type=int, required=True)
+    parser.add_argument("--restrict-library", type=Path, required=True)
+    parser.add_argument("--policy", required=True)
+    parser.add_argument("--largest-file", type=int, required=True, help="in bytes, that the solution may write")
     options = parser.parse_args()
     channel = Channel(3)
+    channel.receive()
     try:
-        worker = Worker(torch.device(options.device), options.arena_bytes)
+        worker = start(options)
     except BaseException as problem:
-        channel.receive()
         channel.send({"failure": {"status": "judge_error", "message": f"the solution's process does not start: {problem}"}})
         return
+    channel.send({})
     serve(worker, channel)
     os._exit(0)
 

@@ -17,6 +17,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/other_threads.hpp"
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
 
@@ -65,13 +66,11 @@ void allow_path(int ruleset, const std::filesystem::path& path, std::uint64_t ac
     throw Error(fmt::format("Landlock refuses a rule for {}: {}", path.string(), std::strerror(errno)));
 }
 
-int restrict_paths(const SandboxPolicy& policy) {
-  const int abi = landlock_abi();
-  if (abi == 0) return 0;
+UniqueFd make_ruleset(const SandboxPolicy& policy, int abi) {
   const std::uint64_t known = file_access_known_to(abi);
   // All TCP (two rights since version 4), and signals and abstract sockets to other processes (version 6).
   const LandlockRuleset rules{known, 3, 3};
-  const UniqueFd ruleset(
+  UniqueFd ruleset(
       static_cast<int>(::syscall(syscall_landlock_create_ruleset, &rules, ruleset_bytes_known_to(abi), 0)));
   if (!ruleset) throw Error(fmt::format("Landlock refuses its rule set: {}", std::strerror(errno)));
   const std::uint64_t read = access_read_file | access_read_directory;
@@ -79,9 +78,18 @@ int restrict_paths(const SandboxPolicy& policy) {
   for (const auto& path : policy.writable)
     allow_path(ruleset.get(), path, (read | access_write_file | access_ioctl_device) & known);
   for (const auto& path : policy.scratch) allow_path(ruleset.get(), path, known);
-  if (::syscall(syscall_landlock_restrict_self, ruleset.get(), 0) != 0)
-    throw Error(fmt::format("Landlock cannot restrict this process: {}", std::strerror(errno)));
-  return abi;
+  return ruleset;
+}
+
+//! Returns an errno; runs in signal handlers.
+int restrict_this_thread(int ruleset) {
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return errno;
+  return ::syscall(syscall_landlock_restrict_self, ruleset, 0) == 0 ? 0 : errno;
+}
+
+void give_up_new_privileges() {
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+    throw Error(fmt::format("cannot give up new privileges: {}", std::strerror(errno)));
 }
 
 // Denied whatever their arguments are. Names, because older libseccomp does not know the newest ones.
@@ -170,7 +178,26 @@ void deny_new_processes(SeccompFilter& filter, bool allow_threads, bool allow_pr
   }
 }
 
+}  // namespace
+
+int landlock_abi() {
+  const long version = ::syscall(syscall_landlock_create_ruleset, nullptr, 0, landlock_version_flag);
+  return version < 0 ? 0 : static_cast<int>(version);
+}
+
+SandboxReport restrict_paths(const SandboxPolicy& policy) {
+  const SandboxReport report{landlock_abi()};
+  if (report.landlock_abi == 0) return report;
+  const UniqueFd ruleset = make_ruleset(policy, report.landlock_abi);
+  // The others first: afterwards they would be outside this thread's reach.
+  if (policy.every_thread) run_in_other_threads(&restrict_this_thread, ruleset.get());
+  if (const int problem = restrict_this_thread(ruleset.get()))
+    throw Error(fmt::format("Landlock cannot restrict this process: {}", std::strerror(problem)));
+  return report;
+}
+
 void restrict_system_calls(const SandboxPolicy& policy) {
+  give_up_new_privileges();
   SeccompFilter filter;
   for (const char* name : denied_calls) filter.deny(name, EPERM);
   if (!policy.allow_exec) filter.deny("execve", EPERM);
@@ -189,18 +216,8 @@ void restrict_system_calls(const SandboxPolicy& policy) {
   filter.load();
 }
 
-}  // namespace
-
-int landlock_abi() {
-  const long version = ::syscall(syscall_landlock_create_ruleset, nullptr, 0, landlock_version_flag);
-  return version < 0 ? 0 : static_cast<int>(version);
-}
-
 SandboxReport restrict_this_process(const SandboxPolicy& policy) {
-  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
-    throw Error(fmt::format("cannot give up new privileges: {}", std::strerror(errno)));
-  SandboxReport report;
-  report.landlock_abi = restrict_paths(policy);
+  const SandboxReport report = restrict_paths(policy);
   restrict_system_calls(policy);
   return report;
 }

@@ -14,6 +14,7 @@ struct SandboxPolicy {
   bool allow_threads = true;
   bool allow_exec = false;  //!< to become another program of `readable`, which then lives under the same restrictions
   bool allow_processes = false;  //!< to start others, which live under the same restrictions
+  bool every_thread = false;     //!< paths: for threads that run already as well; system calls always are
 };
 
 struct SandboxReport {
@@ -21,9 +22,14 @@ struct SandboxReport {
 };
 
 //! Gives up for good: network, exec, new processes, looking into other processes, changing the file system, and
-//! every path outside the policy. Holds for this thread and those it starts later, so call it before there are others.
-//! Throws Error when the system call filter cannot be installed; a kernel without Landlock is reported, not an error.
+//! every path outside the policy. What is said of paths holds for this thread and those it starts later, so call it
+//! before there are others, or say `every_thread`. Throws Error when the system call filter cannot be installed, or a
+//! thread cannot be reached; a kernel without Landlock is reported, not an error.
 SandboxReport restrict_this_process(const SandboxPolicy& policy);
+
+//! The two halves of it: paths through Landlock, system calls through seccomp.
+SandboxReport restrict_paths(const SandboxPolicy& policy);
+void restrict_system_calls(const SandboxPolicy& policy);
 
 //! The Landlock version of this kernel, 0 when it has none.
 int landlock_abi();

@@ -35,7 +35,8 @@ constexpr std::chrono::milliseconds device_settles{50};  // what was enqueued be
 //! Changes whenever the code does that makes a result: executables, and the Python that they run.
 std::string code_hash() {
   Sha256 hash;
-  for (const char* name : {"cudal1", "cudal1-prepare", "cudal1-runner", "cudal1-vgpu-runner", "_cudal1_native.so"}) {
+  for (const char* name : {"cudal1", "cudal1-prepare", "cudal1-runner", "cudal1-vgpu-runner", "_cudal1_native.so",
+                           "cudal1-solution", "libcudal1_restrict.so"}) {
     const fs::path file = executable_directory() / name;
     std::error_code problem;
     if (fs::exists(file, problem)) hash.add_field(read_file(file));
@@ -59,9 +60,12 @@ struct Item {
   TaskFolder folder;
   fs::path package;
   BenchRow row;
+  std::vector<double> ratios;  // of a solution that was timed already: eager's time over its own
   int nodes = 0;
   bool done = false;
 };
+
+using Choice = std::function<bool(const Item&)>;
 
 //! The GPU's lock, where there is a GPU: shared from the start, since whatever a bench does uses it.
 class GpuTurn {
@@ -103,10 +107,12 @@ class Run {
   std::vector<BenchRow> run(const std::vector<BenchRow>& known) {
     export_all();
     take_over(known);
-    if (options_.device == "vgpu")
+    if (options_.device == "vgpu") {
       predict_all();
-    else
+    } else {
+      judge_solutions();
       prepare_and_time_alone(prepare_and_time());
+    }
     std::vector<BenchRow> rows;
     for (Item& item : items_) rows.push_back(std::move(item.row));
     return rows;
@@ -122,17 +128,19 @@ class Run {
   }
 
   //! What takes longest comes first, or everybody waits for it in the end.
-  std::vector<std::size_t> remaining_longest_first() const {
+  std::vector<std::size_t> remaining_longest_first(const Choice& wanted) const {
     std::vector<std::size_t> numbers;
     for (std::size_t i = 0; i < items_.size(); ++i)
-      if (!items_[i].done) numbers.push_back(i);
+      if (!items_[i].done && wanted(items_[i])) numbers.push_back(i);
     std::ranges::stable_sort(numbers, std::greater<>(), [&](std::size_t i) { return source_bytes(*items_[i].task); });
     return numbers;
   }
 
   //! `work` returns what went wrong, or nothing; it is tried again, alone, where memory was short.
-  void in_parallel(const std::string& phase, const PoolLimits& limits, const std::function<std::string(Item&)>& work) {
-    const std::vector<std::size_t> numbers = remaining_longest_first();
+  void in_parallel(
+      const std::string& phase, const PoolLimits& limits, const std::function<std::string(Item&)>& work,
+      const Choice& wanted = [](const Item&) { return true; }) {
+    const std::vector<std::size_t> numbers = remaining_longest_first(wanted);
     std::vector<bool> tried(numbers.size(), false);
     std::size_t done = 0;
     run_jobs(numbers.size(), limits, [&](std::size_t i) {
@@ -173,6 +181,7 @@ class Run {
 
   std::string program_identity(const ProgramChoice& program) const {
     if (!program.file.empty()) return read_file(program.file);
+    if (program.is_solution()) return program.solution;
     std::error_code problem;
     if (program.archive.empty() || !fs::exists(program.archive, problem)) return {};
     return sha256_hex(read_file(program.archive, std::size_t{1} << 40));
@@ -217,7 +226,8 @@ class Run {
     request.device = options_.device;
     if (options_.device == "vgpu") request.gpu = options_.gpu;
     request.verify = options_.verify;
-    request.caller_shares_gpu = !options_.gpu_id.empty();
+    request.seconds = options_.timing.seconds;
+    request.caller_shares_gpu = !options_.gpu_id.empty() && !item.program->is_in_python();
     request.baselines = options_.baselines;
     request.package = item.package;
     return request;
@@ -236,6 +246,7 @@ class Run {
     item.row.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     if (made.status == "failed" || made.status == "out_of_memory") return made.error;
     item.row.ways = made.ways;
+    item.ratios = made.ratios;
     if (!made.is_ready() || options_.device == "vgpu") finish(item, made.status, made.error);
     return {};
   }
@@ -259,7 +270,15 @@ class Run {
   }
 
   WorkerJob job_of(const Item& item) const {
-    return {static_cast<std::size_t>(&item - items_.data()), item.folder.module, item.package, item.nodes};
+    return {static_cast<std::size_t>(&item - items_.data()), item.folder.module,
+            item.ratios.empty() ? item.package : fs::path(), item.nodes};
+  }
+
+  //! These are timed by their judges, each with the GPU's lock alone: nobody of ours may share it yet, nor compile.
+  void judge_solutions() {
+    in_parallel(
+        "judging", judging_limits(), [&](Item& item) { return prepare_one(item); },
+        [](const Item& item) { return item.program->is_in_python(); });
   }
 
   //! What is judged goes on to be made while others are still judged: one needs the GPU most, the other the processors.
@@ -269,7 +288,7 @@ class Run {
     WorkerPool pool(options_.baselines, options_.device, worker_limits(false));
     std::vector<std::size_t> short_of_memory;
     in_parallel("judging", judging_limits(), [&](Item& item) -> std::string {
-      std::string error = prepare_one(item);
+      std::string error = item.ratios.empty() ? prepare_one(item) : std::string();
       if (says_short_of_memory(error)) {  // workers have it: another time
         const std::lock_guard lock(mutex_);
         short_of_memory.push_back(job_of(item).task);
@@ -289,7 +308,7 @@ class Run {
       Item& item = items_[i];
       GpuTurn turn(options_.gpu_id);
       std::error_code problem;
-      const bool is_judged = fs::exists(item.package, problem);
+      const bool is_judged = !item.ratios.empty() || fs::exists(item.package, problem);
       if (const std::string error = is_judged ? "" : prepare_one(item); !error.empty()) finish(item, "failed", error);
       if (item.done) continue;
       WorkerPool pool(options_.baselines, options_.device, worker_limits(true));
@@ -332,6 +351,7 @@ class Run {
     const auto begin = Clock::now();
     try {
       if (ready.prepared.worker) time_ways(ready.prepared, options_.timing, random_);
+      if (ready.prepared.worker && !item.ratios.empty()) add_program_by_ratios(ready.prepared.ways, item.ratios);
     } catch (const std::exception& problem) {
       ready.error = problem.what();
     }

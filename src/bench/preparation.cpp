@@ -14,6 +14,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Inputs are written, a call is made and its results are looked at, for eager PyTorch and for the solution.
+constexpr double parts_of_a_pair = 4.0;
+constexpr int most_on_record = 1000;  // solutions in Python are on record too; they have no plan
+
 struct ChosenText {
   std::string text, origin;
   Dialect dialect = Dialect::plan;
@@ -21,17 +25,18 @@ struct ChosenText {
 
 ChosenText from_archive(const fs::path& file, const Task& task, const std::string& gpu) {
   if (!fs::exists(file)) return {"", "nothing is on record: library ops only"};
-  const auto best = Archive(file).best(task.hash, gpu, 1);
-  if (best.empty()) return {"", "nothing is on record: library ops only"};
-  return {best.front().program_text,
-          fmt::format("the best on record, {:.2f}x", best.front().evaluation.reward.value_or(1.0))};
+  const auto all = Archive(file).best(task.hash, gpu, most_on_record);
+  const auto best = std::ranges::find_if(all, [](const Exemplar& one) { return !one.evaluation.plan_hash.empty(); });
+  if (best == all.end()) return {"", "nothing is on record: library ops only"};
+  return {best->program_text, fmt::format("the best on record, {:.2f}x", best->evaluation.reward.value_or(1.0))};
 }
 
 ChosenText choose_text(const ProgramChoice& choice, const Task& task, const std::string& gpu) {
   if (!choice.archive.empty()) return from_archive(choice.archive, task, gpu);
+  if (choice.is_solution()) return {choice.solution, choice.origin, Dialect::torch};
   if (choice.file.empty()) return {"", "the empty program: library ops only"};
   return {read_file(choice.file, ProgramLimits().max_text_bytes), choice.file.filename().string(),
-          dialect_of(choice.file)};
+          choice.is_in_python() ? Dialect::torch : Dialect::plan};
 }
 
 WayTimes predicted_way(const std::string& way, double ms) { return {way, {ms}, ms, 0.0, {}}; }
@@ -69,6 +74,7 @@ void write_package_of(const PreparationRequest& request, const Task& task, const
 JudgedProgram unverified(Backend& backend, const Task& task, const ChosenText& text) {
   JudgedProgram result;
   result.compiled = compile_program(task.graph, backend, text.origin, text.text);
+  result.own_kernels = result.compiled.plan.has_launches();
   result.evaluation.degenerate_task = task.degenerate;
   result.evaluation.status = result.compiled.failure ? result.compiled.failure->status : Status::ok;
   if (result.compiled.failure) result.evaluation.failure = *result.compiled.failure;
@@ -84,14 +90,16 @@ std::string message_of(const Failure& failure) {
 
 Preparation prepare(const PreparationRequest& request, const MakeBackend& make_backend) {
   const Task task = load_task_with_metas(request.task);
-  const auto backend = make_backend(request.device == "cuda" ? "cuda" : "vgpu", request.gpu);
+  const std::shared_ptr<Backend> backend = make_backend(request.device == "cuda" ? "cuda" : "vgpu", request.gpu);
   const bool predicts = request.device == "vgpu";
   const ChosenText text = choose_text(request.program, task, backend->info().name);
   JudgeOptions options;
   options.measure_time = predicts;
+  if (text.dialect == Dialect::torch) options.longest_measurement_seconds = parts_of_a_pair * request.seconds;
   options.caller_shares_gpu = request.caller_shares_gpu;
   ProgramJudge judge;
-  if (request.verify || predicts) judge = judge_for(text.dialect, {*backend, task, request.module}, options);
+  if (request.verify || predicts || text.dialect == Dialect::torch)
+    judge = judge_for(text.dialect, {backend, task, request.module, request.device}, options);
   const JudgedProgram judged = judge ? judge(text.origin, text.text) : unverified(*backend, task, text);
   const Evaluation& evaluation = judged.evaluation;
 
@@ -99,7 +107,8 @@ Preparation prepare(const PreparationRequest& request, const MakeBackend& make_b
   result.status = to_string(evaluation.status);
   result.error = message_of(evaluation.failure);
   result.program = text.origin;
-  result.own_kernels = judged.compiled.plan.has_launches();
+  result.own_kernels = judged.own_kernels;
+  result.ratios = judged.ratios;
   result.degenerate = evaluation.degenerate_task;
   result.predicted = predicts;
   result.device = request.device == "cpu" ? "the processor" : backend->info().name;
@@ -107,7 +116,7 @@ Preparation prepare(const PreparationRequest& request, const MakeBackend& make_b
   if (evaluation.status != Status::ok) return result;
   if (predicts)
     result.ways = predicted_ways(request, *evaluation.timing, judge);
-  else
+  else if (text.dialect == Dialect::plan)
     write_package_of(request, task, judged.compiled, backend->info().target);
   return result;
 }

@@ -21,6 +21,7 @@ struct PreparationRequest {
   std::string device;  //!< "cuda", "vgpu", or "cpu": verified on the virtual GPU, timed on the processor
   std::string gpu;     //!< whose times the virtual GPU predicts
   bool verify = true;
+  double seconds = 1.5;                //!< of measuring a call, at most; for solutions in Python, which are timed here
   bool caller_shares_gpu = false;      //!< holds its lock until the preparation is over
   std::vector<std::string> baselines;  //!< for devices that predict
   std::filesystem::path package;       //!< the folder to make; not made where times are predicted
@@ -33,6 +34,8 @@ struct Preparation {
   std::string device;
   int nodes = 0;               //!< of the task's graph: how long compilers may take
   std::vector<WayTimes> ways;  //!< predicted ones
+  //! Of a solution in Python: eager's time over its own, pair by pair. Not empty: it was timed, and has no package.
+  std::vector<double> ratios;
   bool is_ready() const { return status == "ok"; }
 };
 

@@ -28,7 +28,7 @@ std::string how_it_ended(const std::optional<ChildExit>& ended) {
 Preparation run(const PreparationRequest& request) {
   const TemporaryFolder scratch;
   const fs::path asked = scratch.path() / "request.json", said = scratch.path() / "report.json";
-  write_file_atomically(asked, to_json(request).dump());
+  write_file_atomically(asked, to_json(request).dump(-1, ' ', false, json::error_handler_t::replace));
   const UniqueFd messages(::open("/dev/null", O_RDWR | O_CLOEXEC));
   ChildOptions options;
   options.arguments = {(executable_directory() / "cudal1-prepare").string(), asked.string(), said.string()};
@@ -50,9 +50,12 @@ json to_json(const PreparationRequest& request) {
           {"module", request.module.string()},
           {"program_file", request.program.file.string()},
           {"archive", request.program.archive.string()},
+          {"solution", request.program.solution},
+          {"origin", request.program.origin},
           {"device", request.device},
           {"gpu", request.gpu},
           {"verify", request.verify},
+          {"seconds", request.seconds},
           {"caller_shares_gpu", request.caller_shares_gpu},
           {"baselines", request.baselines},
           {"package", request.package.string()}};
@@ -64,9 +67,12 @@ PreparationRequest preparation_request_from_json(const json& said) {
   request.module = said.at("module").get<std::string>();
   request.program.file = said.at("program_file").get<std::string>();
   request.program.archive = said.at("archive").get<std::string>();
+  request.program.solution = said.at("solution").get<std::string>();
+  request.program.origin = said.at("origin").get<std::string>();
   request.device = said.at("device").get<std::string>();
   request.gpu = said.at("gpu").get<std::string>();
   request.verify = said.at("verify").get<bool>();
+  request.seconds = said.at("seconds").get<double>();
   request.caller_shares_gpu = said.at("caller_shares_gpu").get<bool>();
   request.baselines = said.at("baselines").get<std::vector<std::string>>();
   request.package = said.at("package").get<std::string>();
@@ -84,7 +90,8 @@ json to_json(const Preparation& preparation) {
           {"predicted", preparation.predicted},
           {"device", preparation.device},
           {"nodes", preparation.nodes},
-          {"ways", ways}};
+          {"ways", ways},
+          {"ratios", preparation.ratios}};
 }
 
 Preparation preparation_from_json(const json& said) {
@@ -97,6 +104,7 @@ Preparation preparation_from_json(const json& said) {
   preparation.predicted = said.at("predicted").get<bool>();
   preparation.device = said.at("device").get<std::string>();
   preparation.nodes = said.at("nodes").get<int>();
+  preparation.ratios = said.value("ratios", std::vector<double>());
   for (const auto& way : said.at("ways")) {
     WayTimes& times = preparation.ways.emplace_back();
     times.way = way.at("way").get<std::string>();

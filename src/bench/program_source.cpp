@@ -43,15 +43,40 @@ ProgramSource ProgramSource::folder(const fs::path& folder) {
   return source;
 }
 
+ProgramSource ProgramSource::lines(const fs::path& file, std::vector<std::string>& problems) {
+  ProgramSource source;
+  source.in_lines_ = true;
+  SolutionFiles files = read_solutions(file);
+  problems.insert(problems.end(), files.problems.begin(), files.problems.end());
+  // Whoever names no task would be for all of them.
+  for (SolutionText& solution : files.solutions)
+    if (solution.id || !solution.task.empty())
+      source.solutions_.push_back(std::move(solution));
+    else
+      problems.push_back(fmt::format("{}: names no task: it has neither an id nor a name", solution.name));
+  if (source.solutions_.empty())
+    throw Error(fmt::format("{}: there is no solution in it (lines with \"custom_code\", \"level\" and \"id\")",
+                            file.string()));
+  return source;
+}
+
+std::optional<ProgramChoice> ProgramSource::line_for(const SuiteTask& task) const {
+  const auto chosen = solutions_for(solutions_, task.level, task.id, task.name);
+  if (chosen.empty()) return std::nullopt;
+  return ProgramChoice{{}, {}, 0, chosen.front().text, chosen.front().name};
+}
+
 std::optional<ProgramChoice> ProgramSource::program_for(const SuiteTask& task) const {
-  if (!archive_.empty()) return ProgramChoice{{}, archive_, 0};
+  if (!archive_.empty()) return ProgramChoice{{}, archive_, 0, {}, {}};
+  if (in_lines_) return line_for(task);
   if (!in_folder_) return ProgramChoice{};
   for (const std::string& name : {task.name, std::string(without_number(task.name))})
-    if (const auto found = by_name_.find(name); found != by_name_.end()) return ProgramChoice{found->second, {}, 0};
+    if (const auto found = by_name_.find(name); found != by_name_.end())
+      return ProgramChoice{found->second, {}, 0, {}, {}};
   const auto samples = by_number_.find({task.level.value_or(-1), task.id.value_or(-1)});
   if (samples == by_number_.end()) return std::nullopt;
   const auto& [sample, file] = *samples->second.begin();
-  return ProgramChoice{file, {}, sample};
+  return ProgramChoice{file, {}, sample, {}, {}};
 }
 
 }  // namespace cudal1

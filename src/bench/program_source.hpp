@@ -5,7 +5,9 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "dialect/solution_files.hpp"
 #include "suite/suite.hpp"
 
 namespace cudal1 {
@@ -14,8 +16,12 @@ struct ProgramChoice {
   std::filesystem::path file;     //!< empty: none of its own
   std::filesystem::path archive;  //!< not empty: the best on record there
   int sample = 0;
-  //! Neither: the empty program, all of it library ops.
-  bool is_empty() const { return file.empty() && archive.empty(); }
+  std::string solution, origin;  //!< a text in Python, from a line of a file, which `origin` names
+  bool is_solution() const { return !origin.empty(); }
+  //! KernelBench's dialect, not ours; what is on record is ours.
+  bool is_in_python() const { return is_solution() || file.extension() == ".py"; }
+  //! None of these: the empty program, all of it library ops.
+  bool is_empty() const { return file.empty() && archive.empty() && !is_solution(); }
 };
 
 class ProgramSource {
@@ -28,12 +34,19 @@ class ProgramSource {
   //! or no program in it.
   static ProgramSource folder(const std::filesystem::path& folder);
 
-  //! Nothing where the folder has none for it.
+  //! Lines with "custom_code", which name their task by level and id, or by its name; of several the first. Lines that
+  //! cannot be read are in `problems`. Throws Error when the file cannot be read, or has none.
+  static ProgramSource lines(const std::filesystem::path& file, std::vector<std::string>& problems);
+
+  //! Nothing where there is none for it.
   std::optional<ProgramChoice> program_for(const SuiteTask& task) const;
 
  private:
+  std::optional<ProgramChoice> line_for(const SuiteTask& task) const;
+
   std::filesystem::path archive_;
-  bool in_folder_ = false;
+  bool in_folder_ = false, in_lines_ = false;
+  std::vector<SolutionText> solutions_;
   std::map<std::string, std::filesystem::path> by_name_;                           // without suffix
   std::map<std::pair<int, int>, std::map<int, std::filesystem::path>> by_number_;  // level and problem: by sample
 };

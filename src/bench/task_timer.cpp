@@ -114,6 +114,23 @@ void make_ways(PreparedWorker& prepared, const std::filesystem::path& package,
   for (const std::string& baseline : baselines) make_baseline(prepared, baseline);
 }
 
+void add_program_by_ratios(std::vector<WayTimes>& ways, const std::vector<double>& ratios) {
+  const auto eager = std::ranges::find(ways, "eager", &WayTimes::way);
+  if (eager == ways.end() || eager->device_ms.empty() || ratios.empty()) throw Error("eager was not timed");
+  WayTimes program{program_way, {}, 0.0, 0.0, {}};
+  const std::size_t rounds = eager->device_ms.size();
+  const auto place = [&](std::size_t round) {
+    return ratios.begin() + static_cast<std::ptrdiff_t>(round * ratios.size() / rounds);
+  };
+  // Every round has its share of them, since their number is another one.
+  for (std::size_t i = 0; i < rounds; ++i) {
+    const std::vector<double> share(place(i), std::max(place(i + 1), place(i) + 1));
+    program.device_ms.push_back(eager->device_ms[i] / median(share));
+  }
+  program.host_ms = median(program.device_ms);
+  ways.insert(ways.begin(), std::move(program));
+}
+
 void time_ways(PreparedWorker& prepared, const TimingLimits& limits, Random& random) {
   warm_up(prepared, random);
   const std::vector<std::string> names = runnable(prepared);

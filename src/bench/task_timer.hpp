@@ -30,6 +30,10 @@ struct PreparedWorker {
 void make_ways(PreparedWorker& prepared, const std::filesystem::path& package,
                const std::vector<std::string>& baselines);
 
+//! The times of a program that somebody else measured beside eager: eager's times here, over those ratios. So what is
+//! compared with eager, or through it with another baseline, are ratios that were each taken in one process.
+void add_program_by_ratios(std::vector<WayTimes>& ways, const std::vector<double>& ratios);
+
 //! Alone on the device. Fills the times. Throws Error.
 void time_ways(PreparedWorker& prepared, const TimingLimits& limits, Random& random);
 

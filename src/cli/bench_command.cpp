@@ -57,10 +57,15 @@ void choose_baselines(BenchCommand& command) {
 }
 
 void choose_programs(BenchCommand& command) {
+  std::error_code none;
   if (command.programs == "archive")
     command.bench.programs = ProgramSource::best_on_record(command.archive.empty() ? data_directory() / "archive.sqlite"
                                                                                    : fs::absolute(command.archive));
-  else if (!command.programs.empty())
+  else if (!command.programs.empty() && fs::is_regular_file(command.programs, none)) {
+    std::vector<std::string> problems;
+    command.bench.programs = ProgramSource::lines(command.programs, problems);
+    for (const std::string& problem : problems) report_problem(problem);
+  } else if (!command.programs.empty())
     command.bench.programs = ProgramSource::folder(fs::absolute(command.programs));
 }
 
@@ -161,8 +166,10 @@ void add_bench_command(CLI::App& app, CommandAction& action) {
       "         cudal1 bench --merge first second -o whole");
   add_suite_options(*command, options->suite);
   command->get_option("path")->required(false);
-  command->add_option("--programs", options->programs,
-                      "A folder with NAME.cu, or 'archive': the best on record; default: library ops only");
+  command->add_option(
+      "--programs", options->programs,
+      "A folder with NAME.cu or NAME.py, JSONL lines with \"custom_code\", or 'archive': the best on record; "
+      "default: library ops only");
   command
       ->add_option("--baselines", options->baselines,
                    "What to compare with: eager,compile,compile-reduce-overhead,cuda-graph (default), "

@@ -59,6 +59,13 @@ std::int64_t nanoseconds_on_a_core(pid_t process, pid_t thread) {
   return nanoseconds;
 }
 
+bool is_unfiltered(pid_t process, pid_t thread) {
+  std::ifstream file(fmt::format("/proc/{}/task/{}/status", process, thread));
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("Seccomp:")) return line.back() == '0';
+  return false;
+}
+
 }  // namespace
 
 std::vector<pid_t> ProcessWatch::descendants() const {
@@ -103,6 +110,19 @@ double ProcessWatch::background_load(std::chrono::milliseconds window) const {
   const std::int64_t used = background_nanoseconds() - before;
   const std::chrono::duration<double, std::nano> passed = std::chrono::steady_clock::now() - begin;
   return static_cast<double>(std::max<std::int64_t>(used, 0)) / passed.count();
+}
+
+bool ProcessWatch::has_unfiltered_thread() const {
+  const std::vector<pid_t> processes = descendants();
+  std::set<pid_t> parents;
+  for (const pid_t process : processes)
+    if (const auto entry = entry_of(process)) parents.insert(entry->parent);
+  for (const pid_t process : processes) {
+    if (parents.contains(process)) continue;
+    for (const pid_t thread : numbers_in(fmt::format("/proc/{}/task", process)))
+      if (is_unfiltered(process, thread)) return true;
+  }
+  return false;
 }
 
 void ProcessWatch::kill_descendants() const {

@@ -25,6 +25,9 @@ class ProcessWatch {
   //! wait awake for the next request.
   double background_load(std::chrono::milliseconds window) const;
 
+  //! Is there a thread without a system call filter, by the kernel's word, in a descendant that has started nobody?
+  bool has_unfiltered_thread() const;
+
   //! Kills every descendant, those that start meanwhile as well.
   void kill_descendants() const;
 

@@ -18,7 +18,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double reference_times_allowed = 1000.0, shortest_limit_ms = 1000.0;
-constexpr int reference_calls = 5, most_measurements = 3;
+constexpr int reference_calls = 5;
 constexpr SolutionLimits patient{std::chrono::milliseconds(600'000), std::chrono::milliseconds(120'000)};
 
 PrecisionPolicy policy_of(Precision precision) {
@@ -37,11 +37,12 @@ struct SolutionJudge::Impl {
         seed(options_.seed != 0 ? options_.seed : secret_seed()),
         random(seed),
         lock(device.info.uuid),
+        starting(std::make_unique<GpuLock::Guard>(lock.share())),
         context(std::move(task), std::move(device), policy_of(options.precision), random.next()),
         reference(context.task, context.device, {"Model", {}, context.task.module}, context.flags(), random.next()) {
-    const auto guard = lock.share();
     start_reference();
     time_reference();
+    starting.reset();
   }
 
   std::string about_reference() const { return context.task.task.name + ": the reference does not run"; }
@@ -133,20 +134,16 @@ struct SolutionJudge::Impl {
   void time_solution(SolutionSession& session, const Verification& verified, double best_known,
                      Evaluation& evaluation) {
     const auto guard = lock.alone();
-    Measurement measurement;
-    for (int attempt = 0; attempt < most_measurements; ++attempt) {
-      measurement = measure(session, verified, evaluation);
-      if (measurement.failure) return fail(evaluation, *measurement.failure);
-      if (measurement.summary.stable || options.protocol == TimingProtocol::paper) break;
-    }
-    evaluation.timing = measurement.summary;
-    if (!measurement.summary.stable)
-      return fail(evaluation,
-                  {Status::unstable, fmt::format("the timing does not settle: variance between buckets {:.4f}",
-                                                 measurement.summary.bucket_variance)});
+    const auto measure_once = [&] {
+      Measurement made = measure(session, verified, evaluation);
+      pairs = made.pairs;
+      return made;
+    };
+    if (auto unsettled = measure_until_stable(measure_once, options.protocol, evaluation))
+      return fail(evaluation, *unsettled);
     const double least = least_possible_ms(verified);
-    const bool impossible = measurement.summary.candidate_ms < least;
-    if (impossible || needs_confirmation(measurement.summary.speedup, best_known))
+    const bool impossible = evaluation.timing->candidate_ms < least;
+    if (impossible || needs_confirmation(evaluation.timing->speedup, best_known))
       if (auto unconfirmed = confirm(session, verified, least, evaluation)) return fail(evaluation, *unconfirmed);
     evaluation.reward = reward_of(*evaluation.timing, options.protocol);
   }
@@ -186,10 +183,12 @@ struct SolutionJudge::Impl {
   std::uint64_t seed;
   Random random;
   GpuLock lock;
+  std::unique_ptr<GpuLock::Guard> starting;  // the context uses the device as well
   SolutionContext context;
   SolutionSession reference;
   double reference_ms = 0.0;
   int reference_processes = 0;
+  std::vector<TimedPair> pairs;
 };
 
 SolutionJudge::SolutionJudge(SolutionTask task, SolutionDevice device, const JudgeOptions& options)
@@ -201,9 +200,12 @@ const std::string& SolutionJudge::name() const { return impl_->context.task.task
 const std::string& SolutionJudge::hash() const { return impl_->context.task.task.hash; }
 const std::string& SolutionJudge::source_text() const { return impl_->context.task.task.source_text; }
 
+const std::vector<TimedPair>& SolutionJudge::pairs() const { return impl_->pairs; }
+
 Evaluation SolutionJudge::evaluate(const std::string& name, const std::string& text, double best_known) {
   const auto begin = Clock::now();
   Evaluation evaluation = impl_->blank(name, text);
+  impl_->pairs.clear();
   try {
     impl_->judge(text, best_known, evaluation);
   } catch (...) {

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "dialect/solution_device.hpp"
 #include "dialect/solution_task.hpp"
@@ -24,6 +25,8 @@ class SolutionJudge {
 
   //! `best_known`: the best speed-up on record for this task and GPU, 0 if there is none.
   Evaluation evaluate(const std::string& name, const std::string& text, double best_known = 0.0);
+  //! The calls that the last evaluation's times come from: eager PyTorch and the solution on the same inputs.
+  const std::vector<TimedPair>& pairs() const;
 
  private:
   struct Impl;

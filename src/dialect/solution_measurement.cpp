@@ -86,6 +86,8 @@ class SolutionCampaign {
     charged_ms_ = clocks.charged_ms;
     Measurement measurement;
     measurement.summary = summary();
+    for (const auto& bucket : buckets())
+      measurement.pairs.insert(measurement.pairs.end(), bucket.begin(), bucket.end());
     return measurement;
   }
 

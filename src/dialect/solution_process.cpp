@@ -22,6 +22,7 @@ constexpr int socket_descriptor = 3, arena_descriptor = 4;
 constexpr std::uint64_t largest_file = std::uint64_t{2} << 30;
 constexpr std::size_t shown_bytes = 4096;
 constexpr std::chrono::microseconds wait_awake{20000};
+constexpr std::chrono::milliseconds start_limit{180'000};
 
 std::string python_executable() { return bridge_child("cudal1_solution.worker", {}).arguments.front(); }
 
@@ -96,6 +97,19 @@ std::vector<std::pair<std::string, std::string>> environment_in(const fs::path& 
   return variables;
 }
 
+//! What the worker leaves itself once CUDA has started.
+std::string policy_json(const SolutionProcessOptions& options, const std::vector<fs::path>& visible,
+                        const fs::path& scratch, bool walled) {
+  json policy{{"readable", {"/usr", "/lib", "/lib64", "/bin", "/sbin", "/etc", "/proc", "/sys", "/dev", "/opt"}},
+              {"writable", {"/dev/null"}},
+              {"scratch", json::array({scratch.string()})},
+              {"walled", walled}};
+  for (const fs::path& path : visible) policy["readable"].push_back(path.string());
+  if (options.device == "cuda")
+    for (const fs::path& path : gpu_files()) policy["writable"].push_back(path.string());
+  return policy.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
 std::vector<std::string> command_line(const SolutionProcessOptions& options, const fs::path& scratch,
                                       std::size_t arena_bytes) {
   std::vector<fs::path> visible = python_folders();
@@ -105,14 +119,12 @@ std::vector<std::string> command_line(const SolutionProcessOptions& options, con
   std::vector<std::string> arguments;
   const bool walled = bubblewrap_works();
   if (walled) arguments = bubblewrap_arguments(visible, {scratch});
-  arguments.push_back((executable_directory() / "cudal1-solution").string());
-  if (walled) arguments.emplace_back("--walled");
-  for (const fs::path& path : visible) arguments.insert(arguments.end(), {"--readable", path.string()});
-  if (options.device == "cuda")
-    for (const fs::path& path : gpu_files()) arguments.insert(arguments.end(), {"--writable", path.string()});
-  arguments.insert(arguments.end(), {"--scratch", scratch.string(), "--", python_executable(), "-m",
-                                     "cudal1_solution.worker", "--device", options.device == "cuda" ? "cuda:0" : "cpu",
-                                     "--arena-bytes", std::to_string(arena_bytes)});
+  arguments.insert(
+      arguments.end(),
+      {(executable_directory() / "cudal1-solution").string(), python_executable(), "-m", "cudal1_solution.worker",
+       "--device", options.device == "cuda" ? "cuda:0" : "cpu", "--arena-bytes", std::to_string(arena_bytes),
+       "--restrict-library", (executable_directory() / "libcudal1_restrict.so").string(), "--policy",
+       policy_json(options, visible, scratch, walled), "--largest-file", std::to_string(largest_file)});
   return arguments;
 }
 
@@ -145,7 +157,6 @@ SolutionProcess::SolutionProcess(const SolutionProcessOptions& options, const Ar
                        {messages.get(), 2},
                        {theirs.descriptor(), socket_descriptor},
                        {arena.descriptor(), arena_descriptor}};
-  child.limits.file_bytes = largest_file;
   child_ = ChildProcess::start(child);
   channel_ = std::move(ours);
   channel_.set_spin(wait_awake);
@@ -155,6 +166,15 @@ SolutionProcess::SolutionProcess(const SolutionProcessOptions& options, const Ar
 SolutionProcess::~SolutionProcess() {
   watch_.kill_descendants();
   child_.kill();
+}
+
+std::optional<Failure> SolutionProcess::start() {
+  const auto started = ask({{"do", "start"}}, start_limit, Status::judge_error);
+  if (!started) return started.failure();
+  // Nothing of the solution's is there yet, but whether it will be restricted is looked at from outside all the same.
+  if (watch_.has_unfiltered_thread())
+    return Failure{Status::judge_error, "the solution's process does not start: its system calls are not filtered"};
+  return std::nullopt;
 }
 
 Result<json> SolutionProcess::ask(const json& request, std::chrono::milliseconds limit, Status overdue) {
@@ -188,8 +208,9 @@ Failure SolutionProcess::death() {
   const std::string how = !ended.exited ? fmt::format("signal {}", ended.code)
                           : by_signal   ? fmt::format("signal {}", ended.code - 128)
                                         : fmt::format("exit code {}", ended.code);
-  if (!answered_ && ended.exited && ended.code == 127)  // the launcher's own word
-    return {Status::judge_error, bridge_complaint(messages_.path() / "messages")};
+  if (!answered_)  // nothing of the solution's was there yet
+    return {Status::judge_error, fmt::format("the solution's process does not start ({}): {}", how,
+                                             bridge_complaint(messages_.path() / "messages"))};
   return {Status::crashed, fmt::format("the solution's process ended with {}", how), {}, said};
 }
 

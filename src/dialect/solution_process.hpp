@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,8 @@ class SolutionProcess {
   SolutionProcess(const SolutionProcessOptions& options, const Arena& arena);
   ~SolutionProcess();
 
+  //! The device starts, then the process restricts itself; nothing else can be asked before.
+  std::optional<Failure> start();
   //! The answer, or what the process says went wrong, or how it ended. Longer than `limit` ends it, with `overdue`.
   Result<nlohmann::json> ask(const nlohmann::json& request, std::chrono::milliseconds limit, Status overdue);
 

@@ -127,6 +127,7 @@ Result<SolutionSession::Done> SolutionSession::start(const std::vector<bool>& re
   options.device = device_.name();
   if (!program_.file.empty()) options.readable.push_back(program_.file.parent_path());
   process_ = std::make_unique<SolutionProcess>(options, *arena_);
+  if (auto failure = process_->start()) return *failure;
   const OpGraph& graph = task_.task.graph;
   json request{{"do", "load"},
                {"class", program_.class_name},

@@ -20,7 +20,6 @@ using Clock = std::chrono::steady_clock;
 constexpr double reference_times_allowed = 1000.0;
 constexpr double shortest_limit_ms = 1000.0;
 constexpr double shortest_interpreted_limit_ms = 120'000.0;  // endless loops end by their number of instructions
-constexpr int most_measurements = 3;
 constexpr int processes_for_results = 4;
 
 PrecisionPolicy policy_of(Precision precision) {
@@ -178,17 +177,9 @@ struct TaskJudge::Impl {
     if (backend.predicted()) return predict_time(verified, evaluation);
     if (options.caller_shares_gpu) throw Error("nothing can be measured while the GPU is shared");
     const auto guard = lock.alone();
-    Measurement measurement;
-    for (int attempt = 0; attempt < most_measurements; ++attempt) {
-      measurement = measure_once(verified, evaluation);
-      if (measurement.failure) return fail(evaluation, *measurement.failure);
-      if (measurement.summary.stable || options.protocol == TimingProtocol::paper) break;
-    }
-    evaluation.timing = measurement.summary;
-    if (!measurement.summary.stable)
-      return fail(evaluation,
-                  {Status::unstable, fmt::format("the timing does not settle: variance between buckets {:.4f}",
-                                                 measurement.summary.bucket_variance)});
+    if (auto unsettled =
+            measure_until_stable([&] { return measure_once(verified, evaluation); }, options.protocol, evaluation))
+      return fail(evaluation, *unsettled);
     if (auto impossible = check_possible(program, verified, evaluation)) return fail(evaluation, *impossible);
     if (auto unconfirmed = confirm(program, verified, best_known, evaluation)) return fail(evaluation, *unconfirmed);
     evaluation.status = Status::ok;

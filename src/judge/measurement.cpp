@@ -17,6 +17,7 @@ using Clock = std::chrono::steady_clock;
 // Calls whose gate expired are made again, up to so many times the pairs a block wants.
 constexpr int most_tries = 3;
 constexpr std::size_t fewest_in_bucket = 3;
+constexpr int most_measurements = 3;
 struct CostedPair {
   TimedPair pair;
   bool on_derived_inputs = false;
@@ -278,6 +279,21 @@ Measurement predict(TaskContext& context, PlanSession& candidate, const Verifica
   summary.reference_enqueue_ms = enqueue.reference_ms;
   summary.candidate_enqueue_ms = enqueue.candidate_ms;
   return {std::nullopt, {}, summary, times.candidate.profile};
+}
+
+std::optional<Failure> measure_until_stable(const std::function<Measurement()>& measure_once, TimingProtocol protocol,
+                                            Evaluation& evaluation) {
+  TimingSummary summary;
+  for (int attempt = 0; attempt < most_measurements; ++attempt) {
+    const Measurement measurement = measure_once();
+    if (measurement.failure) return measurement.failure;
+    summary = measurement.summary;
+    if (summary.stable || protocol == TimingProtocol::paper) break;
+  }
+  evaluation.timing = summary;
+  if (summary.stable) return std::nullopt;
+  return Failure{Status::unstable,
+                 fmt::format("the timing does not settle: variance between buckets {:.4f}", summary.bucket_variance)};
 }
 
 }  // namespace cudal1

@@ -1,6 +1,7 @@
 // How fast is it? Reference and candidate in pairs on the same inputs, until the interval is narrow.
 #pragma once
 
+#include <functional>
 #include <optional>
 
 #include "judge/timing_statistics.hpp"
@@ -22,8 +23,13 @@ struct Measurement {
   std::optional<Failure> failure;
   std::vector<OutputError> errors;  //!< with wrong_when_timed: of the call that failed
   TimingSummary summary;
-  std::string profile;  //!< of the candidate, where the device says where its time goes
+  std::string profile;           //!< of the candidate, where the device says where its time goes
+  std::vector<TimedPair> pairs;  //!< of solutions in Python: what the summary was made from
 };
+
+//! Measures until the result is stable, a few times at most, and puts it down. What is left to say is a failure.
+std::optional<Failure> measure_until_stable(const std::function<Measurement()>& measure_once, TimingProtocol protocol,
+                                            Evaluation& evaluation);
 
 //! Both sessions are loaded; constants are put in place here. Outputs of timed calls are checked.
 Measurement measure(TaskContext& context, PlanSession& candidate, const Verification& verified,

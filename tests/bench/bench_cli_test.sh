@@ -68,6 +68,47 @@ assert first["status"] == "ok" and first["own_kernels"] and first["predicted"], 
 assert second["status"] == "wrong_result" and second["own_kernels"], second
 PYTHON
 
+# Solutions in Python: judged and timed in processes of their own, beside baselines that are measured as ever.
+solution() {  # solution FORWARD
+  printf 'import torch\nclass ModelNew(torch.nn.Module):\n    def forward(self, x):\n        %s\n' "$1"
+}
+mkdir solutions
+module 'my suite/level1/5_Noise.py' 'return torch.nn.functional.dropout(x, 0.5)' 'torch.rand(64, 64)'
+solution 'return torch.add(x * 2.0, 1.0)' >solutions/level_1_problem_1_sample_0_kernel.py
+solution 'return x.sum(dim=1) * 1.01' >solutions/level_1_problem_2_sample_0_kernel.py
+solution 'return x' >solutions/level_1_problem_5_sample_0_kernel.py
+solution 'return torch.mm(x, x)' >solutions/level_1_problem_6_sample_0_kernel.py
+module 'my suite/level1/6_Square.py' 'return x @ x' 'torch.rand(1280, 1280)'
+"$cudal1" bench 'my suite' --id 2,5-6 --device cpu --programs solutions --baselines eager,cudnn-benchmark --seconds 1 --json \
+  --jobs 1 >"$work/out" 2>"$work/err" </dev/null
+"$python" - "$work/out" <<'PYTHON' || fail 'solutions are judged and timed'
+import json, sys
+rows = {row["name"]: row for row in json.load(open(sys.argv[1]))["tasks"]}
+wrong, random, timed = rows["2_Sum"], rows["5_Noise"], rows["6_Square"]
+assert wrong["status"] == "wrong_result", wrong
+assert random["status"] == "unsupported" and "random numbers" in random["error"], random
+assert timed["status"] in ("ok", "unstable"), timed  # on a very busy machine clocks cannot be compared
+if timed["status"] == "ok":
+    times = {way["way"]: way["device_ms"] for way in timed["ways"]}
+    assert len(times["program"]) == len(times["eager"]) == len(times["cudnn-benchmark"]) >= 7, timed
+    middle = sorted(eager / program for eager, program in zip(times["eager"], times["program"]))[len(times["eager"]) // 2]
+    assert 0.5 < middle < 2.0, timed
+    assert timed["program"] == "level_1_problem_6_sample_0_kernel.py" and not timed["own_kernels"], timed
+PYTHON
+"$python" - solutions.jsonl <<'PYTHON'
+import json, sys
+text = open("solutions/level_1_problem_1_sample_0_kernel.py").read()
+with open(sys.argv[1], "w") as file:
+    file.write(json.dumps({"level_id": 1, "task_id": 1, "custom_code": text.replace("1.0)", "2.0)")}) + "\n{broken\n")
+PYTHON
+expect 'solutions in lines' 1 "$cudal1" bench 'my suite' --id 1-2 --device cpu --programs solutions.jsonl --baselines eager --jobs 1
+said out '^level1/1_Scale and add +wrong_result '
+said err 'solutions.jsonl:2: no JSON object'
+said err '^cudal1: level1/2_Sum: no_program'
+expect 'solutions are not predicted' 1 "$cudal1" bench 'my suite' --id 1 --device vgpu --programs solutions.jsonl
+said err 'unsupported: solutions in Python are measured, not predicted'
+rm 'my suite/level1/5_Noise.py' 'my suite/level1/6_Square.py'
+
 expect 'a share' 0 "$cudal1" bench 'my suite' --id 1-2 --device vgpu --split 1/2 -o share1 --jobs 2
 grep -q . "$work/out" || fail 'a table'
 expect 'the other share' 0 "$cudal1" bench 'my suite' --id 1-2 --device vgpu --split 2/2 -o share2 --jobs 2

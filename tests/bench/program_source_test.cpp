@@ -45,6 +45,27 @@ TEST_F(ProgramSourceTest, FindsFilesByKernelBenchsNumbers) {
   EXPECT_EQ(file_for(task("19_ReLU", 1, 19)), "none");
 }
 
+TEST_F(ProgramSourceTest, FindsSolutionsInLinesByNumberOrName) {
+  const auto file = folder_.path() / "runs.jsonl";
+  write_file_atomically(file,
+                        "{\"level_id\": 1, \"task_id\": 8, \"custom_code\": \"x\"}\n"
+                        "{\"name\": \"19_ReLU\", \"custom_code\": \"y\"}\n"
+                        "{\"custom_code\": \"for nobody\"}\n"
+                        "{broken\n");
+  std::vector<std::string> problems;
+  const ProgramSource source = ProgramSource::lines(file, problems);
+  EXPECT_EQ(problems.size(), 2u);
+  const auto eighth = source.program_for(task("8_Some", 1, 8)), named = source.program_for(task("19_ReLU", 2, 19));
+  ASSERT_TRUE(eighth && named);
+  EXPECT_EQ(eighth->solution, "x");
+  EXPECT_EQ(eighth->origin, "runs.jsonl:1");
+  EXPECT_FALSE(eighth->is_empty());
+  EXPECT_EQ(named->solution, "y");
+  EXPECT_FALSE(source.program_for(task("20_Tanh", 1, 20)));
+  write_file_atomically(file, "{broken\n");
+  EXPECT_THROW(ProgramSource::lines(file, problems), Error);
+}
+
 TEST_F(ProgramSourceTest, AFolderWithoutProgramsIsAnError) {
   write("README.md");
   EXPECT_THROW(ProgramSource::folder(folder_.path()), Error);

@@ -49,6 +49,19 @@ TEST_F(TaskTimerTest, ABaselineThatDoesNotApplyIsSaidAndLeftOut) {
   EXPECT_TRUE(made.ways[1].device_ms.empty());
 }
 
+TEST(ProgramByRatiosTest, HasTheRatioToEagerThatWasMeasuredAndThroughItToTheOthers) {
+  std::vector<WayTimes> ways{{"eager", {2.0, 4.0, 8.0}, 3.0, 0.0, {}}, {"compile", {1.0, 2.0, 4.0}, 2.0, 0.0, {}}};
+  add_program_by_ratios(ways, {1.0, 2.0, 3.0, 4.0, 4.0, 4.0, 8.0, 8.0, 99.0});
+  ASSERT_EQ(ways.size(), 3u);
+  EXPECT_EQ(ways.front().way, program_way);
+  EXPECT_EQ(ways.front().device_ms, (std::vector<double>{1.0, 1.0, 1.0}));
+  std::vector<WayTimes> few{{"eager", {2.0, 4.0, 8.0, 8.0}, 3.0, 0.0, {}}};
+  add_program_by_ratios(few, {2.0, 4.0});
+  EXPECT_EQ(few.front().device_ms, (std::vector<double>{1.0, 2.0, 2.0, 2.0}));
+  std::vector<WayTimes> none{{"compile", {1.0}, 2.0, 0.0, {}}};
+  EXPECT_THROW(add_program_by_ratios(none, {1.0}), Error);
+}
+
 TEST_F(TaskTimerTest, AModuleThatCannotRunCannotBeMeasured) {
   EXPECT_THROW(prepared("raise ValueError('no')", {"eager"}), Error);
   EXPECT_THROW(prepared("os.abort()", {"eager"}), Error);

@@ -11,10 +11,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <future>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -150,6 +152,39 @@ TEST_F(SandboxTest, ThreadsWorkWhereAllowed) {
   EXPECT_EQ(in_sandbox(policy_, start_thread), 1);
   policy_.allow_threads = false;
   EXPECT_EQ(in_sandbox(policy_, start_thread), 0);
+}
+
+//! Whether a thread that was there before the restrictions opens the file afterwards.
+bool older_thread_opens(const SandboxPolicy& policy, const fs::path& file) {
+  std::promise<void> restricted;
+  bool opened = false;
+  std::thread older([&] {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_BLOCK, &all, nullptr);  // as threads of libraries do
+    restricted.get_future().wait();
+    opened = can_open(file, O_RDONLY);
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  restrict_this_process(policy);
+  restricted.set_value();
+  older.join();
+  return opened;
+}
+
+TEST_F(SandboxTest, ThreadsThatRunAlreadyAreRestrictedOnRequest) {
+  if (landlock_abi() == 0) GTEST_SKIP() << "this kernel has no Landlock";
+  const auto opens = [&](const fs::path& file) {
+    const pid_t child = ::fork();
+    if (child == 0) ::_exit(older_thread_opens(policy_, file) ? 1 : 0);
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  };
+  EXPECT_EQ(opens(folder_ / "secret"), 1);  // Landlock restricts threads, not processes
+  policy_.every_thread = true;
+  EXPECT_EQ(opens(folder_ / "secret"), 0);
+  EXPECT_EQ(opens(folder_ / "allowed" / "file"), 1);
 }
 
 TEST_F(SandboxTest, OpenDescriptorsStayUsable) {

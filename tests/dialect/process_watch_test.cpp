@@ -43,5 +43,12 @@ TEST(ProcessWatch, FirstThreadsDoNotCountAsBackground) {
   EXPECT_LT(watch.background_load(milliseconds(100)), 0.05);
 }
 
+TEST(ProcessWatch, SeesProcessesWhoseSystemCallsAreNotFiltered) {
+  ChildProcess child = start_shell("sleep 60 & wait");
+  const ProcessWatch watch(child.pid());
+  count_once_there_are(watch, 1);
+  EXPECT_TRUE(watch.has_unfiltered_thread());
+}
+
 }  // namespace
 }  // namespace cudal1
