@@ -41,6 +41,7 @@ class Decoder : private CallDecoder {
   Kernel run() {
     if (calls_.order.size() > 1) start_at_entry();
     for (const ptx::Function* function : calls_.order) decode_function(*function);
+    name_shared_arrays();
     set_targets();
     mark_spinning_loops();
     mark_repeated_addresses(kernel_);
@@ -148,6 +149,7 @@ class Decoder : private CallDecoder {
       // Arrays without a size all begin where the sized ones end.
       kernel_.static_shared_bytes = round_up(kernel_.static_shared_bytes, variable.alignment);
       (variable.elements == 0 ? dynamic_shared_ : addresses_)[scope_ + variable.name] = kernel_.static_shared_bytes;
+      shared_arrays_.push_back({&variable, kernel_.static_shared_bytes});
       kernel_.static_shared_bytes += variable.bytes();
     } else if (variable.space == ptx::Space::local || variable.space == ptx::Space::param) {
       // What functions are called with, and what they return, lies in local memory.
@@ -157,6 +159,26 @@ class Decoder : private CallDecoder {
     } else if (const auto found = global_variables_.find(variable.name); found != global_variables_.end()) {
       addresses_[variable.name] = found->second;
     }
+  }
+
+  //! Those without a size are the module's: other kernels may call the same memory something else.
+  void name_shared_arrays() {
+    for (const auto& [array, begin] : shared_arrays_)
+      if (array->elements > 0)
+        kernel_.shared_arrays.add(array->name, begin, array->bytes());
+      else if (is_named(array->name))
+        kernel_.shared_arrays.add_dynamic(array->name, kernel_.static_shared_bytes);
+  }
+
+  bool is_named(const std::string& symbol) const {
+    const auto in = [&](const ptx::Instruction& instruction) { return names(instruction.operands, symbol); };
+    return std::ranges::any_of(
+        calls_.order, [&](const ptx::Function* function) { return std::ranges::any_of(function->instructions, in); });
+  }
+
+  static bool names(const std::vector<Operand>& operands, const std::string& symbol) {
+    return std::ranges::any_of(
+        operands, [&](const Operand& operand) { return operand.name == symbol || names(operand.elements, symbol); });
   }
 
   // --- instructions
@@ -233,6 +255,7 @@ class Decoder : private CallDecoder {
   }
 
   const VariableAddresses& global_variables_;
+  std::vector<std::pair<const ptx::Variable*, std::uint64_t>> shared_arrays_;  // with their addresses
   MemoryDecoder memory_{*this};
 };
 

@@ -11,6 +11,7 @@
 #include "device/vgpu/machine/machine_code.hpp"
 #include "device/vgpu/machine/operation.hpp"
 #include "device/vgpu/machine/register_map.hpp"
+#include "device/vgpu/machine/shared_arrays.hpp"
 #include "device/vgpu/ptx/syntax.hpp"
 
 namespace cudal1::vgpu {
@@ -149,6 +150,7 @@ struct Kernel {
   std::uint64_t parameter_bytes = 0;
   std::vector<ParameterSlot> parameter_slots;
   std::uint64_t static_shared_bytes = 0, local_bytes = 0;
+  SharedArrays shared_arrays;
   std::vector<std::array<Slot, 16>> slot_lists;  //!< of steps with many registers
   std::vector<FixedShuffle> shuffles;            //!< step.target of shuffles that have one, counted from 1
   std::vector<Frame> frames;                     //!< of functions that call themselves

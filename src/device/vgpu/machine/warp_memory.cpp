@@ -12,10 +12,11 @@ bool is_meant_for(std::uint64_t window, std::uint64_t address) {
   return address - (window - bytes_before) < bytes_before + bytes_behind;
 }
 
-//! "an access of 4 bytes at byte -8 of shared memory, which has 1024".
-std::string describe(std::uint64_t bytes, std::uint64_t address, const char* memory, std::uint64_t size) {
-  return fmt::format("an access of {} bytes at byte {} of {} memory, which has {}", bytes,
-                     static_cast<std::int64_t>(address), memory, size);
+//! "an access of 4 bytes at byte -8 of shared memory, which has 1024 (8 bytes before the beginning of 'tile')".
+std::string describe(std::uint64_t bytes, std::uint64_t address, const char* memory, std::uint64_t size,
+                     const std::string& remark = "") {
+  return fmt::format("an access of {} bytes at byte {} of {} memory, which has {}{}", bytes,
+                     static_cast<std::int64_t>(address), memory, size, remark);
 }
 
 //! What is wrong with an access to the bytes from 0 on, if anything is.
@@ -45,7 +46,8 @@ std::byte* Warp::global(std::uint64_t address, std::uint64_t bytes, bool write, 
 std::byte* Warp::shared(std::uint64_t address, std::uint64_t bytes, int lane, const Step& step) {
   const std::uint64_t size = block_.shared.size();
   if (const auto fault = fault_of(address, bytes, size))
-    fail(*fault, describe(bytes, address, "shared", size), lane, step);
+    fail(*fault, describe(bytes, address, "shared", size, block_.kernel->shared_arrays.remark_on(address, size)), lane,
+         step);
   return block_.shared.data() + address;
 }
 
