@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "device/vgpu/machine/decode.hpp"
+#include "device/vgpu/machine/shared_origins.hpp"
 #include "device/vgpu/ptx/parser.hpp"
 
 namespace cudal1::vgpu {
@@ -57,6 +58,50 @@ TEST(SharedArrays, OfAKernelAreThoseThatItNames) {
   const Kernel kernel = decode(module, *module.find("k"), {});
   EXPECT_EQ(kernel.shared_arrays.remark_on(4, 64), " (byte 4 of 'tile', 16 bytes)");
   EXPECT_EQ(kernel.shared_arrays.remark_on(20, 64), " (byte 4 of 'own', 48 bytes)");
+}
+
+TEST(SharedArrays, AnAddressIsBoundToTheArrayItWasMadeFrom) {
+  const ptx::Module module = ptx::parse(R"(.version 7.5
+.target sm_86
+.address_size 64
+.visible .entry k() {
+  .reg .b64 %rd<12>;
+  .reg .b32 %r<3>;
+  .reg .pred %p<2>;
+  .shared .align 4 .b8 a[16];
+  .shared .align 4 .b8 b[16];
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd1, %r1, 4;
+  mov.u64 %rd2, a;
+  add.s64 %rd3, %rd2, %rd1;
+  mov.u64 %rd4, b;
+  mov.u64 %rd5, %rd4;
+LOOP:
+  add.s64 %rd5, %rd5, 4;
+  selp.b64 %rd6, %rd2, %rd4, %p1;
+  mov.u64 %rd7, %rd2;
+  @%p1 mov.u64 %rd7, %rd4;
+  sub.s64 %rd8, %rd4, %rd2;
+  add.s64 %rd9, %rd2, %rd8;
+  and.b64 %rd10, %rd3, -16;
+  ld.shared.u64 %rd11, [%rd3];
+  @%p1 bra LOOP;
+  ret;
+})");
+  const auto origins =
+      shared_origins(*module.find("k"), [](const std::string& name) { return name == "a" || name == "b"; });
+  const std::map<std::string, std::string> expected{{"%rd2", "a"}, {"%rd3", "a"}, {"%rd4", "b"}, {"%rd5", "b"}};
+  EXPECT_EQ(origins, expected);
+}
+
+TEST(SharedArrays, TellHowFarFromTheArrayThatWasMeant) {
+  SharedArrays arrays;
+  arrays.add("tile", 0, 128);
+  arrays.add("sums", 128, 64);
+  EXPECT_EQ(arrays.remark_on(132, 192, 1), " (4 bytes after the end of 'tile', 128 bytes)");
+  EXPECT_EQ(arrays.remark_on(124, 192, 2), " (4 bytes before the beginning of 'sums', 64 bytes)");
+  EXPECT_EQ(arrays.remark_on(132, 192, 2), " (byte 4 of 'sums', 64 bytes)");
+  EXPECT_EQ(arrays.remark_on(132, 192, 0), " (byte 4 of 'sums', 64 bytes)");
 }
 
 }  // namespace

@@ -41,6 +41,23 @@ std::string SharedArrays::remark_on(std::uint64_t address, std::uint64_t shared_
   return fmt::format(" ({} bytes after the end of {}, {} bytes)", offset - before->bytes, before->names, before->bytes);
 }
 
+std::string SharedArrays::remark_on(std::uint64_t address, std::uint64_t shared_bytes, std::size_t array) const {
+  if (array == 0) return remark_on(address, shared_bytes);
+  const Array meant = in_a_block_with(shared_bytes).at(array - 1);
+  const std::string size = fmt::format("{}, {} bytes", meant.names, meant.bytes);
+  const std::uint64_t offset = address - meant.begin;
+  if (offset < meant.bytes) return fmt::format(" (byte {} of {})", offset, size);
+  return static_cast<std::int64_t>(offset) < 0
+             ? fmt::format(" ({} bytes before the beginning of {})", meant.begin - address, size)
+             : fmt::format(" ({} bytes after the end of {})", offset - meant.bytes, size);
+}
+
+std::vector<SharedArrays::Bounds> SharedArrays::bounds(std::uint64_t shared_bytes) const {
+  std::vector<Bounds> all{{0, shared_bytes}};
+  for (const Array& array : in_a_block_with(shared_bytes)) all.push_back({array.begin, array.bytes});
+  return all;
+}
+
 std::string SharedArrays::describe(std::uint64_t address, std::uint64_t shared_bytes) const {
   return fmt::format("byte {} of shared memory{}", address, remark_on(address, shared_bytes));
 }

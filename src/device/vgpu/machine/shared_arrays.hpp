@@ -19,6 +19,14 @@ class SharedArrays {
   //! What is in brackets there, with a space before it, also of addresses where no array is: " (4 bytes after the end
   //! of 'tile', 128 bytes)". Empty where the kernel has none.
   std::string remark_on(std::uint64_t address, std::uint64_t shared_bytes) const;
+  //! The same of an address that was made from this one of bounds(), or 0: unknown.
+  std::string remark_on(std::uint64_t address, std::uint64_t shared_bytes, std::size_t array) const;
+
+  struct Bounds {
+    std::uint64_t begin = 0, bytes = 0;
+  };
+  //! All of shared memory, then each array in the order in which they were added, those without a size as the last.
+  std::vector<Bounds> bounds(std::uint64_t shared_bytes) const;
 
  private:
   struct Array {

@@ -89,6 +89,7 @@ struct alignas(64) Step {
   bool stores_word = false;        //!< of a store: one register of at most 32 bits
   bool guesses = false;            //!< of a load: see guessing_loads.hpp
   std::uint8_t element_bytes = 1;  //!< of a load: what goes to a register; 1 where that is a floating-point number
+  std::uint16_t array = 0;  //!< of a memory access: of shared_arrays.bounds(), the one that its address is made from
   Pipe pipe = Pipe::integer;
   std::uint32_t tensor_products = 0;  //!< of mma: multiply-adds
   ptx::Location at;
