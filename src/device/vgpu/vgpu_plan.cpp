@@ -213,6 +213,7 @@ ObserverFactory VgpuPlan::checks_of(const Launch& launch, const std::string& ker
   checked.local_bytes = launch.kernel->local_bytes;
   checked.memory = &memory;
   checked.scratch = &written_;
+  checked.arrays = &launch.kernel->shared_arrays;
   return make_observers(checks_, checked);
 }
 

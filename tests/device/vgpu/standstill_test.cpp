@@ -50,7 +50,7 @@ TEST_F(WaitingForEver, AFlagInSharedMemory) {
   EXPECT_EQ(
       fault_of(4, 64),
       "deadlock: what still runs (1 warp) only looks at memory that nobody changes any more: byte 8 of shared memory "
-      "(line 5, block (0, 0, 0), thread (0, 0, 0))");
+      "(byte 8 of 'tile', 64 bytes) (line 5, block (0, 0, 0), thread (0, 0, 0))");
 }
 
 TEST_F(WaitingForEver, ALoopInWhichNothingChanges) {

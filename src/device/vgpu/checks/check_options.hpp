@@ -9,6 +9,7 @@
 namespace cudal1::vgpu {
 
 class ScratchMarks;
+class SharedArrays;
 
 struct CheckOptions {
   bool shared_races = true, global_races = true, uninitialised = true;
@@ -24,6 +25,7 @@ struct CheckedLaunch {
   std::uint64_t local_bytes = 0;         //!< of a thread
   const GlobalMemory* memory = nullptr;
   ScratchMarks* scratch = nullptr;  //!< buffers that hold nothing yet; it outlives the launch. Null: there are none
+  const SharedArrays* arrays = nullptr;  //!< of the kernel. Null: they have no names
 };
 
 }  // namespace cudal1::vgpu

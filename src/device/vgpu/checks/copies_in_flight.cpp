@@ -43,9 +43,9 @@ void CopiesInFlight::fail(const WarpAccess& access, int lane, std::uint64_t word
   const Copier& copier = copiers_[word];
   const std::uint64_t address = std::max((*access.addresses)[static_cast<std::size_t>(lane)], word * word_bytes);
   report(FaultKind::shared_race,
-         fmt::format("{} byte {} of shared memory, which cp.async at {} still has to fill: thread {} has not waited "
+         fmt::format("{} {}, which cp.async at {} still has to fill: thread {} has not waited "
                      "for it",
-                     verb_of(access.kind), address, place_of(*copier.at),
+                     verb_of(access.kind), block_.describe_shared(address), place_of(*copier.at),
                      text_of(index_in(copier.thread, block_.launch->block))),
          block_, access, lane);
 }

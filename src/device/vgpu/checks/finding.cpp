@@ -2,7 +2,13 @@
 
 #include <fmt/format.h>
 
+#include "device/vgpu/machine/shared_arrays.hpp"
+
 namespace cudal1::vgpu {
+
+std::string BlockPlace::describe_shared(std::uint64_t address) const {
+  return (launch->arrays ? *launch->arrays : SharedArrays()).describe(address, launch->shared_bytes);
+}
 
 const char* verb_of(AccessKind kind) {
   switch (kind) {

@@ -17,6 +17,8 @@ struct BlockPlace {
   std::uint32_t warps() const { return (threads() + warp_size - 1) / warp_size; }
   //! As a position among all blocks of the launch.
   std::uint32_t number() const { return number_in<std::uint32_t>(index, launch->grid); }
+  //! "byte 508 of shared memory (byte 124 of 'tile', 128 bytes)".
+  std::string describe_shared(std::uint64_t address) const;
 };
 
 //! "reads", "writes" or "changes atomically".

@@ -122,7 +122,7 @@ void SharedRaces::split_pieces(std::uint32_t bytes) {
 void SharedRaces::fail(const WarpAccess& access, std::uint64_t address, const Race& race) const {
   const std::uint32_t thread = race.earlier.warp * warp_size + static_cast<std::uint32_t>(race.earlier_lane);
   report(FaultKind::shared_race,
-         fmt::format("{} byte {} of shared memory, which thread {} {} at {}, {}", verb_of(access.kind), address,
+         fmt::format("{} {}, which thread {} {} at {}, {}", verb_of(access.kind), block_.describe_shared(address),
                      text_of(index_in(thread, block_.launch->block)), verb_of(race.earlier.kind),
                      place_of(*race.earlier.at), reason_of(race, access.warp)),
          block_, access, race.lane);

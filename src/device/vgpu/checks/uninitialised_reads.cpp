@@ -80,7 +80,7 @@ void UninitialisedReads::shared_lane(const WarpAccess& access, int lane) {
   const std::uint64_t address = (*access.addresses)[static_cast<std::size_t>(lane)];
   if (access.kind != AccessKind::write)
     if (const std::uint64_t missing = unwritten(access, address, shared_.missing(address, access.bytes)))
-      fail(access, lane, fmt::format("byte {} of shared memory", first_of(missing, address)),
+      fail(access, lane, block_.describe_shared(first_of(missing, address)),
            "; if another thread writes there, a barrier is missing before the read");
   if (access.kind != AccessKind::read) shared_.set(address, access.bytes);
 }

@@ -37,7 +37,8 @@ struct alignas(64) AccessPattern {
   //! The bytes of each lane where all lanes took part, all is aligned if the first address is, and what the access
   //! costs is counted for such: in global memory for those with this sector_phase, and one run of sectors. Else 0.
   std::uint32_t ready_bytes = 0;
-  std::uint64_t last_lowest = 0;  //!< of shared memory: where the lowest address may lie at most; set with ready_bytes
+  std::uint64_t first_lowest = 0;  //!< of shared memory: where the lowest address may lie at least
+  std::uint64_t lowest_room = 0;   //!< and how far behind that; set with ready_bytes
   // Of global memory, set with ready_bytes: all is in bounds for first addresses from here on, and so many behind.
   std::uint64_t least_first = 0, room = 0;
   std::byte* least_host = nullptr;

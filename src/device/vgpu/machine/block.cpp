@@ -14,6 +14,7 @@ Block::Block(const Launch& launch, const GlobalMemory& memory, AccessPattern* pa
   state_.kernel = launch.kernel;
   state_.global = &memory;
   state_.shared.resize(launch.kernel->static_shared_bytes + launch.dynamic_shared_bytes);
+  state_.shared_bounds = launch.kernel->shared_arrays.bounds(state_.shared.size());
   state_.grid = launch.grid;
   state_.block = launch.block;
   state_.patterns = patterns;

@@ -31,6 +31,9 @@ class Block {
   //! That do not wait at a barrier.
   std::size_t busy_warps() const { return static_cast<std::size_t>(std::ranges::count_if(warps_, &Warp::can_run)); }
   Index3 size() const { return state_.block; }
+  std::string describe_shared(std::uint64_t address) const {
+    return state_.kernel->shared_arrays.describe(address, state_.shared.size());
+  }
   //! A warp of it that does not wait goes round a loop for ever.
   [[noreturn]] void fail_endless() const { std::ranges::find_if(warps_, &Warp::can_run)->fail_endless(); }
 

@@ -15,6 +15,7 @@
 #include "device/vgpu/machine/packed_registers.hpp"
 #include "device/vgpu/machine/quick_steps.hpp"
 #include "device/vgpu/machine/repeated_addresses.hpp"
+#include "device/vgpu/machine/shared_origins.hpp"
 #include "device/vgpu/machine/unwritten_registers.hpp"
 #include "device/vgpu/machine/warp.hpp"
 #include "device/vgpu/ptx/block_layout.hpp"
@@ -39,6 +40,7 @@ class Decoder : private CallDecoder {
   }
 
   Kernel run() {
+    name_shared_arrays();
     if (calls_.order.size() > 1) start_at_entry();
     for (const ptx::Function* function : calls_.order) decode_function(*function);
     set_targets();
@@ -87,11 +89,13 @@ class Decoder : private CallDecoder {
     kernel_.registers->use_scope(scope_);
     std::vector<std::size_t>& firsts = first_steps_[&function];
     const auto guesses = guessing_loads(function);
+    const auto origins = origins_in(function);
     for (const ptx::Instruction& instruction : function.instructions) {
       firsts.push_back(kernel_.steps.size());
       now_ = &instruction;
       push(body_of(instruction));
       kernel_.steps.back().guesses = guesses.contains(&instruction);
+      kernel_.steps.back().array = array_of(instruction, origins);
     }
     firsts.push_back(kernel_.steps.size());
     static const ptx::Instruction end{"exit", {}, std::nullopt, {}, {}};  // falling off the end is an exit
@@ -148,6 +152,7 @@ class Decoder : private CallDecoder {
       // Arrays without a size all begin where the sized ones end.
       kernel_.static_shared_bytes = round_up(kernel_.static_shared_bytes, variable.alignment);
       (variable.elements == 0 ? dynamic_shared_ : addresses_)[scope_ + variable.name] = kernel_.static_shared_bytes;
+      shared_arrays_.push_back({&variable, scope_ + variable.name, kernel_.static_shared_bytes});
       kernel_.static_shared_bytes += variable.bytes();
     } else if (variable.space == ptx::Space::local || variable.space == ptx::Space::param) {
       // What functions are called with, and what they return, lies in local memory.
@@ -157,6 +162,53 @@ class Decoder : private CallDecoder {
     } else if (const auto found = global_variables_.find(variable.name); found != global_variables_.end()) {
       addresses_[variable.name] = found->second;
     }
+  }
+
+  //! Those without a size are the module's: other kernels may call the same memory something else.
+  void name_shared_arrays() {
+    std::uint16_t number = 0;
+    for (const auto& [array, key, begin] : shared_arrays_)
+      if (array->elements > 0) {
+        kernel_.shared_arrays.add(array->name, begin, array->bytes());
+        array_numbers_[key] = ++number;
+      }
+    for (const auto& [array, key, begin] : shared_arrays_)
+      if (array->elements == 0 && is_named(array->name)) {
+        kernel_.shared_arrays.add_dynamic(array->name, kernel_.static_shared_bytes);
+        array_numbers_[key] = static_cast<std::uint16_t>(number + 1);
+      }
+  }
+
+  //! Of bounds of shared_arrays; 0: it is none.
+  std::uint16_t number_of_array(const std::string& name) const {
+    for (const std::string& known : {scope_ + name, name})
+      if (const auto found = array_numbers_.find(known); found != array_numbers_.end()) return found->second;
+    return 0;
+  }
+
+  std::map<std::string, std::string> origins_in(const ptx::Function& function) const {
+    if (array_numbers_.empty()) return {};
+    return shared_origins(function, [&](const std::string& name) { return number_of_array(name) != 0; });
+  }
+
+  //! The array that the instruction's address was made from; 0: unknown.
+  std::uint16_t array_of(const ptx::Instruction& instruction, const std::map<std::string, std::string>& origins) const {
+    const auto address = std::ranges::find(instruction.operands, Operand::Kind::address, &Operand::kind);
+    if (address == instruction.operands.end()) return 0;
+    const std::string& base = address->elements.at(0).name;
+    const auto origin = origins.find(base);
+    return number_of_array(origin == origins.end() ? base : origin->second);
+  }
+
+  bool is_named(const std::string& symbol) const {
+    const auto in = [&](const ptx::Instruction& instruction) { return names(instruction.operands, symbol); };
+    return std::ranges::any_of(
+        calls_.order, [&](const ptx::Function* function) { return std::ranges::any_of(function->instructions, in); });
+  }
+
+  static bool names(const std::vector<Operand>& operands, const std::string& symbol) {
+    return std::ranges::any_of(
+        operands, [&](const Operand& operand) { return operand.name == symbol || names(operand.elements, symbol); });
   }
 
   // --- instructions
@@ -233,6 +285,13 @@ class Decoder : private CallDecoder {
   }
 
   const VariableAddresses& global_variables_;
+  struct DeclaredArray {
+    const ptx::Variable* variable;
+    std::string key;  // with its scope
+    std::uint64_t begin;
+  };
+  std::vector<DeclaredArray> shared_arrays_;
+  std::map<std::string, std::uint16_t> array_numbers_;
   MemoryDecoder memory_{*this};
 };
 

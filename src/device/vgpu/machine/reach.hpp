@@ -47,11 +47,14 @@ __attribute__((always_inline)) inline std::byte* Warp::global_range(AccessPatter
 __attribute__((always_inline)) inline std::byte* Warp::shared_range(AccessPattern& pattern, std::uint64_t first,
                                                                     AccessKind kind, const Step& step) {
   const std::uint64_t lowest = lowest_address(pattern, first), bytes = bytes_spanned(pattern);
-  if (lowest >= block_.shared.size() || bytes > block_.shared.size() - lowest) return nullptr;
+  const SharedArrays::Bounds& bounds = block_.shared_bounds[step.array];
+  const std::uint64_t behind = lowest - bounds.begin;
+  if (behind >= bounds.bytes || bytes > bounds.bytes - behind) return nullptr;
   if (block_.tally) block_.tally->shared(pattern, first);
   pattern.ready_bytes =
       block_.tally && pattern.mask == full_mask && pattern.bytes >= 4 && pattern.aligned ? pattern.bytes : 0;
-  pattern.last_lowest = block_.shared.size() - bytes;
+  pattern.first_lowest = bounds.begin;
+  pattern.lowest_room = bounds.bytes - bytes;
   if (block_.observer) show(pattern, first, kind, step, &AccessObserver::shared);
   return block_.shared.data() + first;
 }
@@ -84,7 +87,7 @@ __attribute__((always_inline)) inline Reach Warp::reach_shared_again(const Step&
   const AccessPattern& pattern = block_.patterns[step.pattern * pattern_ways + whole_warp_way];
   const std::uint64_t first = addresses[0] + static_cast<std::uint64_t>(step.offset);
   if (pattern.ready_bytes != bytes || (first & (bytes - 1)) != 0 ||
-      lowest_address(pattern, first) > pattern.last_lowest)
+      lowest_address(pattern, first) - pattern.first_lowest > pattern.lowest_room)
     return {};
   if (!step.address_repeated && !matches(pattern, addresses, addresses[0], full_mask)) return {};
   block_.tally->shared_again(pattern);

@@ -85,7 +85,7 @@ void Standstill::fail(FaultKind kind, const std::vector<Block*>& blocks, std::ui
   if (!watch_->first()) blocks.front()->fail_endless();
   const MemoryWatch::Place& place = *watch_->first();
   const std::string where =
-      place.global ? memory_.describe(place.address) : fmt::format("byte {} of shared memory", place.address);
+      place.global ? memory_.describe(place.address) : blocks.front()->describe_shared(place.address);
   std::string message = fmt::format("what still runs ({} warp{}) only looks at memory that nobody changes any more: {}",
                                     warps, warps == 1 ? "" : "s", where);
   if (left > 0)

@@ -11,6 +11,7 @@
 #include "device/vgpu/machine/machine_code.hpp"
 #include "device/vgpu/machine/operation.hpp"
 #include "device/vgpu/machine/register_map.hpp"
+#include "device/vgpu/machine/shared_arrays.hpp"
 #include "device/vgpu/ptx/syntax.hpp"
 
 namespace cudal1::vgpu {
@@ -88,6 +89,7 @@ struct alignas(64) Step {
   bool stores_word = false;        //!< of a store: one register of at most 32 bits
   bool guesses = false;            //!< of a load: see guessing_loads.hpp
   std::uint8_t element_bytes = 1;  //!< of a load: what goes to a register; 1 where that is a floating-point number
+  std::uint16_t array = 0;  //!< of a memory access: of shared_arrays.bounds(), the one that its address is made from
   Pipe pipe = Pipe::integer;
   std::uint32_t tensor_products = 0;  //!< of mma: multiply-adds
   ptx::Location at;
@@ -149,6 +151,7 @@ struct Kernel {
   std::uint64_t parameter_bytes = 0;
   std::vector<ParameterSlot> parameter_slots;
   std::uint64_t static_shared_bytes = 0, local_bytes = 0;
+  SharedArrays shared_arrays;
   std::vector<std::array<Slot, 16>> slot_lists;  //!< of steps with many registers
   std::vector<FixedShuffle> shuffles;            //!< step.target of shuffles that have one, counted from 1
   std::vector<Frame> frames;                     //!< of functions that call themselves

@@ -26,9 +26,10 @@ struct BlockState {
   const Kernel* kernel = nullptr;
   const GlobalMemory* global = nullptr;
   std::vector<std::byte> shared;
-  Index3 grid{1, 1, 1}, block{1, 1, 1};  //!< sizes
-  Index3 index{0, 0, 0};                 //!< which block
-  std::uint64_t instructions_left = 0;   //!< of warps, in this block
+  std::vector<SharedArrays::Bounds> shared_bounds;  //!< by Step::array
+  Index3 grid{1, 1, 1}, block{1, 1, 1};             //!< sizes
+  Index3 index{0, 0, 0};                            //!< which block
+  std::uint64_t instructions_left = 0;              //!< of warps, in this block
 
   std::span<Warp> warps;
   Barriers barriers;

@@ -12,15 +12,18 @@ bool is_meant_for(std::uint64_t window, std::uint64_t address) {
   return address - (window - bytes_before) < bytes_before + bytes_behind;
 }
 
-//! "an access of 4 bytes at byte -8 of shared memory, which has 1024".
-std::string describe(std::uint64_t bytes, std::uint64_t address, const char* memory, std::uint64_t size) {
-  return fmt::format("an access of {} bytes at byte {} of {} memory, which has {}", bytes,
-                     static_cast<std::int64_t>(address), memory, size);
+//! "an access of 4 bytes at byte -8 of shared memory, which has 1024 (8 bytes before the beginning of 'tile')".
+std::string describe(std::uint64_t bytes, std::uint64_t address, const char* memory, std::uint64_t size,
+                     const std::string& remark = "") {
+  return fmt::format("an access of {} bytes at byte {} of {} memory, which has {}{}", bytes,
+                     static_cast<std::int64_t>(address), memory, size, remark);
 }
 
-//! What is wrong with an access to the bytes from 0 on, if anything is.
-std::optional<FaultKind> fault_of(std::uint64_t address, std::uint64_t bytes, std::uint64_t size) {
+//! What is wrong with an access to the bytes from `begin` on, if anything is.
+std::optional<FaultKind> fault_of(std::uint64_t address, std::uint64_t bytes, std::uint64_t size,
+                                  std::uint64_t begin = 0) {
   if (address % bytes != 0) return FaultKind::misaligned;
+  address -= begin;
   return address >= size || bytes > size - address ? std::optional(FaultKind::out_of_bounds) : std::nullopt;
 }
 
@@ -44,8 +47,11 @@ std::byte* Warp::global(std::uint64_t address, std::uint64_t bytes, bool write, 
 
 std::byte* Warp::shared(std::uint64_t address, std::uint64_t bytes, int lane, const Step& step) {
   const std::uint64_t size = block_.shared.size();
-  if (const auto fault = fault_of(address, bytes, size))
-    fail(*fault, describe(bytes, address, "shared", size), lane, step);
+  const SharedArrays::Bounds& bounds = block_.shared_bounds[step.array];
+  if (const auto fault = fault_of(address, bytes, bounds.bytes, bounds.begin))
+    fail(*fault,
+         describe(bytes, address, "shared", size, block_.kernel->shared_arrays.remark_on(address, size, step.array)),
+         lane, step);
   return block_.shared.data() + address;
 }
 

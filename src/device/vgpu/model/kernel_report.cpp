@@ -108,7 +108,7 @@ KernelReport report_of_op(const std::string& name, const GpuProfile& gpu, const 
   row.launch_milliseconds = estimate.launch_milliseconds;
   row.bytes_read = estimate.work.bytes_read;
   row.bytes_written = estimate.work.bytes_written;
-  row.dram_bytes = row.bytes_read + row.bytes_written;
+  row.dram_bytes = estimate.dram_bytes;
   const double running_seconds = (estimate.milliseconds - estimate.launch_milliseconds) / 1e3;
   row.dram_share = ratio(row.dram_bytes / gpu.memory.dram_bytes_per_second, running_seconds);
   row.bound = estimate.bound;

@@ -46,13 +46,6 @@ double read_twice(const GpuProfile& gpu, const MemoryTraffic& traffic, double l2
   return std::max(0.0, l2_reads - traffic.distinct_read) * lost * lost;
 }
 
-//! L2 keeps half of itself for what was written, and part of that goes on to DRAM while the kernel runs. What others
-//! wrote before leaves L2 for what this kernel reads and writes.
-double written_back(const GpuProfile& gpu, const ModelParameters& model, double read, double written) {
-  const double half = static_cast<double>(gpu.memory.l2_bytes) / 2, held = std::min(written, half);
-  return written - held + held * model.write_back_share + std::min(read + written, half) * model.eviction_share;
-}
-
 //! DRAM gives pairs of sectors: how much more that is than was wanted.
 double fetch_factor(const KernelCounters& counters) {
   const double wanted = static_cast<double>(counters.distinct_bytes_read);
@@ -60,6 +53,11 @@ double fetch_factor(const KernelCounters& counters) {
 }
 
 }  // namespace
+
+double written_back(const GpuProfile& gpu, const ModelParameters& model, double read, double written) {
+  const double half = static_cast<double>(gpu.memory.l2_bytes) / 2, held = std::min(written, half);
+  return written - held + held * model.write_back_share + std::min(read + written, half) * model.eviction_share;
+}
 
 double scale_of(const KernelShape& shape, const KernelCounters& counters) {
   const std::uint64_t grid = counters.grid_blocks > 0 ? counters.grid_blocks : shape.blocks();

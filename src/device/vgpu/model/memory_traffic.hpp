@@ -23,6 +23,10 @@ struct MemoryTraffic {
 MemoryTraffic memory_traffic(const GpuProfile& gpu, const ModelParameters& model, const KernelShape& shape,
                              const KernelCounters& counters, const Occupancy& occupancy);
 
+//! What is written to DRAM while so much is read from there and written. L2 keeps half of itself for what was written,
+//! and part of that goes on to DRAM in time. What others wrote before leaves L2 for what is read and written now.
+double written_back(const GpuProfile& gpu, const ModelParameters& model, double read, double written);
+
 //! From the blocks that were counted to all of the grid.
 double scale_of(const KernelShape& shape, const KernelCounters& counters);
 

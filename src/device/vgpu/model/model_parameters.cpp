@@ -67,6 +67,11 @@ ModelParameters load_model(const std::string& path) {
   return parse_model(file.text, file.shown);
 }
 
+const ModelParameters& built_in_model() {
+  static const ModelParameters model = load_model();
+  return model;
+}
+
 std::string model_file(const ModelParameters& parameters, const std::string& why) {
   std::string text =
       fmt::format("{{\n  \"format\": \"{}\",\n  \"version\": {},\n  \"parameters\": {{\n", model_format, model_version);

@@ -39,6 +39,8 @@ std::span<const ModelParameter> model_parameters();
 
 //! gpus/model.json as it was when the program was built, or the file at the path. Throws Error with file and place.
 ModelParameters load_model(const std::string& path = "model");
+//! The one that comes with the program; read once.
+const ModelParameters& built_in_model();
 ModelParameters parse_model(std::string_view text, const std::string& file);
 //! The text of such a file; `why` is said of every number.
 std::string model_file(const ModelParameters& parameters, const std::string& why);

@@ -7,6 +7,7 @@
 #include "device/vgpu/model/gpu_files.hpp"
 #include "device/vgpu/model/gpu_number.hpp"
 #include "device/vgpu/model/l2_contents.hpp"
+#include "device/vgpu/model/memory_traffic.hpp"
 
 namespace cudal1::vgpu {
 namespace {
@@ -94,7 +95,9 @@ OpEstimate estimate_op(const GpuProfile& gpu, const OpTable& table, const Node& 
   const OpEfficiency& efficiency = found != table.end() ? found->second : table.at("other");
 
   const double cached = std::min(cached_bytes, work.bytes_read);
-  const double dram = (work.bytes_read - cached + work.bytes_written) / gpu.dram_achievable_bytes_per_second();
+  const double cold = work.bytes_read - cached;
+  estimate.dram_bytes = cold + written_back(gpu, built_in_model(), cold, work.bytes_written);
+  const double dram = estimate.dram_bytes / gpu.dram_achievable_bytes_per_second();
   const double moving = (dram + cached / gpu.memory.l2_bytes_per_second) / efficiency.bandwidth;
   const Unit unit = unit_of(gpu, work, inputs.empty() ? DType::f32 : inputs[0].dtype);
   const double computing = work.flops / unit.flops_per_second / efficiency.compute;

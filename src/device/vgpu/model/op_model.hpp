@@ -28,7 +28,8 @@ struct OpEstimate {
   double milliseconds = 0;  //!< launches included
   double launch_milliseconds = 0;
   OpWork work;
-  std::string bound;  //!< "DRAM bandwidth", "tensor cores", "fp32", "launch"
+  double dram_bytes = 0;  //!< that DRAM moves: by the rules for kernels (memory_traffic.hpp)
+  std::string bound;      //!< "DRAM bandwidth", "tensor cores", "fp32", "launch"
 };
 
 //! `cached_bytes`: of what it reads that is in L2.

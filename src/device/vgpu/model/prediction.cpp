@@ -225,8 +225,7 @@ KernelPrediction predict(const GpuProfile& gpu, const KernelShape& shape, const 
 }
 
 KernelPrediction predict(const GpuProfile& gpu, const KernelShape& shape, const KernelCounters& counters) {
-  static const ModelParameters model = load_model();
-  return predict(gpu, shape, counters, model);
+  return predict(gpu, shape, counters, built_in_model());
 }
 
 }  // namespace cudal1::vgpu

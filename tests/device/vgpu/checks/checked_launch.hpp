@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "device/vgpu/checks/launch_checks.hpp"
+#include "device/vgpu/machine/shared_arrays.hpp"
 
 namespace cudal1::vgpu {
 
@@ -28,6 +29,9 @@ class CheckedLaunchTest : public ::testing::Test {
     launch_.local_bytes = 24;
     launch_.memory = &memory_;
     launch_.scratch = &scratch_;
+    arrays_.add("_ZZ1kE4tile", 0, 8);
+    arrays_.add_dynamic("rows", 8);
+    launch_.arrays = &arrays_;
   }
 
   AccessObserver& block(std::uint32_t x = 0) {
@@ -91,6 +95,7 @@ class CheckedLaunchTest : public ::testing::Test {
   CheckedLaunch launch_;
   GlobalMemory memory_;
   ScratchMarks scratch_;
+  SharedArrays arrays_;
   ObserverFactory checks_;
   std::map<std::uint32_t, std::unique_ptr<AccessObserver>> blocks_;
   std::deque<ptx::Location> places_;

@@ -29,9 +29,11 @@ TEST_F(CopiesInFlightTest, AThreadThatReadsWhatItHasNotWaitedForIsNamed) {
               on_shared(read, 1, lane1, 4);
             }),
             FaultKind::shared_race);
-  EXPECT_EQ(message_,
-            "race in shared memory: kernel 'k' reads byte 4 of shared memory, which cp.async at line 1 still has to "
-            "fill: thread (33, 0, 0) has not waited for it (line 2, block (0, 0, 0), thread (33, 0, 0))");
+  EXPECT_EQ(
+      message_,
+      "race in shared memory: kernel 'k' reads byte 4 of shared memory (byte 4 of 'tile', 8 bytes), which cp.async "
+      "at line 1 still has to fill: thread (33, 0, 0) has not waited for it (line 2, block (0, 0, 0), thread (33, 0, "
+      "0))");
 }
 
 TEST_F(CopiesInFlightTest, ABarrierIsNoWait) {
@@ -41,7 +43,9 @@ TEST_F(CopiesInFlightTest, ABarrierIsNoWait) {
               on_shared(read, 0, lane0, 8, 2);
             }),
             FaultKind::shared_race);
-  EXPECT_NE(message_.find("byte 8 of shared memory, which cp.async at line 1"), std::string::npos) << message_;
+  EXPECT_NE(message_.find("byte 8 of shared memory (byte 0 of 'rows', 1016 bytes), which cp.async at line 1"),
+            std::string::npos)
+      << message_;
 }
 
 TEST_F(CopiesInFlightTest, AWriteOrAnotherCopyMayBeOverwritten) {

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <map>
 #include <numeric>
+#include <regex>
 #include <sstream>
 
 #include "base/files.hpp"
@@ -76,7 +77,7 @@ class DescribedLaunch {
   void run(const Kernel& kernel) {
     Launch launch{&kernel, {grid_, 1, 1}, {block_, 1, 1}, shared_, parameters_, 100'000};
     launch.observers = make_observers({}, {kernel.name, launch.grid, launch.block, kernel.static_shared_bytes + shared_,
-                                           kernel.local_bytes, &memory_, &scratch_});
+                                           kernel.local_bytes, &memory_, &scratch_, &kernel.shared_arrays});
     run_grid(launch, memory_);
   }
 
@@ -127,11 +128,22 @@ class CheckedKernels : public ::testing::TestWithParam<fs::path> {
   static inline std::unique_ptr<ClangCompiler> compiler_;
 };
 
+//! Whoever names a byte of shared memory also names the array, as the program does.
+void expect_array_of(const std::string& message, const std::string& source) {
+  if (message.find("byte") == std::string::npos || message.find(" of shared memory") == std::string::npos) return;
+  static const std::regex array(R"(\((byte \d+ of|\d+ bytes (after the end|before the beginning) of) '(\w+)')");
+  std::smatch found;
+  ASSERT_TRUE(std::regex_search(message, found, array)) << message;
+  EXPECT_TRUE(std::regex_search(source, std::regex("__shared__[^;]*\\b" + found[3].str() + "\\b"))) << message;
+}
+
 TEST_P(CheckedKernels, EndWithTheirFindingOrWithout) {
   if (!compiler_) GTEST_SKIP() << "no clang on this machine: " << clang_search_description();
   const FaultKind expected = expectations.at(GetParam().parent_path().filename().string());
   std::string message;
-  const auto found = finding(read_file(GetParam()), message);
+  const std::string source = read_file(GetParam());
+  const auto found = finding(source, message);
+  expect_array_of(message, source);
   if (GetParam().filename().string().starts_with("has-"))
     EXPECT_EQ(found, expected) << message;
   else

@@ -32,8 +32,8 @@ TEST_F(SharedRacesTest, AReadOfWhatAnotherWarpWroteNamesBoth) {
             FaultKind::shared_race);
   EXPECT_EQ(
       message_,
-      "race in shared memory: kernel 'k' reads byte 12 of shared memory, which thread (3, 0, 0) writes at line 1, "
-      "with no barrier between them (line 2, block (0, 0, 0), thread (33, 0, 0))");
+      "race in shared memory: kernel 'k' reads byte 12 of shared memory (byte 4 of 'rows', 1016 bytes), which thread "
+      "(3, 0, 0) writes at line 1, with no barrier between them (line 2, block (0, 0, 0), thread (33, 0, 0))");
 }
 
 TEST_F(SharedRacesTest, AWriteOfWhatAnotherWarpRead) {
@@ -56,7 +56,9 @@ TEST_F(SharedRacesTest, LanesThatLieTogetherByEights) {
     });
   };
   EXPECT_EQ(read_and_write(one_by_eights, 128), FaultKind::shared_race);
-  EXPECT_NE(message_.find("byte 128 of shared memory, which thread (16, 0, 0) reads"), std::string::npos) << message_;
+  EXPECT_NE(message_.find("byte 128 of shared memory (byte 120 of 'rows', 1016 bytes), which thread (16, 0, 0) reads"),
+            std::string::npos)
+      << message_;
   EXPECT_EQ(read_and_write(one_by_eights, 132), std::nullopt);
   EXPECT_EQ(read_and_write(rows, 64 * 3 + 28), FaultKind::shared_race);
   EXPECT_NE(message_.find("thread (31, 0, 0) reads"), std::string::npos) << message_;

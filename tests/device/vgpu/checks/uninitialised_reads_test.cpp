@@ -30,8 +30,9 @@ TEST_F(UninitialisedReadsTest, SharedMemoryThatNobodyWrote) {
             FaultKind::uninitialised_read);
   EXPECT_EQ(
       message_,
-      "uninitialised read: kernel 'k' reads byte 4 of shared memory, where nothing was written; if another thread "
-      "writes there, a barrier is missing before the read (line 2, block (0, 0, 0), thread (0, 0, 0))");
+      "uninitialised read: kernel 'k' reads byte 4 of shared memory (byte 4 of 'tile', 8 bytes), where nothing was "
+      "written; if another thread writes there, a barrier is missing before the read (line 2, block (0, 0, 0), thread "
+      "(0, 0, 0))");
 }
 
 TEST_F(UninitialisedReadsTest, SharedMemoryThatWasWrittenInPart) {
