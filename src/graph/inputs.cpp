@@ -87,14 +87,37 @@ double smallest_normal(DType dtype) {
   return std::ldexp(1.0, dtype == DType::f64 ? -1022 : -126);
 }
 
-//! One element in a thousand, at least one, a hundred times as large.
-void add_spikes(at::Tensor& tensor, const at::Generator& generator) {
-  if (tensor.numel() == 0) return;
-  const std::int64_t count = std::max<std::int64_t>(1, tensor.numel() / 1000);
+constexpr std::int64_t elements_a_spike = 1000;
+// Shorter dimensions have no tail that a loop over vectors could forget.
+constexpr std::int64_t shortest_with_tail = 16, fewest_at_the_end = 4;
+
+at::Tensor random_places(const at::Tensor& tensor, std::int64_t count, const at::Generator& generator) {
   const at::TensorOptions options = at::TensorOptions().device(tensor.device());
   const at::Tensor where = at::randint(0, tensor.numel(), {count}, generator, options.dtype(at::kLong));
-  const at::Tensor mask = at::zeros({tensor.numel()}, options.dtype(at::kBool)).index_fill_(0, where, true);
-  tensor.copy_(tensor.mul(100.0).where(mask.view(tensor.sizes()), tensor));
+  return at::zeros({tensor.numel()}, options.dtype(at::kBool)).index_fill_(0, where, true).view(tensor.sizes());
+}
+
+//! Some of the elements that come last along a dimension, and the very last one, become large and positive: what is
+//! left out of a sum or a largest element is mostly there.
+void spike_the_last(at::Tensor& tensor, const at::Tensor& native, const at::Generator& generator) {
+  for (std::int64_t d = 0; d < tensor.dim(); ++d) {
+    if (tensor.size(d) < shortest_with_tail) continue;
+    at::Tensor last = tensor.select(d, tensor.size(d) - 1);
+    const at::Tensor chosen =
+        random_places(last, std::max(fewest_at_the_end, last.numel() / elements_a_spike), generator);
+    chosen.view(-1).slice(0, chosen.numel() - 1).fill_(true);
+    last.copy_(native.select(d, tensor.size(d) - 1).abs().mul(100.0).where(chosen, last));
+  }
+}
+
+//! One element in a thousand, at least one, a hundred times as large, and some at the ends.
+void add_spikes(at::Tensor& tensor, const at::Generator& generator) {
+  if (tensor.numel() == 0) return;
+  const at::Tensor native = tensor.clone();
+  const at::Tensor chosen =
+      random_places(tensor, std::max<std::int64_t>(1, tensor.numel() / elements_a_spike), generator);
+  tensor.copy_(native.mul(100.0).where(chosen, native));
+  spike_the_last(tensor, native, generator);
 }
 
 // Equal along the last dimension (vectors: in runs), but not from row to row: the reference's error on one number alone

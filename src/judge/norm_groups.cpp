@@ -44,6 +44,11 @@ std::optional<NormGroups> groups_of(const Node& node, const at::Tensor& argument
 
 }  // namespace
 
+std::size_t bias_position(const Node& node) {
+  const std::string_view op = base_name(node.op);
+  return op.find("layer_norm") != std::string_view::npos || op == "group_norm" ? 3 : 2;
+}
+
 std::optional<NormGroups> norm_groups(const Node& node, const at::Tensor& argument) {
   std::optional<NormGroups> groups = groups_of(node, argument);
   const std::string_view op = base_name(node.op);

@@ -19,4 +19,7 @@ struct NormGroups {
 //! None for other operators, and where statistics are given instead of computed.
 std::optional<NormGroups> norm_groups(const Node& node, const at::Tensor& argument);
 
+//! Of a normalisation's arguments, where its bias is.
+std::size_t bias_position(const Node& node);
+
 }  // namespace cudal1

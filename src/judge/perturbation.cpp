@@ -55,6 +55,19 @@ at::Tensor size_of_unit(ResultUnit unit, const Node& node, const at::Tensor& arg
   return squares_in_one_pass(argument, dimensions ? *dimensions : std::vector<std::int64_t>()).reshape(result.sizes());
 }
 
+//! What a norm gives before its bias is added.
+at::Tensor without_bias(const Node& node, const TensorTable& values, const at::Tensor& result) {
+  const auto* read = argument_as<ValueRef>(node, bias_position(node), "bias");
+  if (!read || read->id < 0) return result;
+  at::Tensor bias = values[static_cast<std::size_t>(read->id)].to(result.scalar_type());
+  if (base_name(node.op).find("layer_norm") == std::string_view::npos) {  // by channel
+    std::vector<std::int64_t> sizes(static_cast<std::size_t>(result.dim()), 1);
+    sizes.at(1) = -1;
+    bias = bias.view(sizes);
+  }
+  return result - bias;
+}
+
 //! A variance that is off by a share of itself takes half of that share off what it divides.
 at::Tensor size_of_norm(const NormGroups& groups, const at::Tensor& argument, const at::Tensor& result) {
   const at::Tensor values = argument.reshape(groups.sizes);
@@ -80,8 +93,10 @@ ValueId running_variance_of(const Node& node) {
 
 double ulp_of(DType dtype) { return dtype == DType::f64 ? 0x1.0p-52 : 0x1.0p-23; }
 
-// Two spikes are multiplied once, and their product is added and taken off again.
-constexpr double roundings_of_spikes = 4.0;
+// Times what the sums of products are off by.
+constexpr double transform_growth = 2.0;
+// Two such numbers are multiplied once, and their product is added and taken off again.
+constexpr double roundings_of_the_largest = 4.0;
 
 //! How far whole numbers are exact.
 double counts_to(DType dtype) {
@@ -164,6 +179,7 @@ std::vector<at::Tensor> Perturbation::run(const Executor& oracle, const TensorTa
       if (arguments_of_variances_.contains(id)) draw.kept[id] = values[static_cast<std::size_t>(id)];
     move_by_unit(node, values, results, draw);
     move_product(node, values, results, draw);
+    move_convolution(node, values, results, draw);
     move_written_variance(node, values, results, draw);
     move_intermediates(node, values, results, draw);
   });
@@ -196,8 +212,8 @@ void Perturbation::move_by_unit(const Node& node, const TensorTable& values, std
   const double ulps = ulps_of(id, draw) * ulp_of(task_.graph.values[static_cast<std::size_t>(id)].meta.dtype);
   if (unit == ResultUnit::norm) {
     if (const auto groups = norm_groups(node, argument); groups && argument.numel() > 0) {
-      const at::Tensor most = finite_or_zero(result.abs());
-      result = result + draw.moves(size_of_norm(*groups, argument, result), result, ulps).clamp(-most, most);
+      const at::Tensor scaled = without_bias(node, values, result), most = finite_or_zero(scaled.abs());
+      result = result + draw.moves(size_of_norm(*groups, argument, scaled), result, ulps).clamp(-most, most);
       if (const ValueId state = running_variance_of(node); state >= 0) {
         const at::Tensor& running = values[static_cast<std::size_t>(state)];
         const at::Tensor sizes = size_of_running_variance(*groups, argument, node, running);
@@ -210,12 +226,28 @@ void Perturbation::move_by_unit(const Node& node, const TensorTable& values, std
   result = unit == ResultUnit::root ? (result.square() + move).clamp_min(0.0).sqrt() : result + move;
 }
 
-//! Fast algorithms add rows and columns up before they multiply. Of inputs with spikes, two may meet there that do not
-//! meet in the result, which then loses what their product is rounded by.
+//! The transforms of fast convolutions in two dimensions (Winograd's for 4 x 4 results) enlarge errors, everywhere.
+void Perturbation::move_convolution(const Node& node, const TensorTable& values, std::vector<at::Tensor>& results,
+                                    Draw& draw) const {
+  if (base_name(node.op).find("conv") == std::string_view::npos || results.empty()) return;
+  const auto* weight = argument_as<ValueRef>(node, 1, "weight");
+  if (!weight || weight->id < 0 || !results[0].is_floating_point() || results[0].numel() == 0) return;
+  const auto window = values[static_cast<std::size_t>(weight->id)].sizes();
+  if (window.size() < 4 || std::ranges::count_if(window.slice(2), [](auto size) { return size >= 3; }) < 2) return;
+  const ValueId id = node.outputs.at(0);
+  const double ulps =
+      transform_growth * ulps_of(id, draw) * ulp_of(task_.graph.values[static_cast<std::size_t>(id)].meta.dtype);
+  const at::Tensor largest = finite_or_zero(results[0]).abs().max();
+  results[0] = results[0] + draw.moves(largest, results[0], ulps);
+}
+
+//! Fast algorithms add rows and columns up before they multiply. Of derived inputs, large numbers may meet there that
+//! do not meet in the result (spikes; equal numbers of a large row and a small one), which then loses what their
+//! product is rounded by. On native ones that would hide what small rows and columns are.
 void Perturbation::move_product(const Node& node, const TensorTable& values, std::vector<at::Tensor>& results,
                                 Draw& draw) const {
   const std::string_view op = base_name(node.op);
-  if (draw.distribution != Distribution::spiked || !multiplies_matrices(op) || results.empty()) return;
+  if (draw.distribution == Distribution::native || !multiplies_matrices(op) || results.empty()) return;
   const ValueId id = node.outputs.at(0);
   if (facts_[static_cast<std::size_t>(id)].exact || !results[0].is_floating_point()) return;
   const std::size_t first = op.starts_with("add") || op.starts_with("badd") ? 1 : 0;
@@ -224,7 +256,7 @@ void Perturbation::move_product(const Node& node, const TensorTable& values, std
     if (const auto* read = argument_as<ValueRef>(node, position, ""); read && read->id >= 0)
       largest *= largest_in(values[static_cast<std::size_t>(read->id)]);
   const double ulps =
-      draw.direction * roundings_of_spikes * ulp_of(task_.graph.values[static_cast<std::size_t>(id)].meta.dtype);
+      draw.direction * roundings_of_the_largest * ulp_of(task_.graph.values[static_cast<std::size_t>(id)].meta.dtype);
   results[0] = results[0] + draw.moves(at::full({}, largest, results[0].options()), results[0], ulps);
 }
 

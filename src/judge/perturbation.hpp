@@ -49,6 +49,8 @@ class Perturbation {
   bool is_exact(const Node& node, ValueId id, const TensorTable& values, const at::Tensor& result) const;
   void move_by_unit(const Node& node, const TensorTable& values, std::vector<at::Tensor>& results, Draw& draw) const;
   void move_product(const Node& node, const TensorTable& values, std::vector<at::Tensor>& results, Draw& draw) const;
+  void move_convolution(const Node& node, const TensorTable& values, std::vector<at::Tensor>& results,
+                        Draw& draw) const;
   void move_written_variance(const Node& node, const TensorTable& values, std::vector<at::Tensor>& results,
                              Draw& draw) const;
   void move_intermediates(const Node& node, const TensorTable& values, std::vector<at::Tensor>& results,

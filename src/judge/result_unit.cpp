@@ -8,7 +8,7 @@ ResultUnit result_unit(std::string_view op) {
   op = base_name(op);
   const auto is = [op](auto... names) { return ((op == names) || ...); };
   if (is("tanh", "elu", "selu", "celu", "expm1", "log1p", "sinh", "asinh", "atanh", "erf", "sigmoid", "log_sigmoid",
-         "log_sigmoid_forward", "softplus"))
+         "log_sigmoid_forward", "softplus", "rnn_tanh_cell", "gru_cell", "lstm_cell", "rnn_tanh", "gru", "lstm"))
     return ResultUnit::one;
   if (is("gelu", "silu", "mish")) return ResultUnit::argument;
   if (is("glu")) return ResultUnit::gate;

@@ -21,6 +21,20 @@ bool has_whole_numbers_only(const Node& node) {
          std::ranges::all_of(node.kwargs, [](const auto& entry) { return is_whole(entry.second); });
 }
 
+//! A number that only moves the binary point: what was exact stays so.
+bool is_power_of_two(const Argument& argument) {
+  const auto* real = std::get_if<double>(&argument);
+  const auto* whole = std::get_if<std::int64_t>(&argument);
+  int exponent = 0;
+  const double number = real ? *real : whole ? static_cast<double>(*whole) : 0.0;
+  return std::abs(std::frexp(number, &exponent)) == 0.5;
+}
+
+//! Multiplied, or divided, by such a number.
+bool moves_the_point(const Node& node, std::string_view op) {
+  return (op == "mul" || op == "div") && node.args.size() == 2 && node.kwargs.empty() && is_power_of_two(node.args[1]);
+}
+
 //! The first result of a sort or of a largest element is the elements themselves.
 bool names_places(std::string_view op, const Node& node, ValueId id) {
   return gives_places(op) && (op.starts_with("arg") || op == "nonzero" || id != node.outputs.front());
@@ -74,7 +88,8 @@ class FactFinder {
       reads_reals = reads_reals || (is_real(id) && !at(id).exact);
     }
     const std::string_view op = base_name(node.op);
-    const bool keeps_whole = chooses(op) || (computes_in_whole_numbers(op) && has_whole_numbers_only(node));
+    const bool keeps_whole =
+        chooses(op) || moves_the_point(node, op) || (computes_in_whole_numbers(op) && has_whole_numbers_only(node));
     for (const ValueId id : node.outputs) {
       const Value& value = graph_.values[static_cast<std::size_t>(id)];
       const bool stays = joined.exact && !reads.empty() && (keeps_whole || value.view);

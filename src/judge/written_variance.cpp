@@ -44,14 +44,28 @@ ValueId squared_in(const Node& node) {
   return op == "mul" && tensor_at(node, 1, "other") == first ? first : -1;
 }
 
-//! x, if the value is x less a mean of it; else -1.
+//! What the value is a mean of: `mean`, or `sum` and a number that divides it; -1 if it is none.
+ValueId averaged_in(const OpGraph& graph, ValueId id) {
+  const Node* node = maker_of(graph, behind_views(graph, id));
+  if (node && (base_name(node->op) == "div" || base_name(node->op) == "mul") && tensor_at(*node, 1, "other") < 0) {
+    node = maker_of(graph, behind_views(graph, tensor_at(*node, 0, "self")));
+    return node && base_name(node->op) == "sum" ? tensor_at(*node, 0, "self") : -1;
+  }
+  return node && base_name(node->op) == "mean" ? tensor_at(*node, 0, "self") : -1;
+}
+
+bool is_mean_of(const OpGraph& graph, ValueId mean, ValueId of) {
+  const ValueId averaged = averaged_in(graph, mean);
+  return averaged >= 0 && behind_views(graph, averaged) == behind_views(graph, of);
+}
+
+//! x, if the value is x less a mean of it, or that less x; else -1.
 ValueId centred_in(const OpGraph& graph, ValueId id) {
   const Node* difference = maker_of(graph, behind_views(graph, id));
   if (!difference || base_name(difference->op) != "sub") return -1;
-  const ValueId from = tensor_at(*difference, 0, "self");
-  const Node* mean = maker_of(graph, behind_views(graph, tensor_at(*difference, 1, "other")));
-  if (!mean || base_name(mean->op) != "mean") return -1;
-  return behind_views(graph, tensor_at(*mean, 0, "self")) == behind_views(graph, from) ? from : -1;
+  const ValueId first = tensor_at(*difference, 0, "self"), second = tensor_at(*difference, 1, "other");
+  if (is_mean_of(graph, second, first)) return first;
+  return is_mean_of(graph, first, second) ? second : -1;
 }
 
 }  // namespace

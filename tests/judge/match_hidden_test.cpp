@@ -141,6 +141,34 @@ TEST(OnePass, IsSeenInTheNodesOfAVariance) {
   EXPECT_EQ(found, 1);
 }
 
+TEST(OnePass, IsSeenWhereTheMeanIsASumThatIsDivided) {
+  const Task task = with_metas(R"(
+      "inputs": [{"name": "x", "dtype": "f32", "shape": [8, 64], "draw": {"kind": "normal"}}], "nodes": [
+      {"name": "s", "op": "aten::sum.dim_IntList", "args": ["x", [-1], true]},
+      {"name": "m", "op": "aten::div.Scalar", "args": ["s", 64]},
+      {"name": "d", "op": "aten::sub.Tensor", "args": ["m", "x"]},
+      {"name": "q", "op": "aten::square", "args": ["d"]},
+      {"name": "y", "op": "aten::sum.dim_IntList", "args": ["q", [-1]]}], "outputs": ["y"])");
+  const auto variance = written_variance(task.graph, task.graph.nodes.back());
+  ASSERT_TRUE(variance.has_value());
+  EXPECT_EQ(task.graph.values[static_cast<std::size_t>(variance->argument)].name, "x");
+  EXPECT_TRUE(variance->is_sum);
+}
+
+TEST(OnePass, IsAllowedWhereABiasCancelsWhatItScales) {
+  const Known known(
+      R"("inputs": [{"name": "x", "dtype": "f32", "shape": [256, 256], "draw": {"kind": "normal", "mean": 30}}],
+      "weights": [{"name": "w", "dtype": "f32", "shape": [256], "draw": {"kind": "normal", "mean": 1, "std": 0.1}},
+      {"name": "b", "dtype": "f32", "shape": [256], "draw": {"kind": "normal"}}],
+      "nodes": [{"name": "y", "op": "aten::layer_norm", "args": ["x", [256], "w", "b", 1e-05, true]}],
+      "outputs": ["y"])");
+  const at::Tensor& x = known.leaves[0];
+  const auto [mean, squares] = sums_in_one_pass(x);
+  const at::Tensor scale = ((squares - mean * mean).clamp_min(0.0) + 1e-5).rsqrt().unsqueeze(1);
+  const OutputError error = known.compare((x - mean.unsqueeze(1)) * scale * known.leaves[1] + known.leaves[2]);
+  EXPECT_TRUE(error.matches()) << error.margin() << ", of the small ones " << error.part.share();
+}
+
 TEST(OnePass, IsNotSeenWhereAnotherMeanIsSubtracted) {
   const Task task = with_metas(R"(
       "inputs": [{"name": "x", "dtype": "f32", "shape": [8, 64], "draw": {"kind": "normal"}},
