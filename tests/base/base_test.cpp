@@ -8,8 +8,10 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <thread>
 
 #include "base/channel.hpp"
@@ -85,7 +87,22 @@ pid_t ended_process() {
   return child;
 }
 
+//! Where nobody else makes temporary folders, and so removes what others left.
+class OwnTemporaryPlace {
+ public:
+  OwnTemporaryPlace() {
+    if (const char* value = std::getenv("TMPDIR")) before_ = value;
+    ::setenv("TMPDIR", place_.path().c_str(), 1);
+  }
+  ~OwnTemporaryPlace() { before_ ? ::setenv("TMPDIR", before_->c_str(), 1) : ::unsetenv("TMPDIR"); }
+
+ private:
+  TemporaryFolder place_;
+  std::optional<std::string> before_;
+};
+
 TEST(Files, TemporaryFoldersOfProcessesThatAreGoneGoWithTheNextOne) {
+  const OwnTemporaryPlace place;
   const TemporaryFolder mine;
   const fs::path parent = mine.path().parent_path();
   const pid_t gone = ended_process();
