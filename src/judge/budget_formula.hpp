@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "judge/ulp_moves.hpp"
+
 namespace cudal1 {
 
 //! What a budget is made of.
@@ -17,7 +19,7 @@ struct BudgetTerms {
   std::int64_t terms = 1;              //!< of the longest sum it is made of
   double floor_ulps = 0.0;             //!< g · 2^-23: of the largest number
 
-  double unit() const { return type == at::kDouble ? 0x1.0p-52 : 0x1.0p-23; }
+  double unit() const { return ulp_of(type); }
   //! Of a number, for being stored in 16 bits: half an ulp; 0 for other types.
   double storage() const;
   double reference_factor() const;

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "judge/dimensions.hpp"
 #include "judge/error_sums.hpp"
 
 namespace cudal1 {
@@ -25,23 +26,16 @@ ErrorSums sums_of(const at::Tensor& errors, const at::Tensor& counted) {
   return {values[0], values[1], static_cast<std::int64_t>(values[2])};
 }
 
-std::vector<std::int64_t> all_but(std::int64_t dimension, const at::Tensor& values) {
-  std::vector<std::int64_t> others;
-  for (std::int64_t d = 0; d < values.dim(); ++d)
-    if (d != dimension) others.push_back(d);
-  return others;
-}
-
 //! The largest of all values that share an index.
 at::Tensor largest_along(const at::Tensor& values, std::int64_t dimension) {
-  const std::vector<std::int64_t> others = all_but(dimension, values);
+  const std::vector<std::int64_t> others = all_but(dimension, values.dim());
   return others.empty() ? values : values.amax(others);
 }
 
 }  // namespace
 
 at::Tensor mean_along(const at::Tensor& values, std::int64_t dimension) {
-  const std::vector<std::int64_t> others = all_but(dimension, values);
+  const std::vector<std::int64_t> others = all_but(dimension, values.dim());
   return others.empty() ? values : values.mean(others);
 }
 

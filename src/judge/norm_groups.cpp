@@ -2,17 +2,11 @@
 
 #include <numeric>
 
+#include "judge/dimensions.hpp"
 #include "judge/operator_name.hpp"
 
 namespace cudal1 {
 namespace {
-
-std::vector<std::int64_t> all_but(std::size_t kept, std::size_t rank) {
-  std::vector<std::int64_t> dimensions;
-  for (std::size_t d = 0; d < rank; ++d)
-    if (d != kept) dimensions.push_back(static_cast<std::int64_t>(d));
-  return dimensions;
-}
 
 //! layer_norm, over as many of the last dimensions as its shape names.
 NormGroups last_dimensions(const Node& node, const at::Tensor& argument) {
@@ -37,8 +31,7 @@ std::optional<NormGroups> groups_of(const Node& node, const at::Tensor& argument
   const auto* training = argument_as<bool>(node, 5, contains("instance_norm") ? "use_input_stats" : "training");
   if (training && !*training) return std::nullopt;
   if (contains("instance_norm")) return NormGroups{{argument.size(0), argument.size(1), -1}, {2}};
-  if (contains("batch_norm"))
-    return NormGroups{argument.sizes().vec(), all_but(1, static_cast<std::size_t>(argument.dim()))};
+  if (contains("batch_norm")) return NormGroups{argument.sizes().vec(), all_but(1, argument.dim())};
   return std::nullopt;
 }
 

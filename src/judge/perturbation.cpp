@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "graph/aten_call.hpp"
 #include "judge/norm_groups.hpp"
 #include "judge/operator_kinds.hpp"
 #include "judge/operator_name.hpp"
@@ -69,18 +70,16 @@ at::Tensor without_bias(const Node& node, const TensorTable& values, const at::T
 }
 
 //! A variance that is off by a share of itself takes half of that share off what it divides.
-at::Tensor size_of_norm(const NormGroups& groups, const at::Tensor& argument, const at::Tensor& result) {
-  const at::Tensor values = argument.reshape(groups.sizes);
-  const at::Tensor variance = values.var(groups.dimensions, false, true);
-  const at::Tensor enlarged = squares_in_one_pass(values, groups.dimensions) / (variance + groups.epsilon);
+at::Tensor size_of_norm(const NormGroups& groups, const at::Tensor& argument, const at::Tensor& squares,
+                        const at::Tensor& result) {
+  const at::Tensor variance = argument.reshape(groups.sizes).var(groups.dimensions, false, true);
+  const at::Tensor enlarged = squares / (variance + groups.epsilon);
   return (result.reshape(groups.sizes).abs() * (0.5 * enlarged)).reshape(result.sizes());
 }
 
 //! What a running variance is moved by for each channel: it takes up its share of each new one.
-at::Tensor size_of_running_variance(const NormGroups& groups, const at::Tensor& argument, const Node& node,
-                                    const at::Tensor& running) {
+at::Tensor size_of_running_variance(const Node& node, const at::Tensor& squares, const at::Tensor& running) {
   const auto* momentum = argument_as<double>(node, 6, "momentum");
-  const at::Tensor squares = squares_in_one_pass(argument.reshape(groups.sizes), groups.dimensions);
   return squares.reshape({-1, running.numel()}).mean(0) * (momentum ? *momentum : 1.0);
 }
 
@@ -90,8 +89,6 @@ ValueId running_variance_of(const Node& node) {
   const bool is_written = read && std::ranges::find(node.writes_state, read->id) != node.writes_state.end();
   return is_written ? read->id : -1;
 }
-
-double ulp_of(DType dtype) { return dtype == DType::f64 ? 0x1.0p-52 : 0x1.0p-23; }
 
 // Times what the sums of products are off by.
 constexpr double transform_growth = 2.0;
@@ -128,13 +125,13 @@ std::vector<at::Tensor> results_of(const Executor& executor, const TensorTable& 
 }
 
 Perturbation::Perturbation(const Task& task, const std::vector<ValueFacts>& facts) : task_(task), facts_(facts) {
-  for (const Node& node : task.graph.nodes)
+  for (const Node& node : task.graph.nodes) {
     for (const ValueId id : OpGraph::reads(node)) read_by_nodes_.insert(id);
-  for (const Node& node : task.graph.nodes)
     if (const auto variance = written_variance(task.graph, node)) {
       variances_.emplace(node.outputs[0], *variance);
       arguments_of_variances_.insert(variance->argument);
     }
+  }
 }
 
 struct Perturbation::Draw {
@@ -152,6 +149,10 @@ struct Perturbation::Draw {
 //! What makes a value is off by that much; and a sum that reads it is as good as the exact sum of terms that are.
 double Perturbation::ulps_of(ValueId id, const Draw& draw) const {
   return draw.direction * growth_of(facts_[static_cast<std::size_t>(id)].nearest_terms, draw.distribution);
+}
+
+double Perturbation::ulp_of_value(ValueId id) const {
+  return ulp_of(to_scalar_type(task_.graph.values[static_cast<std::size_t>(id)].meta.dtype));
 }
 
 std::vector<at::Tensor> Perturbation::run(const Executor& oracle, const TensorTable& leaves, Distribution distribution,
@@ -209,21 +210,24 @@ void Perturbation::move_by_unit(const Node& node, const TensorTable& values, std
   at::Tensor& result = results[0];
   if (facts_[static_cast<std::size_t>(id)].exact || !result.is_floating_point()) return;
   const at::Tensor argument = finite_or_zero(values[static_cast<std::size_t>(read->id)]);
-  const double ulps = ulps_of(id, draw) * ulp_of(task_.graph.values[static_cast<std::size_t>(id)].meta.dtype);
-  if (unit == ResultUnit::norm) {
-    if (const auto groups = norm_groups(node, argument); groups && argument.numel() > 0) {
-      const at::Tensor scaled = without_bias(node, values, result), most = finite_or_zero(scaled.abs());
-      result = result + draw.moves(size_of_norm(*groups, argument, scaled), result, ulps).clamp(-most, most);
-      if (const ValueId state = running_variance_of(node); state >= 0) {
-        const at::Tensor& running = values[static_cast<std::size_t>(state)];
-        const at::Tensor sizes = size_of_running_variance(*groups, argument, node, running);
-        running.add_(draw.moves(sizes, running, ulps)).clamp_min_(0.0);
-      }
-    }
-    return;
-  }
+  const double ulps = ulps_of(id, draw) * ulp_of_value(id);
+  if (unit == ResultUnit::norm) return move_norm(node, values, argument, result, ulps, draw);
   const at::Tensor move = draw.moves(size_of_unit(unit, node, argument, finite_or_zero(result)), result, ulps);
   result = unit == ResultUnit::root ? (result.square() + move).clamp_min(0.0).sqrt() : result + move;
+}
+
+//! And with its result the running variance that it updates.
+void Perturbation::move_norm(const Node& node, const TensorTable& values, const at::Tensor& argument,
+                             at::Tensor& result, double ulps, Draw& draw) const {
+  const auto groups = norm_groups(node, argument);
+  if (!groups || argument.numel() == 0) return;
+  const at::Tensor squares = squares_in_one_pass(argument.reshape(groups->sizes), groups->dimensions);
+  const at::Tensor scaled = without_bias(node, values, result), most = finite_or_zero(scaled.abs());
+  result = result + draw.moves(size_of_norm(*groups, argument, squares, scaled), result, ulps).clamp(-most, most);
+  if (const ValueId state = running_variance_of(node); state >= 0) {
+    const at::Tensor& running = values[static_cast<std::size_t>(state)];
+    running.add_(draw.moves(size_of_running_variance(node, squares, running), running, ulps)).clamp_min_(0.0);
+  }
 }
 
 //! The transforms of fast convolutions in two dimensions (Winograd's for 4 x 4 results) enlarge errors, everywhere.
@@ -235,8 +239,7 @@ void Perturbation::move_convolution(const Node& node, const TensorTable& values,
   const auto window = values[static_cast<std::size_t>(weight->id)].sizes();
   if (window.size() < 4 || std::ranges::count_if(window.slice(2), [](auto size) { return size >= 3; }) < 2) return;
   const ValueId id = node.outputs.at(0);
-  const double ulps =
-      transform_growth * ulps_of(id, draw) * ulp_of(task_.graph.values[static_cast<std::size_t>(id)].meta.dtype);
+  const double ulps = transform_growth * ulps_of(id, draw) * ulp_of_value(id);
   const at::Tensor largest = finite_or_zero(results[0]).abs().max();
   results[0] = results[0] + draw.moves(largest, results[0], ulps);
 }
@@ -255,8 +258,7 @@ void Perturbation::move_product(const Node& node, const TensorTable& values, std
   for (const std::size_t position : {first, first + 1})
     if (const auto* read = argument_as<ValueRef>(node, position, ""); read && read->id >= 0)
       largest *= largest_in(values[static_cast<std::size_t>(read->id)]);
-  const double ulps =
-      draw.direction * roundings_of_the_largest * ulp_of(task_.graph.values[static_cast<std::size_t>(id)].meta.dtype);
+  const double ulps = draw.direction * roundings_of_the_largest * ulp_of_value(id);
   results[0] = results[0] + draw.moves(at::full({}, largest, results[0].options()), results[0], ulps);
 }
 
@@ -272,8 +274,7 @@ void Perturbation::move_written_variance(const Node& node, const TensorTable& va
   at::Tensor sizes =
       squares_in_one_pass(argument.reshape(squares.sizes()), variance.dimensions).reshape(results[0].sizes());
   if (variance.is_sum) sizes = sizes * (static_cast<double>(squares.numel()) / static_cast<double>(results[0].numel()));
-  const double ulps =
-      ulps_of(found->first, draw) * ulp_of(task_.graph.values[static_cast<std::size_t>(found->first)].meta.dtype);
+  const double ulps = ulps_of(found->first, draw) * ulp_of_value(found->first);
   results[0] = (results[0] + draw.moves(sizes, results[0], ulps)).clamp_min(0.0);
 }
 
@@ -285,7 +286,7 @@ void Perturbation::move_intermediates(const Node& node, const TensorTable& value
     const Value& value = task_.graph.values[static_cast<std::size_t>(id)];
     if (value.view || !results[i].is_floating_point() || !read_by_nodes_.contains(id)) continue;
     if (is_exact(node, id, values, results[i])) continue;
-    const double ulps = ulps_of(id, draw) * ulp_of(value.meta.dtype);
+    const double ulps = ulps_of(id, draw) * ulp_of_value(id);
     results[i] = results[i] + draw.moves(results[i].abs(), results[i], ulps);
   }
 }

@@ -46,8 +46,11 @@ class Perturbation {
   struct Draw;
   std::vector<at::Tensor> run(const Executor& oracle, const TensorTable& leaves, Draw& draw) const;
   double ulps_of(ValueId id, const Draw& draw) const;
+  double ulp_of_value(ValueId id) const;
   bool is_exact(const Node& node, ValueId id, const TensorTable& values, const at::Tensor& result) const;
   void move_by_unit(const Node& node, const TensorTable& values, std::vector<at::Tensor>& results, Draw& draw) const;
+  void move_norm(const Node& node, const TensorTable& values, const at::Tensor& argument, at::Tensor& result,
+                 double ulps, Draw& draw) const;
   void move_product(const Node& node, const TensorTable& values, std::vector<at::Tensor>& results, Draw& draw) const;
   void move_convolution(const Node& node, const TensorTable& values, std::vector<at::Tensor>& results,
                         Draw& draw) const;

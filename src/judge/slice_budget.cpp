@@ -11,10 +11,9 @@ namespace cudal1 {
 namespace {
 
 at::Tensor largest_errors(const std::vector<at::Tensor>& results, const BudgetTerms& terms, std::int64_t dimension) {
-  at::Tensor largest = largest_errors_along(results.at(0), terms.exact, terms.type, dimension);
-  for (std::size_t i = 1; i < results.size(); ++i)
-    largest = at::maximum(largest, largest_errors_along(results[i], terms.exact, terms.type, dimension));
-  return largest;
+  return largest_over(results, [&](const at::Tensor& result) {
+    return largest_errors_along(result, terms.exact, terms.type, dimension);
+  });
 }
 
 //! Is some part small beside the whole?

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <ATen/ops/maximum.h>
 
 #include <cstdint>
 #include <vector>
@@ -20,6 +21,14 @@ struct SliceBudget {
 
 //! For each dimension along which some part's numbers are far below the largest of the output; mostly none.
 std::vector<SliceBudget> slice_budgets(const BudgetTerms& terms);
+
+//! `errors(result)`, by index: the largest of all results there.
+template <class Errors>
+at::Tensor largest_over(const std::vector<at::Tensor>& results, const Errors& errors) {
+  at::Tensor largest = errors(results.at(0));
+  for (std::size_t i = 1; i < results.size(); ++i) largest = at::maximum(largest, errors(results[i]));
+  return largest;
+}
 
 //! Are parts along this dimension large enough to be judged by themselves?
 bool has_parts(const at::Tensor& tensor, std::int64_t dimension);

@@ -24,12 +24,9 @@ double rounding_of_sums(const BudgetTerms& terms) {
 }
 
 at::Tensor reference_errors_along(const BudgetTerms& terms, std::int64_t dimension) {
-  at::Tensor most;
-  for (const at::Tensor& result : terms.references) {
-    const at::Tensor errors = rms_errors_along(result, terms.exact, terms.type, dimension);
-    most = most.defined() ? at::maximum(most, errors) : errors;
-  }
-  return most;
+  return largest_over(terms.references, [&](const at::Tensor& result) {
+    return rms_errors_along(result, terms.exact, terms.type, dimension);
+  });
 }
 
 //! How far the numbers of each part lie from their mean.

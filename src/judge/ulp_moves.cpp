@@ -22,7 +22,7 @@ struct UlpSizes {
 
 UlpSizes sizes_of_ulps(const at::Tensor& tensor, double ulps) {
   const bool is_double = tensor.scalar_type() == at::kDouble;
-  return {ulps * (is_double ? 0x1.0p-52 : 0x1.0p-23), ulps * (is_double ? 0x1.0p-1074 : 0x1.0p-149)};
+  return {ulps * ulp_of(tensor.scalar_type()), ulps * (is_double ? 0x1.0p-1074 : 0x1.0p-149)};
 }
 
 constexpr double least_move = 0.4, most_move = 1.2;

@@ -13,6 +13,9 @@ enum class Directions {
   outward,     //!< 1 away from zero: errors of one sign, which nothing cancels in a chain of products
 };
 
+//! Of one, as honest programs compute: half types in fp32.
+constexpr double ulp_of(at::ScalarType type) { return type == at::kDouble ? 0x1.0p-52 : 0x1.0p-23; }
+
 //! For every element, in the type of `like`. On the CPU they do not depend on the number of threads.
 at::Tensor random_directions(const at::Tensor& like, std::uint64_t seed, Directions directions = Directions::thirds);
 
