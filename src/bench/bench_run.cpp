@@ -54,6 +54,15 @@ std::uintmax_t source_bytes(const SuiteTask& task) {
   return problem ? 0 : bytes;
 }
 
+double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+//! "reference 3.1, program 0.9"
+std::string stages_text(const std::vector<std::pair<std::string, double>>& stages) {
+  std::vector<std::string> parts;
+  for (const auto& [stage, seconds] : stages) parts.push_back(fmt::format("{} {:.1f}", stage, seconds));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
 struct Item {
   const SuiteTask* task = nullptr;
   std::optional<ProgramChoice> program;
@@ -127,6 +136,11 @@ class Run {
     events_.row(item.row);
   }
 
+  void log(const std::string& what, double seconds, const Item& item, const std::string& details) {
+    const std::lock_guard lock(mutex_);
+    events_.took(what, seconds, item.task->label(), details);
+  }
+
   //! What takes longest comes first, or everybody waits for it in the end.
   std::vector<std::size_t> remaining_longest_first(const Choice& wanted) const {
     std::vector<std::size_t> numbers;
@@ -161,10 +175,12 @@ class Run {
 
   void export_all() {
     in_parallel("exporting", {options_.jobs, bytes_per_export}, [&](Item& item) -> std::string {
+      const auto begin = Clock::now();
       try {
         item.folder = task_folder_of(*item.task);
         if (item.folder.module.empty() && fs::exists(item.folder.folder / "source.py"))
           item.folder.module = item.folder.folder / "source.py";
+        log("exported", seconds_since(begin), item, "");
         if (item.folder.module.empty() && options_.device != "vgpu")
           return fmt::format("{}: a native task: there is no PyTorch module to compare with", item.task->place);
         return {};
@@ -243,7 +259,8 @@ class Run {
     item.row.degenerate = made.degenerate;
     item.row.predicted = made.predicted;
     if (!made.device.empty()) item.row.device = made.device;
-    item.row.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    item.row.seconds = seconds_since(begin);
+    log("judged", item.row.seconds, item, stages_text(made.stages));
     if (made.status == "failed" || made.status == "out_of_memory") return made.error;
     item.row.ways = made.ways;
     item.ratios = made.ratios;
@@ -269,6 +286,14 @@ class Run {
     return limits;
   }
 
+  WorkerPool::OnMade log_of_making() {
+    return [this](const WorkerPool::Ready& ready) {
+      std::vector<std::pair<std::string, double>> stages;
+      for (const WayTimes& way : ready.prepared.ways) stages.emplace_back(way.way, way.make_seconds);
+      log("made", ready.seconds, items_[ready.task], stages_text(stages));
+    };
+  }
+
   WorkerJob job_of(const Item& item) const {
     return {static_cast<std::size_t>(&item - items_.data()), item.folder.module,
             item.ratios.empty() ? item.package : fs::path(), item.nodes};
@@ -285,7 +310,7 @@ class Run {
   //! Nothing is measured before all of them are judged. Returns those that were short of memory.
   std::vector<std::size_t> prepare_and_time() {
     GpuTurn turn(options_.gpu_id);
-    WorkerPool pool(options_.baselines, options_.device, worker_limits(false));
+    WorkerPool pool(options_.baselines, options_.device, worker_limits(false), log_of_making());
     std::vector<std::size_t> short_of_memory;
     in_parallel("judging", judging_limits(), [&](Item& item) -> std::string {
       std::string error = item.ratios.empty() ? prepare_one(item) : std::string();
@@ -311,7 +336,7 @@ class Run {
       const bool is_judged = !item.ratios.empty() || fs::exists(item.package, problem);
       if (const std::string error = is_judged ? "" : prepare_one(item); !error.empty()) finish(item, "failed", error);
       if (item.done) continue;
-      WorkerPool pool(options_.baselines, options_.device, worker_limits(true));
+      WorkerPool pool(options_.baselines, options_.device, worker_limits(true), log_of_making());
       pool.add(job_of(item));
       pool.no_more();
       time_made(pool, turn, true);
@@ -356,7 +381,8 @@ class Run {
       ready.error = problem.what();
     }
     events_.progress("measuring", ++timed_, items_.size(), item.task->label());
-    item.row.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    item.row.seconds = seconds_since(begin);
+    log("measured", item.row.seconds, item, "");
     if (!ready.error.empty() && !alone && says_short_of_memory(ready.error)) return true;
     if (ready.error.empty()) item.row.ways = std::move(ready.prepared.ways);
     finish(item, ready.error.empty() ? "ok" : "failed", ready.error);

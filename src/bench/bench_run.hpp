@@ -29,6 +29,9 @@ struct BenchOptions {
 //! What has happened, for whoever shows progress or keeps results. Called from one thread at a time; may not throw.
 struct BenchEvents {
   std::function<void(const BenchRow&)> row = [](const BenchRow&) {};
+  //! "judged", 4.2, "level1/19_ReLU", "reference 3.1, program 0.9"
+  std::function<void(const std::string& what, double seconds, const std::string& task, const std::string& details)>
+      took = [](const std::string&, double, const std::string&, const std::string&) {};
   std::function<void(const std::string& phase, std::size_t done, std::size_t of, const std::string& task)> progress =
       [](const std::string&, std::size_t, std::size_t, const std::string&) {};
 };

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "archive/archive.hpp"
 #include "base/files.hpp"
@@ -81,6 +82,20 @@ JudgedProgram unverified(Backend& backend, const Task& task, const ChosenText& t
   return result;
 }
 
+//! Notes how long each stage took when the next one begins.
+class StageClock {
+ public:
+  void done(const std::string& stage) {
+    const auto now = std::chrono::steady_clock::now();
+    stages.emplace_back(stage, std::chrono::duration<double>(now - begin_).count());
+    begin_ = now;
+  }
+  std::vector<std::pair<std::string, double>> stages;
+
+ private:
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
 std::string message_of(const Failure& failure) {
   if (failure.message.empty() || failure.at.line == 0) return failure.message;
   return fmt::format("{}:{}: {}", failure.at.line, failure.at.column, failure.message);
@@ -89,8 +104,11 @@ std::string message_of(const Failure& failure) {
 }  // namespace
 
 Preparation prepare(const PreparationRequest& request, const MakeBackend& make_backend) {
+  StageClock clock;
   const Task task = load_task_with_metas(request.task);
+  clock.done("task");
   const std::shared_ptr<Backend> backend = make_backend(request.device == "cuda" ? "cuda" : "vgpu", request.gpu);
+  clock.done("device");
   const bool predicts = request.device == "vgpu";
   const ChosenText text = choose_text(request.program, task, backend->info().name);
   JudgeOptions options;
@@ -100,8 +118,10 @@ Preparation prepare(const PreparationRequest& request, const MakeBackend& make_b
   ProgramJudge judge;
   if (request.verify || predicts || text.dialect == Dialect::torch)
     judge = judge_for(text.dialect, {backend, task, request.module, request.device}, options);
+  clock.done("reference");
   const JudgedProgram judged = judge ? judge(text.origin, text.text) : unverified(*backend, task, text);
   const Evaluation& evaluation = judged.evaluation;
+  clock.done("program");
 
   Preparation result;
   result.status = to_string(evaluation.status);
@@ -118,6 +138,8 @@ Preparation prepare(const PreparationRequest& request, const MakeBackend& make_b
     result.ways = predicted_ways(request, *evaluation.timing, judge);
   else if (text.dialect == Dialect::plan)
     write_package_of(request, task, judged.compiled, backend->info().target);
+  clock.done(predicts ? "prediction" : "package");
+  result.stages = std::move(clock.stages);
   return result;
 }
 

@@ -36,6 +36,7 @@ struct Preparation {
   std::vector<WayTimes> ways;  //!< predicted ones
   //! Of a solution in Python: eager's time over its own, pair by pair. Not empty: it was timed, and has no package.
   std::vector<double> ratios;
+  std::vector<std::pair<std::string, double>> stages;  //!< what took how many seconds, in their order
   bool is_ready() const { return status == "ok"; }
 };
 

@@ -91,7 +91,8 @@ json to_json(const Preparation& preparation) {
           {"device", preparation.device},
           {"nodes", preparation.nodes},
           {"ways", ways},
-          {"ratios", preparation.ratios}};
+          {"ratios", preparation.ratios},
+          {"stages", preparation.stages}};
 }
 
 Preparation preparation_from_json(const json& said) {
@@ -105,6 +106,7 @@ Preparation preparation_from_json(const json& said) {
   preparation.device = said.at("device").get<std::string>();
   preparation.nodes = said.at("nodes").get<int>();
   preparation.ratios = said.value("ratios", std::vector<double>());
+  preparation.stages = said.value("stages", std::vector<std::pair<std::string, double>>());
   for (const auto& way : said.at("ways")) {
     WayTimes& times = preparation.ways.emplace_back();
     times.way = way.at("way").get<std::string>();

@@ -13,8 +13,9 @@ constexpr std::chrono::milliseconds between_looks{200};
 
 }  // namespace
 
-WorkerPool::WorkerPool(std::vector<std::string> baselines, std::string device, const WorkerLimits& limits)
-    : baselines_(std::move(baselines)), device_(std::move(device)), limits_(limits) {
+WorkerPool::WorkerPool(std::vector<std::string> baselines, std::string device, const WorkerLimits& limits,
+                       OnMade on_made)
+    : baselines_(std::move(baselines)), device_(std::move(device)), limits_(limits), on_made_(std::move(on_made)) {
   for (int i = 0; i < std::max(1, limits_.at_once); ++i) threads_.emplace_back([this] { work(); });
 }
 
@@ -88,6 +89,7 @@ void WorkerPool::work() {
 void WorkerPool::make(const WorkerJob& job) {
   Ready ready;
   ready.task = job.task;
+  const auto begin = std::chrono::steady_clock::now();
   const ModuleWorker* worker = nullptr;
   std::uint64_t free_bytes = UINT64_MAX;
   try {
@@ -104,6 +106,8 @@ void WorkerPool::make(const WorkerJob& job) {
   } catch (const std::exception& problem) {
     ready.error = problem.what();
   }
+  ready.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  on_made_(ready);
   const std::lock_guard lock(mutex_);
   making_.erase(worker);
   if (worker) worker->resume();  // its answer may have come just before a standstill; from now on it waits by itself

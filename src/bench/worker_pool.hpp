@@ -34,10 +34,15 @@ class WorkerPool {
   struct Ready {
     std::size_t task = 0;
     PreparedWorker prepared;
-    std::string error;  //!< not empty: there is no worker
+    std::string error;     //!< not empty: there is no worker
+    double seconds = 0.0;  //!< of making
   };
+  using OnMade = std::function<void(const Ready&)>;
 
-  WorkerPool(std::vector<std::string> baselines, std::string device, const WorkerLimits& limits);
+  //! `on_made` is called from any thread, once for each.
+  WorkerPool(
+      std::vector<std::string> baselines, std::string device, const WorkerLimits& limits,
+      OnMade on_made = [](const Ready&) {});
   //! Ends all processes.
   ~WorkerPool();
 
@@ -76,6 +81,7 @@ class WorkerPool {
   std::vector<std::string> baselines_;
   std::string device_;
   WorkerLimits limits_;
+  OnMade on_made_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<WorkerJob> waiting_;

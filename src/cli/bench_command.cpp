@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -146,6 +148,14 @@ int run_measurement(BenchCommand command) {
     keep(log, row);
     if (!row.error.empty()) report_problem(fmt::format("{}: {}: {}", row.label(), row.status, row.error));
   };
+  const auto begin = std::chrono::steady_clock::now();
+  if (!command.output.empty())
+    events.took = [&, file = std::make_shared<std::ofstream>(command.output / "log.txt")](
+                      const std::string& what, double seconds, const std::string& task, const std::string& details) {
+      const double now = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+      *file << fmt::format("{:7.1f} s  {:<8} {:6.1f} s  {}  {}\n", now, what, seconds, one_line(task), details)
+            << std::flush;
+    };
   events.progress = [](const std::string& phase, std::size_t done, std::size_t of, const std::string& task) {
     show_progress(done, of, fmt::format("{} {}", phase, task));
   };

@@ -20,6 +20,9 @@ struct OpRuntimeOptions {
   PrecisionFlags precision;
 };
 
+//! In the message of an out_of_memory where `region_bytes` were too few.
+inline constexpr const char* region_is_short = "more than its region has";
+
 //! Runs the op steps of one plan. Throws DeviceError.
 class OpRuntime {
  public:

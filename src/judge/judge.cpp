@@ -8,6 +8,7 @@
 #include "base/hash.hpp"
 #include "judge/gpu_lock.hpp"
 #include "judge/judge_errors.hpp"
+#include "judge/library_memory.hpp"
 #include "judge/measurement.hpp"
 #include "judge/possible.hpp"
 #include "judge/profiler.hpp"
@@ -152,16 +153,22 @@ struct TaskJudge::Impl {
     return context->candidate().load(program.plan, program.module, context->flags());
   }
 
+  Verification load_and_verify(const CompiledProgram& program) {
+    const auto guard = share_gpu();
+    Verification verified;
+    if (const auto loaded = load(program); !loaded)
+      verified.failure = loaded.failure();
+    else
+      verified = verify(*context, context->candidate(), verification_options(), random);
+    return verified;
+  }
+
   void evaluate_on_device(const CompiledProgram& program, double best_known, Evaluation& evaluation) {
     PlanSession& session = context->candidate();
     if (options.mode == JudgeMode::result) session.discard_runner();
-    Verification verified;
-    {
-      const auto guard = share_gpu();
-      const auto loaded = load(program);
-      if (!loaded) return fail(evaluation, loaded.failure());
-      verified = verify(*context, session, verification_options(), random);
-    }
+    Verification verified = load_and_verify(program);
+    while (verified.failure && is_short_of_library_memory(*verified.failure) && session.give_library_more())
+      verified = load_and_verify(program);
     evaluation.errors = verified.worst;
     evaluation.deterministic = verified.deterministic;
     evaluation.printed = verified.printed;

@@ -6,23 +6,16 @@
 #include <algorithm>
 
 #include "graph/tensor_at.hpp"
+#include "judge/library_memory.hpp"
 
 namespace cudal1 {
 namespace {
 
-constexpr std::uint64_t smallest_library_bytes = std::uint64_t{256} << 20;
+constexpr std::uint64_t largest_library_factor = 64;
 constexpr std::uint64_t reserve_bytes = std::uint64_t{1} << 30;    // for the judge's own tensors
 constexpr std::uint64_t bytes_a_process = std::uint64_t{1} << 30;  // a context with the library's kernels
 constexpr int not_a_number_byte = 0xff;                            // NaN in every floating type, -1 in integers
 constexpr int large_number_byte = 0x4b;                            // about 1.3e7 in f32 and bf16, 14.6 in f16
-
-std::uint64_t library_bytes(const Backend& backend, const Plan& plan) {
-  if (!backend.tensors_on_cuda()) return 0;
-  std::uint64_t values = 0;
-  for (const TensorRef& ref : plan.values)
-    if (ref.buffer >= 0) values += static_cast<std::uint64_t>(ref.meta.span_bytes());
-  return std::max(smallest_library_bytes, 4 * values + (std::uint64_t{64} << 20)) + 2 * roaming_bytes;
-}
 
 std::int64_t repeated(std::uint8_t byte) { return static_cast<std::int64_t>(byte * std::uint64_t{0x0101010101010101}); }
 
@@ -78,9 +71,17 @@ void PlanSession::discard_runner() {
   runner_has_library_ = false;
 }
 
+bool PlanSession::give_library_more() {
+  if (library_factor_ >= largest_library_factor) return false;
+  library_factor_ *= 4;
+  discard_runner();
+  return true;
+}
+
 Result<PlanSession::Done> PlanSession::ensure_room(const Plan& plan) {
+  const bool in_arena = backend_.tensors_on_cuda();
   const ArenaPlan wanted =
-      plan_arena(plan, library_bytes(backend_, plan), backend_.tensors_on_cuda() ? roaming_bytes : 0);
+      plan_arena(plan, in_arena ? library_bytes(plan, library_factor_) : 0, in_arena ? roaming_bytes : 0);
   // A far larger arena, left by another program, would cost memory and time in every check.
   const bool fits =
       arena_ && wanted.total_bytes() <= arena_->bytes() && arena_->bytes() <= 2 * wanted.total_bytes() + reserve_bytes;

@@ -36,6 +36,8 @@ class PlanSession {
   Result<Done> finish_load();
   //! The next load uses a new process.
   void discard_runner();
+  //! After a call that was short of library memory: the next load sets more of it aside. False: there was much already.
+  bool give_library_more();
   //! Are the processes that have the plan alive?
   bool has_runner();
 
@@ -92,6 +94,7 @@ class PlanSession {
   std::size_t wanted_processes_;
   std::vector<RunnerProcess> runners_;  // all have the same plan and memory
   std::size_t active_ = 0;
+  std::uint64_t library_factor_ = 1;
   bool hold_device_ = true;
   bool runner_has_arena_ = false;
   bool runner_has_library_ = false;

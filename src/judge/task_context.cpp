@@ -7,6 +7,7 @@
 
 #include "base/value_or_throw.hpp"
 #include "judge/degenerate.hpp"
+#include "judge/library_memory.hpp"
 
 namespace cudal1 {
 namespace {
@@ -68,8 +69,18 @@ void TaskContext::set_reference_constants(const TensorTable& constants, int proc
   value_or_throw(reference_.set_constants(constants, reference_limit), reference_of(task_));
 }
 
-//! Roughly, for limits; what is compared is measured beside each candidate.
+//! With more memory for libraries, for as long as that is what is missing: it cannot be told beforehand.
 void TaskContext::time_reference(Random& random) {
+  for (;;) {
+    const auto timed = try_to_time_reference(random);
+    if (timed) return;
+    if (!is_short_of_library_memory(timed.failure()) || !reference_.give_library_more())
+      value_or_throw(timed, reference_of(task_));
+  }
+}
+
+//! Roughly, for limits; what is compared is measured beside each candidate.
+Result<PlanSession::Done> TaskContext::try_to_time_reference(Random& random) {
   const TensorTable constants = draw_constants(random.next(), false);
   set_reference_constants(constants);
   reference_ms_ = std::numeric_limits<double>::infinity();
@@ -77,10 +88,11 @@ void TaskContext::time_reference(Random& random) {
   for (int i = 0; i < (backend_.predicted() ? 1 : reference_calls); ++i) {
     if (i >= fewest_calls && std::chrono::steady_clock::now() - begin > longest_look) break;
     const TensorTable leaves = with_inputs(constants, Distribution::native, random.next());
-    const auto times =
-        value_or_throw(reference_.call(leaves, Poison::not_a_number, reference_limit, true), reference_of(task_));
-    reference_ms_ = std::min(reference_ms_, times.device_ms);
+    const auto times = reference_.call(leaves, Poison::not_a_number, reference_limit, true);
+    if (!times) return times.failure();
+    reference_ms_ = std::min(reference_ms_, times.value().device_ms);
   }
+  return PlanSession::Done{};
 }
 
 }  // namespace cudal1

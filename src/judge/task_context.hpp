@@ -41,6 +41,7 @@ class TaskContext {
 
  private:
   void time_reference(Random& random);
+  Result<PlanSession::Done> try_to_time_reference(Random& random);
 
   Backend& backend_;
   Task task_;

@@ -91,7 +91,8 @@ std::uint64_t free_memory_bytes() {
 }
 
 bool says_short_of_memory(const std::string& message) {
-  constexpr const char* signs[] = {"not enough memory", "out of memory", "MemoryError", "bad_alloc", "by signal 9"};
+  constexpr const char* signs[] = {"not enough memory", "out of memory", "of device memory",
+                                   "MemoryError",       "bad_alloc",     "by signal 9"};
   return std::ranges::any_of(signs, [&](const char* sign) { return message.find(sign) != std::string::npos; });
 }
 

@@ -6,6 +6,7 @@
 
 #include <mutex>
 
+#include "device/op_runtime.hpp"
 #include "device/ops/region_allocator.hpp"
 
 namespace cudal1 {
@@ -20,7 +21,7 @@ RegionAllocator& region() {
 void* allocate_for_library(std::size_t bytes, int, cudaStream_t) {
   if (bytes == 0) return nullptr;
   void* address = allocate_in_region(bytes);
-  TORCH_CHECK_WITH(OutOfMemoryError, address, "the library asked for ", bytes, " bytes more than its region has");
+  TORCH_CHECK_WITH(OutOfMemoryError, address, "the library asked for ", bytes, " bytes ", region_is_short);
   return address;
 }
 
