@@ -46,6 +46,7 @@ from .variants import VARIANTS, Call, Variant
 FLUSHED_BYTES = 256 << 20  #: more than four times the second-level cache of an H200
 MOST_REHEARSALS = 10  #: after these a processor does not get faster at a call
 REHEARSAL_MS = 2.0  #: no more than this is spent on them, but for the first
+LONG_CALL_MS = 20.0  #: of which the way to the first kernel is too small a part to be rehearsed
 PROGRAM = "program"
 
 
@@ -55,6 +56,8 @@ def rehearsals(slowest_ms: float) -> int:
     Ways take turns, so each finds the processor's caches and predictors full of others' code: a call of a few small ops
     then took 1.8 times as long as in a loop of nothing else; after one rehearsal 1.15, after five 1.02, after ten 1.00
     times. Of a long call, only the way to its first kernel is at stake."""
+    if slowest_ms >= LONG_CALL_MS:
+        return 0
     return max(1, int(min(MOST_REHEARSALS, REHEARSAL_MS / max(slowest_ms, 1e-3))))
 
 
