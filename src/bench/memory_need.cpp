@@ -53,7 +53,8 @@ std::uint64_t judge_bytes(const Task& task) {
   const GraphBytes own = graph_bytes(task.graph, Width::own), wide = graph_bytes(task.graph, Width::fp64);
   // The next input set is made while the runner has one; the reference has its own.
   const std::uint64_t sets = 3 * own.leaves();
-  const std::uint64_t compared = (1 + temporaries) * wide.results + 2 * own.results;
+  // Results of the set before are compared meanwhile; that both are at their worst at one time is rare.
+  const std::uint64_t compared = (1 + temporaries / 2) * wide.results + 2 * own.results;
   return 3 * context_bytes + free_for_an_arena + 2 * arena_bytes(task) +
          with_fragments(sets + compared + expectation_bytes(task));
 }
