@@ -3,8 +3,9 @@
 #   bench/pytorch.sh --smoke                        three small modules of tests/bench, every baseline; prints what fails
 #                                                   and where the time of a call goes
 #   bench/pytorch.sh SUITE.jsonl [options of cudal1 bench: --suite paper, --split 1/3 …]
-# The second writes bench/results/pytorch.json. Shares that were measured before, of the same commit, count as well: the
-# suite's time is the sum of all of them. Caches are empty at the start of each.
+# The second writes bench/results/pytorch.json, and the tables of the bench: empty_program.txt and .csv. Shares that were
+# measured before, of the same commit, count as well: the suite's time is the sum of all of them. Caches are empty at the
+# start of each.
 set -euo pipefail
 arguments=("$@")
 suite=${1:?usage: bench/pytorch.sh --smoke | SUITE [options of cudal1 bench]}
@@ -58,4 +59,6 @@ for ((i = 1; i < ${#arguments[@]}; ++i)); do
   [[ ${arguments[i]} == --suite ]] && selection=(--suite "${arguments[i + 1]}")
 done
 tasks=$(./cudal1 tasks "$suite" "${selection[@]}" --json | "$CUDAL1_PYTHON" -c 'import json, sys; print(len(json.load(sys.stdin)["tasks"]))')
+{ printf 'bench/pytorch.sh %s, commit %s, %s\n' "$(basename "$suite") ${selection[*]}" "$commit" "${gpu:-none}"; cat "$records/table"; } >bench/results/empty_program.txt
+cp "$records/merged/results.csv" bench/results/empty_program.csv
 "$CUDAL1_PYTHON" bench/pytorch/rows.py "$records/merged" --seconds "$seconds" --tasks "$tasks" --plain "${shares[@]/%seconds/plain.json}" --gpu "${gpu:-none}" --commit "$commit"

@@ -20,6 +20,7 @@ from .input_recipe import InputRecipe, Recorder
 from .interface import describe_interface
 from .lowering import LoweredGraph, lower
 from .module_file import ModuleFile, in_order, place_of
+from .recurrent_shapes import shapes_from_one_step
 
 
 @dataclass
@@ -67,8 +68,9 @@ class Exported:
 
 def export_task(file: ModuleFile, name: str, seed: int) -> ExportedTask:
     """Raises BridgeError: one line with the place."""
-    exported = _export(file, seed)
-    lowered = lower(exported.program)
+    with shapes_from_one_step():
+        exported = _export(file, seed)
+        lowered = lower(exported.program)
     inputs, input_graph = _inputs(lowered, exported.recorder, exported.tensors)
     leaves = {path: Leaf.like(lowered.names[path], node.meta["val"], {"key": path})
               for path, node in (lowered.parameters | lowered.constants).items()}
@@ -118,8 +120,6 @@ def _export_under_autocast(file: ModuleFile, seed: int, device: str) -> Exported
 
 def _export_on(file: ModuleFile, seed: int, device: str) -> Exported:
     model = file.make_model(seed, device)
-    if device == "meta" and _holds_plain_tensors(model):
-        raise BridgeError("holds constants, whose numbers are wanted")  # and tracing a long LSTM twice takes minutes
     with Recorder() as recorder:
         positional, named = file.make_inputs(seed, device)
     try:
@@ -130,11 +130,6 @@ def _export_on(file: ModuleFile, seed: int, device: str) -> Exported:
             f"{place_of(problem, file.path)}: cannot be exported: {type(problem).__name__}: {first_line(problem)}"
         ) from problem
     return Exported(program, recorder, positional, in_order(model, named))
-
-
-def _holds_plain_tensors(model: torch.nn.Module) -> bool:
-    """Tensors that are neither parameters nor buffers become constants of the graph."""
-    return any(isinstance(value, torch.Tensor) for module in model.modules() for value in vars(module).values())
 
 
 @contextlib.contextmanager

@@ -26,6 +26,9 @@ class Variant:
     name: str
     make: Callable[[torch.nn.Module, list[Any], dict[str, Any]], Call]
     flags: Callable[[], contextlib.AbstractContextManager[None]] = contextlib.nullcontext
+    #: PyTorch keeps the plans of cuDNN per thread and does not ask how they were chosen: after a call of eager mode, the
+    #: same thread would find eager's, and nothing would be measured and chosen.
+    own_thread: bool = False
 
 
 def _eager(model: torch.nn.Module, positional: list[Any], named: dict[str, Any]) -> Call:
@@ -118,7 +121,7 @@ VARIANTS = {
         Variant("compile", _compiled(None)),
         Variant("compile-reduce-overhead", _compiled("reduce-overhead")),
         Variant("cuda-graph", _cuda_graph),
-        Variant("cudnn-benchmark", _eager, _cudnn_benchmark),
+        Variant("cudnn-benchmark", _eager, _cudnn_benchmark, own_thread=True),
         Variant("channels-last", _channels_last),
     )
 }

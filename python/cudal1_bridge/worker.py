@@ -30,6 +30,7 @@ import math
 import os
 import sys
 import time
+from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from .errors import BridgeError, first_line, with_place
 from .module_file import ModuleFile, load_module_file
+from .own_thread import OwnThread, Result
 from .variants import VARIANTS, Call, Variant
 
 FLUSHED_BYTES = 256 << 20  #: more than four times the second-level cache of an H200
@@ -95,6 +97,7 @@ class Worker:
         self._device = device
         self._clock = Clock(device)
         self._made: dict[str, tuple[Variant, Call]] = {}
+        self._threads: defaultdict[str, OwnThread] = defaultdict(OwnThread)  # of ways that have one
         self._weights: dict[str, torch.Tensor] | None = None
         self._slowest_ms = math.inf  # way, in the calmest round so far
         self._positional, self._named = self._drawn(0)
@@ -135,9 +138,13 @@ class Worker:
         if self._weights is None:
             self._weights = {key: value.clone() for key, value in model.state_dict().items()}
         model.load_state_dict(self._weights)
-        with torch.no_grad(), variant.flags():
+
+        def first_call() -> Call:
             call = variant.make(model, self._positional, self._named)
             call(*self._positional, **self._named)
+            return call
+
+        call = self._run_as(variant, first_call)
         self._synchronize()
         if self._device.type == "cuda":
             torch.cuda.empty_cache()  # others make theirs at the same time
@@ -149,10 +156,13 @@ class Worker:
         variant, call = self._find(name)
         positional, named = tree_map(_fresh, (self._positional, self._named))
         earlier_positional, earlier_named = self._earlier
-        with torch.no_grad(), variant.flags():
+
+        def last_of_a_loop() -> dict[str, float]:
             for _ in range(rehearsals(self._slowest_ms)):
                 self._clock.rehearse(lambda: call(*earlier_positional, **earlier_named))
             return self._clock.time(lambda: call(*positional, **named))
+
+        return self._run_as(variant, last_of_a_loop)
 
     def rounds(self, rounds: list[dict[str, Any]], seconds: float, least: int) -> list[dict[str, list[float]]]:
         """Many timed calls in one request: a conversation about each of them would take longer than they do."""
@@ -183,8 +193,20 @@ class Worker:
         variant, call = self._find(name)
         positional, named = tree_map(_fresh, (self._positional, self._named))
         torch.manual_seed(0)
-        with torch.no_grad(), variant.flags():
+
+        def doubled() -> list[torch.Tensor]:
             return [leaf.double() for leaf in tree_leaves(call(*positional, **named)) if isinstance(leaf, torch.Tensor)]
+
+        return self._run_as(variant, doubled)
+
+    def _run_as(self, variant: Variant, section: Callable[[], Result]) -> Result:
+        """All of a section in the thread of the way: between the events of the clock nothing is handed over."""
+
+        def as_the_way_wants() -> Result:
+            with torch.no_grad(), variant.flags():
+                return section()
+
+        return self._threads[variant.name].run(as_the_way_wants) if variant.own_thread else as_the_way_wants()
 
     def _find(self, name: str) -> tuple[Variant, Call]:
         if name not in self._made:

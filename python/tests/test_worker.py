@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 import torch
 
 from cudal1_bridge.module_file import ModuleFile, load_module_file
+from cudal1_bridge.own_thread import OwnThread
 from cudal1_bridge.variants import VARIANTS
 from cudal1_bridge.worker import MOST_REHEARSALS, Clock, Worker, rehearsals
 
@@ -138,6 +140,102 @@ def test_all_ways_are_rehearsed_alike_and_long_calls_less(module_file: Callable[
     clock._milliseconds = 1000.0  # a hiccup does not change how the next ones are timed
     worker.rounds([{"seed": 3, "order": order}, {"seed": 4, "order": order}], seconds=100.0, least=2)
     assert clock.made[-12:] == ["rehearsal", "rehearsal", "timed"] * 4
+
+
+NOTES_WHERE_IT_RUNS = """
+import threading
+
+class Model(nn.Module):
+    seen = []
+    def forward(self, x):
+        Model.seen.append((threading.get_ident(), torch.backends.cudnn.benchmark, torch.is_grad_enabled()))
+        return x + 1
+def get_inputs(): return [torch.rand(10)]
+"""
+
+
+class ThreadNotingClock(Clock):
+    """Which thread reads the clock?"""
+
+    def __init__(self) -> None:
+        super().__init__(torch.device("cpu"))
+        self.threads: list[int] = []
+
+    def rehearse(self, call: Callable[[], Any]) -> dict[str, float]:
+        self.threads.append(threading.get_ident())
+        return super().rehearse(call)
+
+
+def test_cudnn_benchmark_has_a_thread_of_its_own_for_calls_and_clock(module_file: Callable[[str], Path]) -> None:
+    file = load_module_file(module_file(NOTES_WHERE_IT_RUNS))
+    worker = Worker(file, torch.device("cpu"))
+    clock = worker._clock = ThreadNotingClock()
+    here, seen = threading.get_ident(), file.module.Model.seen
+    ran: dict[str, set[tuple[int, bool, bool]]] = {"eager": set(), "cudnn-benchmark": set()}
+
+    def note(name: str, clocked: bool) -> None:
+        assert {thread for thread, _, _ in seen} == set(clock.threads) or not clocked
+        ran[name] |= set(seen)
+        seen.clear()
+        clock.threads.clear()
+
+    for name in ("eager", "cudnn-benchmark", "eager"):
+        worker.make(VARIANTS[name])
+        note(name, clocked=False)
+    for name in ("eager", "cudnn-benchmark", "cudnn-benchmark", "eager"):
+        worker.rounds([{"seed": 1, "order": [name]}], seconds=100.0, least=1)
+        note(name, clocked=True)
+    worker._results("cudnn-benchmark")
+    note("cudnn-benchmark", clocked=False)
+    assert ran["eager"] == {(here, False, False)}
+    ((thread, benchmark, grad),) = ran["cudnn-benchmark"]
+    assert thread != here and benchmark and not grad
+    assert not torch.backends.cudnn.benchmark and torch.is_grad_enabled()
+
+
+FAILS_AT_ITS_SECOND_CALL = """
+class Model(nn.Module):
+    calls = 0
+    def forward(self, x):
+        Model.calls += 1
+        if Model.calls == 2: raise ValueError("not again")
+        return x + 1
+def get_inputs(): return [torch.rand(10)]
+"""
+
+
+@pytest.mark.parametrize("name", ["eager", "cudnn-benchmark"])
+def test_what_a_call_raises_comes_through_and_the_way_stays(module_file: Callable[[str], Path], name: str) -> None:
+    worker = Worker(load_module_file(module_file(FAILS_AT_ITS_SECOND_CALL)), torch.device("cpu"))
+    worker.make(VARIANTS[name])
+    with pytest.raises(ValueError, match="not again"):
+        worker.time(name)
+    assert worker.time(name)["device_ms"] > 0.0
+    assert not torch.backends.cudnn.benchmark
+
+
+def kernels_of(work: Callable[[], Any]) -> int:
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
+        work()
+        torch.cuda.synchronize()
+    return sum(event.device_type == torch.autograd.DeviceType.CUDA for event in profile.events())
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+def test_cudnn_benchmark_tries_plans_although_eager_mode_has_one(module_file: Callable[[str], Path]) -> None:
+    worker = Worker(load_module_file(module_file(CONVOLUTION)), torch.device("cuda"))
+    worker.make(VARIANTS["eager"])
+    of_one_plan = kernels_of(lambda: worker.make(VARIANTS["eager"]))
+    of_the_choice, of_the_chosen = (kernels_of(lambda: worker.make(VARIANTS["cudnn-benchmark"])) for _ in range(2))
+    assert of_the_choice > of_one_plan and of_the_choice > of_the_chosen
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+def test_an_own_thread_works_on_the_stream_of_who_asks() -> None:
+    thread, stream = OwnThread(), torch.cuda.Stream()
+    with torch.cuda.stream(stream):
+        assert thread.run(torch.cuda.current_stream) == stream
+    assert thread.run(torch.cuda.current_stream) == torch.cuda.default_stream()
 
 
 def test_rounds_end_when_the_time_is_up(module_file: Callable[[str], Path]) -> None:

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -62,6 +63,27 @@ ChildExit decode(int status) {
   return {false, WTERMSIG(status)};
 }
 
+//! The wait status of a child that somebody else keeps. Nothing: it has not come yet, or its keeper has gone.
+std::optional<int> status_from(int keeper, bool wait) {
+  char text[16] = {};
+  ssize_t count = -1;
+  do count = ::recv(keeper, text, sizeof text - 1, wait ? 0 : MSG_DONTWAIT);
+  while (count < 0 && errno == EINTR);
+  if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return std::nullopt;
+  return count > 0 ? std::atoi(text) : SIGKILL;  // with its keeper everything has gone
+}
+
+void wait_until_readable(int descriptor, std::chrono::milliseconds limit) {
+  const auto deadline = std::chrono::steady_clock::now() + limit;
+  const auto left = [&] {
+    const auto time = deadline - std::chrono::steady_clock::now();
+    return std::max<std::int64_t>(0, std::chrono::duration_cast<std::chrono::milliseconds>(time).count());
+  };
+  pollfd waiting{descriptor, POLLIN, 0};
+  while (descriptor >= 0 && ::poll(&waiting, 1, static_cast<int>(left())) < 0 && errno == EINTR) {
+  }
+}
+
 std::vector<char*> pointers(std::vector<std::string>& strings) {
   std::vector<char*> result;
   for (auto& text : strings) result.push_back(text.data());
@@ -97,13 +119,23 @@ ChildProcess ChildProcess::start(const ChildOptions& options) {
   return child;
 }
 
+ChildProcess ChildProcess::kept_by(UniqueFd keeper, pid_t pid) {
+  ChildProcess child;
+  child.pid_ = pid;
+  child.keeper_ = std::move(keeper);
+  return child;
+}
+
 ChildProcess::ChildProcess(ChildProcess&& other) noexcept
-    : pid_(std::exchange(other.pid_, -1)), exit_(std::exchange(other.exit_, std::nullopt)) {}
+    : pid_(std::exchange(other.pid_, -1)),
+      keeper_(std::move(other.keeper_)),
+      exit_(std::exchange(other.exit_, std::nullopt)) {}
 
 ChildProcess& ChildProcess::operator=(ChildProcess&& other) noexcept {
   if (this == &other) return *this;
   if (pid_ > 0) kill();
   pid_ = std::exchange(other.pid_, -1);
+  keeper_ = std::move(other.keeper_);
   exit_ = std::exchange(other.exit_, std::nullopt);
   return *this;
 }
@@ -114,23 +146,25 @@ ChildProcess::~ChildProcess() {
 
 bool ChildProcess::running() { return pid_ > 0 && !wait_for(std::chrono::milliseconds(0)); }
 
+std::optional<ChildExit> ChildProcess::reap(bool wait) {
+  if (keeper_) {
+    if (const auto status = status_from(keeper_.get(), wait)) exit_ = decode(*status);
+    return exit_;
+  }
+  int status = 0;
+  pid_t reaped = -1;
+  do reaped = ::waitpid(pid_, &status, wait ? 0 : WNOHANG);
+  while (reaped < 0 && errno == EINTR);
+  if (reaped == pid_) exit_ = decode(status);
+  return exit_;
+}
+
 std::optional<ChildExit> ChildProcess::wait_for(std::chrono::milliseconds limit) {
   if (exit_) return exit_;
   if (pid_ <= 0) return std::nullopt;
-  const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
-  if (process && limit.count() > 0) {
-    pollfd waiting{process.get(), POLLIN, 0};
-    const auto deadline = std::chrono::steady_clock::now() + limit;
-    while (::poll(&waiting, 1,
-                  static_cast<int>(std::max<std::int64_t>(0, std::chrono::duration_cast<std::chrono::milliseconds>(
-                                                                 deadline - std::chrono::steady_clock::now())
-                                                                 .count()))) < 0 &&
-           errno == EINTR) {
-    }
-  }
-  int status = 0;
-  if (::waitpid(pid_, &status, WNOHANG) == pid_) exit_ = decode(status);
-  return exit_;
+  const UniqueFd process(keeper_ ? -1 : static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
+  if (limit.count() > 0) wait_until_readable(keeper_ ? keeper_.get() : process.get(), limit);
+  return reap(false);
 }
 
 ChildExit ChildProcess::kill() {
@@ -138,13 +172,11 @@ ChildExit ChildProcess::kill() {
   ::kill(-pid_, SIGKILL);  // also when the child itself is gone: what it started may live on in its group
   if (!exit_) {
     ::kill(pid_, SIGKILL);
-    int status = 0;
-    while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
-    }
-    exit_ = decode(status);
+    reap(true);
   }
   pid_ = -1;
-  return *exit_;
+  keeper_.reset();
+  return exit_.value_or(ChildExit{false, SIGKILL});
 }
 
 void ChildProcess::pause() const {

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/unique_fd.hpp"
+
 namespace cudal1 {
 
 struct ChildLimits {
@@ -35,6 +37,9 @@ struct ChildExit {
 class ChildProcess {
  public:
   static ChildProcess start(const ChildOptions& options);  //!< throws Error
+  //! A child of somebody else, who writes its wait status into `keeper` when it has ended, and ends it, with its group,
+  //! when that is closed.
+  static ChildProcess kept_by(UniqueFd keeper, pid_t pid);
   ChildProcess() = default;
   ChildProcess(ChildProcess&& other) noexcept;
   ChildProcess& operator=(ChildProcess&& other) noexcept;
@@ -50,7 +55,10 @@ class ChildProcess {
   void resume() const;
 
  private:
+  std::optional<ChildExit> reap(bool wait);
+
   pid_t pid_ = -1;
+  UniqueFd keeper_;
   std::optional<ChildExit> exit_;
 };
 

@@ -10,6 +10,7 @@
 
 #include "base/files.hpp"
 #include "base/result.hpp"
+#include "bridge/python_nursery.hpp"
 
 namespace cudal1 {
 namespace {
@@ -71,7 +72,7 @@ void run_bridge(const std::string& python_module, const std::vector<std::string>
   const UniqueFd messages(open(log.c_str(), O_CREAT | O_RDWR | O_APPEND | O_CLOEXEC, 0600));
   ChildOptions options = bridge_child(python_module, arguments);
   options.descriptors = {{messages.get(), 1}, {messages.get(), 2}};
-  ChildProcess child = ChildProcess::start(options);
+  ChildProcess child = start_bridge_child(options);
   const auto ended = child.wait_for(std::chrono::duration_cast<std::chrono::milliseconds>(longest_run));
   if (!ended) {
     child.kill();

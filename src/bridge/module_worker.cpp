@@ -10,6 +10,7 @@
 
 #include "base/result.hpp"
 #include "bridge/bridge_process.hpp"
+#include "bridge/python_nursery.hpp"
 
 namespace cudal1 {
 namespace {
@@ -45,7 +46,7 @@ ModuleWorker::ModuleWorker(const fs::path& module, const std::string& device, in
   if (compile_threads > 0)
     options.environment.emplace_back("TORCHINDUCTOR_COMPILE_THREADS", std::to_string(compile_threads));
   options.descriptors = {{theirs.get(), 0}, {theirs.get(), 1}, {messages.get(), 2}};
-  child_ = ChildProcess::start(options);
+  child_ = start_bridge_child(options);
 }
 
 std::vector<std::string> ModuleWorker::ways() {

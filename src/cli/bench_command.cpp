@@ -9,6 +9,7 @@
 #include "base/files.hpp"
 #include "bench/bench_run.hpp"
 #include "bench/results_log.hpp"
+#include "bridge/python_nursery.hpp"
 #include "cli/commands.hpp"
 #include "cli/number_options.hpp"
 #include "cli/printable.hpp"
@@ -162,6 +163,9 @@ int run_measurement(BenchCommand command) {
   events.progress = [](const std::string& phase, std::size_t done, std::size_t of, const std::string& task) {
     show_progress(done, of, fmt::format("{} {}", phase, task));
   };
+  // Of modules that run on the processor, times depend on the threads: as many as PyTorch takes by itself.
+  const bool on_processor = command.bench.device == "cpu";
+  const auto nursery = nursery_for(2 * chosen.tasks.size(), on_processor ? 0 : threads_of_each(command.bench.jobs));
   const std::vector<BenchRow> rows = run_bench(chosen.tasks, command.bench, known, events);
   clear_progress();
   return report(rows, command, chosen.problems);

@@ -46,4 +46,8 @@ nlohmann::json identity_json(const SuiteTask& task) {
 
 int default_jobs() { return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 8u)); }
 
+int threads_of_each(int jobs) {
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / std::max(1, jobs));
+}
+
 }  // namespace cudal1

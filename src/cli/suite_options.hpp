@@ -33,5 +33,7 @@ nlohmann::json identity_json(const SuiteTask& task);
 
 //! As many jobs as there are cores, at most eight.
 int default_jobs();
+//! Of processes of which so many run at once.
+int threads_of_each(int jobs);
 
 }  // namespace cudal1

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/result.hpp"
+#include "bridge/python_nursery.hpp"
 #include "cli/commands.hpp"
 #include "cli/printable.hpp"
 #include "cli/progress.hpp"
@@ -59,6 +60,7 @@ ExportRow export_one(const SuiteTask& task, const fs::path& target) {
 }
 
 std::vector<ExportRow> export_all(const std::vector<SuiteTask>& tasks, const TasksOptions& options) {
+  const auto nursery = nursery_for(tasks.size(), threads_of_each(options.jobs));
   std::vector<ExportRow> rows(tasks.size());
   std::mutex mutex;
   std::size_t done = 0;

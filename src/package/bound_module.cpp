@@ -5,6 +5,8 @@
 #include <c10/core/GradMode.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace cudal1 {
 namespace {
 
@@ -15,6 +17,13 @@ std::optional<DoesNotFit> misfit(at::TensorList tensors, const std::vector<Packa
     if (const char* reason = does_not_fit(tensors[i], leaves[i], device))
       return DoesNotFit{fmt::format("{} {}", leaves[i].name, reason)};
   return std::nullopt;
+}
+
+//! Constants follow the others. There is a tensor.
+at::Device device_of(at::TensorList inputs, at::TensorList weights, const std::vector<PackagedLeaf>& leaves) {
+  if (!inputs.empty()) return inputs.front().device();
+  const auto own = std::ranges::find(leaves, false, &PackagedLeaf::is_constant);
+  return weights[own == leaves.end() ? 0 : static_cast<std::size_t>(own - leaves.begin())].device();
 }
 
 bool needs_gradient(at::TensorList tensors) {
@@ -53,15 +62,30 @@ std::optional<DoesNotFit> BoundModule::misfit_of(at::TensorList inputs) const {
   return misfit(inputs, packaged().inputs, device);
 }
 
+std::vector<at::Tensor> BoundModule::with_constants_placed(OnDevice& here, at::Device device,
+                                                           at::TensorList weights) const {
+  std::vector<at::Tensor> made = weights.vec();
+  for (std::size_t i = 0; i < made.size(); ++i) {
+    const PackagedLeaf& leaf = packaged().weights.at(i);
+    if (!leaf.is_constant) continue;
+    PlacedConstant& known = here.constants[i];
+    if (const Identity now = identity_of(made[i], true); !known.copy.defined() || known.identity != now)
+      known = {made[i], now, placed(made[i], leaf, device)};
+    made[i] = known.copy;
+  }
+  return made;
+}
+
 std::optional<DoesNotFit> BoundModule::bind(OnDevice& here, at::Device device, at::TensorList weights,
                                             at::TensorList states) {
-  if (auto problem = misfit(weights, packaged().weights, device)) return problem;
-  if (auto problem = misfit(states, packaged().states, device)) return problem;
   if (device.is_cuda() && is_being_captured(device))
     return DoesNotFit{"a capture has begun before its weights were prepared (call it once before)"};
+  const std::vector<at::Tensor> weights_here = with_constants_placed(here, device, weights);
+  if (auto problem = misfit(weights_here, packaged().weights, device)) return problem;
+  if (auto problem = misfit(states, packaged().states, device)) return problem;
   if (!here.plan) here.plan = std::make_unique<ExportedPlan>(packaged(), program_.kernels, device);
   here.weights.clear();  // should bind fail half-way, the next call tries again
-  here.plan->bind(weights, states);
+  here.plan->bind(weights_here, states);
   here.weights = identities(weights, true);
   here.states = identities(states, false);
   return std::nullopt;
@@ -69,9 +93,8 @@ std::optional<DoesNotFit> BoundModule::bind(OnDevice& here, at::Device device, a
 
 std::variant<std::vector<at::Tensor>, DoesNotFit> BoundModule::call(at::TensorList inputs, at::TensorList weights,
                                                                     at::TensorList states) {
-  const at::Tensor* first = !inputs.empty() ? &inputs.front() : !weights.empty() ? &weights.front() : nullptr;
-  if (!first) return DoesNotFit{"it has neither inputs nor weights"};
-  const at::Device device = first->device();
+  if (inputs.empty() && weights.empty()) return DoesNotFit{"it has neither inputs nor weights"};
+  const at::Device device = device_of(inputs, weights, packaged().weights);
   if (!device.is_cuda() && !(device.is_cpu() && !packaged().plan.has_launches()))
     return DoesNotFit{fmt::format("its kernels do not run on {}", device.str())};
   if (at::autocast::is_autocast_enabled(device.type())) return DoesNotFit{"autocast is on"};

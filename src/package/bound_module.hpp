@@ -43,15 +43,23 @@ class BoundModule {
     std::uint64_t version = 0;
     bool operator==(const Identity&) const = default;
   };
+  //! A constant where calls run. The same copy for as long as it holds: graphs keep its address.
+  struct PlacedConstant {
+    at::Tensor original;  // kept, so that no other tensor gets its identity
+    Identity identity;
+    at::Tensor copy;
+  };
   struct OnDevice {
     std::unique_ptr<ExportedPlan> plan;
     std::vector<Identity> weights, states;  //!< as bound; the states' versions change with every call, and do not count
+    std::map<std::size_t, PlacedConstant> constants;  //!< by their number among the weights
   };
 
   static Identity identity_of(const at::Tensor& tensor, bool with_version);
   static bool same(const std::vector<Identity>& known, at::TensorList now, bool with_version);
   static std::vector<Identity> identities(at::TensorList tensors, bool with_version);
   OnDevice& on_device(at::Device device);
+  std::vector<at::Tensor> with_constants_placed(OnDevice& here, at::Device device, at::TensorList weights) const;
   std::optional<DoesNotFit> bind(OnDevice& here, at::Device device, at::TensorList weights, at::TensorList states);
 
   std::shared_ptr<Package> package_;

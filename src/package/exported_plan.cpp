@@ -40,6 +40,11 @@ const char* does_not_fit(const at::Tensor& tensor, const PackagedLeaf& leaf, at:
   return nullptr;
 }
 
+at::Tensor placed(const at::Tensor& weight, const PackagedLeaf& leaf, at::Device device) {
+  const bool can_be_moved = leaf.is_constant && weight.defined() && !weight.is_meta();
+  return can_be_moved ? weight.detach().to(device) : weight;
+}
+
 bool is_being_captured(at::Device device) {
   return cuda::is_being_captured(static_cast<CUstream>(current_stream(device)));
 }

@@ -72,6 +72,9 @@ class ExportedPlan {
 //! Why this tensor cannot stand for the leaf; null if it can.
 const char* does_not_fit(const at::Tensor& tensor, const PackagedLeaf& leaf, at::Device device);
 
+//! What stands for the leaf in calls on this device: constants, which no module moves, are copied there.
+at::Tensor placed(const at::Tensor& weight, const PackagedLeaf& leaf, at::Device device);
+
 //! Is the caller capturing the current stream of this GPU into a CUDA Graph?
 bool is_being_captured(at::Device device);
 

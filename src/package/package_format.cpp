@@ -23,13 +23,15 @@ std::vector<PackagedLeaf> leaves_of(const OpGraph& graph, const Plan& plan, cons
 
 Json to_json(const std::vector<PackagedLeaf>& leaves) {
   Json list = Json::array();
-  for (const PackagedLeaf& leaf : leaves)
+  for (const PackagedLeaf& leaf : leaves) {
     list.push_back({{"name", leaf.name},
                     {"dtype", to_string(leaf.meta.dtype)},
                     {"sizes", leaf.meta.sizes},
                     {"strides", leaf.meta.strides},
                     {"value", leaf.value},
                     {"buffer", leaf.buffer}});
+    if (leaf.is_constant) list.back()["constant"] = true;
+  }
   return list;
 }
 
@@ -42,7 +44,8 @@ std::vector<PackagedLeaf> leaves_from(const Json& list) {
                       {*dtype, entry.at("sizes").get<std::vector<std::int64_t>>(),
                        entry.at("strides").get<std::vector<std::int64_t>>()},
                       entry.at("value").get<int>(),
-                      entry.at("buffer").get<int>()});
+                      entry.at("buffer").get<int>(),
+                      entry.value("constant", false)});
   }
   return leaves;
 }

@@ -16,7 +16,8 @@ struct PackagedLeaf {
   std::string name;  //!< inputs: the argument; weights and states: the `state_dict` path
   TensorMeta meta;
   ValueId value = -1;
-  int buffer = -1;  //!< -1: no step reads it
+  int buffer = -1;           //!< -1: no step reads it
+  bool is_constant = false;  //!< no part of the module's state: nobody moves it to where the others are
 };
 
 struct PackagedPlan {

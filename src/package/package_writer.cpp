@@ -52,6 +52,13 @@ void name_by_path(const Task& task, std::vector<PackagedLeaf>& leaves) {
       if (source.value == leaf.value && !source.file_key.empty()) leaf.name = source.file_key;
 }
 
+void mark_constants(const Task& task, std::vector<PackagedLeaf>& weights) {
+  const Json interface = interface_of(task);
+  const Json& constants = interface.at("constants");
+  for (PackagedLeaf& weight : weights)
+    weight.is_constant = std::ranges::find(constants, Json(weight.name)) != constants.end();
+}
+
 PackagedPlan packaged_program(const ProgramContents& program, const std::string& folder) {
   const auto symbols =
       program.images.empty() ? std::map<std::string, std::string>{} : program.images.begin()->second.symbols;
@@ -60,6 +67,7 @@ PackagedPlan packaged_program(const ProgramContents& program, const std::string&
   made.folder = folder;
   name_by_path(program.task, made.weights);
   name_by_path(program.task, made.states);
+  mark_constants(program.task, made.weights);
   return made;
 }
 
@@ -81,13 +89,12 @@ void check_same_interface(const Json& first, const Json& other, const std::strin
 }
 
 //! Constants of the graph belong to each program; all else is the module's.
-void check_same_weights(const std::vector<PackagedLeaf>& first, const PackagedPlan& other, const Json& constants) {
+void check_same_weights(const std::vector<PackagedLeaf>& first, const PackagedPlan& other) {
   for (const std::vector<PackagedLeaf>* leaves : {&other.weights, &other.states})
     for (const PackagedLeaf& leaf : *leaves) {
       const auto same_name = [&](const PackagedLeaf& candidate) { return candidate.name == leaf.name; };
       const auto found = std::ranges::find_if(first, same_name);
-      const bool is_constant = std::ranges::find(constants, Json(leaf.name)) != constants.end();
-      if (is_constant || found == first.end() || found->meta == leaf.meta) continue;
+      if (leaf.is_constant || found == first.end() || found->meta == leaf.meta) continue;
       throw Error(fmt::format("with sizes {} its weight {} is {}, not {}: one set of weights must serve all sizes",
                               other.sizes, leaf.name, to_string(leaf.meta), to_string(found->meta)));
     }
@@ -103,9 +110,8 @@ Json description(const PackageContents& contents) {
       first_weights = made.weights;
       first_weights.insert(first_weights.end(), made.states.begin(), made.states.end());
     }
-    const Json own_interface = interface_of(contents.programs[i].task);
-    check_same_interface(interface, own_interface, made.sizes);
-    check_same_weights(first_weights, made, own_interface.at("constants"));
+    check_same_interface(interface, interface_of(contents.programs[i].task), made.sizes);
+    check_same_weights(first_weights, made);
     json["programs"].push_back(to_json(made));
   }
   json["task"] = contents.programs.front().task.name;

@@ -64,6 +64,22 @@ def get_inputs(): return [[torch.rand(4), torch.rand(4)], 3]
 """
 
 
+CONSTANTS = """
+import torch
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = torch.nn.Parameter(torch.rand(4))
+        self.shift = torch.tensor(0.5)
+
+    def forward(self, x):
+        return x * torch.clamp(self.scale, max=torch.log(torch.tensor(1.0 / 0.6))) + self.shift
+
+def get_inputs(): return [torch.rand(3, 4)]
+"""
+
+
 class Mine(torch.Tensor):
     """A subclass may mean anything."""
 
@@ -242,6 +258,36 @@ def test_structures_of_arguments_and_results_stay(tmp_path: Path, device: str) -
         assert isinstance(result["parts"][1], tuple)
         with pytest.warns(UserWarning, match="scale"):
             torch.testing.assert_close(new([a, b], 4), original([a, b], 4))
+
+
+@pytest.fixture(scope="module")
+def constants(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
+    return export(tmp_path_factory.mktemp("constants"), CONSTANTS, "constants", "--no-verify")
+
+
+def test_constants_are_told_from_the_state_of_the_module(constants: ModuleType) -> None:
+    (program,) = constants.model._package["programs"]
+    marked = {leaf["name"] for leaf in program["weights"] if leaf.get("constant")}
+    assert {leaf["name"] for leaf in program["weights"]} - marked == {"scale"}
+    assert "shift" in marked and len(marked) == 2
+    assert list(constants.ModelNew().state_dict()) == ["scale"]
+
+
+@pytest.mark.filterwarnings("ignore:.*runs as the original does")
+@pytest.mark.parametrize("made_there", [True, False])
+def test_constants_are_where_the_module_is(constants: ModuleType, device: str, made_there: bool) -> None:
+    with torch.device(device if made_there else "cpu"):
+        new, original = constants.ModelNew().to(device), constants.model._original.Model().to(device)
+    new.load_state_dict(original.state_dict())
+    x = torch.rand(3, 4, device=device)
+    with torch.no_grad():
+        edits = [lambda: new.shift.add_(1.0), lambda: new.scale.mul_(0.5)]
+        for change in (lambda: None, *edits, new.half, new.float, lambda: new.cpu().to(device)):
+            change()
+            original.shift, original.scale.data = new.shift, new.scale.data.clone()
+            given = x.to(new.scale.dtype)
+            torch.testing.assert_close(new(given), original(given))
+            assert ran(constants, new) == (given.dtype == torch.float32), constants.why_not(new)
 
 
 def test_what_is_collected_goes(package: ModuleType) -> None:

@@ -140,6 +140,39 @@ def any_package(request: pytest.FixtureRequest) -> ModuleType:
     return module
 
 
+CLAMPED = """
+import torch
+from torch import nn
+
+class Model(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.scale = nn.Parameter(torch.randn(width))
+
+    def forward(self, x):
+        return torch.relu(x * torch.clamp(self.scale, max=torch.log(torch.tensor(1.0 / 0.6))))
+
+def get_inputs(): return [torch.randn(64, 256)]
+def get_init_inputs(): return [256]
+"""
+
+
+@pytest.mark.parametrize("program", ["", LIBRARY_GRAPH])
+def test_constants_that_forward_makes_follow_the_module(tmp_path: Path, program: str) -> None:
+    name = "clamped_graph" if program else "clamped"
+    package = export_with(tmp_path, CLAMPED, name, program)
+    original, new = pair(package)
+    check(package, original, new, calls=4)
+    with torch.no_grad():
+        for module in (original, new):
+            module.scale.mul_(2.0)
+    check(package, original, new)
+    with torch.device("cuda"):
+        made_there = package.ModelNew(256)
+    made_there.load_state_dict(original.state_dict())
+    check(package, original, made_there)
+
+
 def pair(package: ModuleType) -> tuple[torch.nn.Module, Any]:
     torch.manual_seed(1)
     original = package.model._original.Model(256).cuda()
