@@ -48,7 +48,7 @@ double seconds_since(Clock::time_point begin) { return std::chrono::duration<dou
 //! "judge 46.5 GiB, worker 9.1 GiB"; nothing where nobody has estimated it.
 std::string memory_text(const BenchItem& item) {
   constexpr double gibibyte = 1 << 30;
-  if (item.judge_bytes == 0) return {};
+  if (item.worker_bytes == 0) return {};
   return fmt::format("judge {:.1f} GiB, worker {:.1f} GiB", static_cast<double>(item.judge_bytes) / gibibyte,
                      static_cast<double>(item.worker_bytes) / gibibyte);
 }
@@ -171,7 +171,7 @@ class Run {
     if (!options_.read_task) return;
     try {
       const Task task = options_.read_task(item.folder.folder);
-      item.judge_bytes = judge_bytes(task);
+      if (options_.verify) item.judge_bytes = judge_bytes(task);
       item.worker_bytes = worker_bytes(task, options_.baselines);
     } catch (const std::exception&) {
     }
