@@ -7,8 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "bench/device_memory.hpp"
 #include "bench/program_source.hpp"
 #include "bench/task_timer.hpp"
+#include "graph/task.hpp"
 #include "report/bench_row.hpp"
 #include "suite/suite.hpp"
 
@@ -24,6 +26,9 @@ struct BenchOptions {
   TimingLimits timing;
   int jobs = 1;
   std::uint64_t seed = 0;
+  std::uint64_t device_bytes = DeviceMemory::unlimited;  //!< that our processes may use together
+  //! A task folder, read with metas; to estimate what of these its processes need. Empty: nothing is estimated.
+  std::function<Task(const std::filesystem::path& folder)> read_task;
 };
 
 //! What has happened, for whoever shows progress or keeps results. Called from one thread at a time; may not throw.

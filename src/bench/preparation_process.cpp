@@ -9,6 +9,7 @@
 #include "base/child_process.hpp"
 #include "base/files.hpp"
 #include "base/result.hpp"
+#include "suite/task_pool.hpp"
 
 namespace cudal1 {
 namespace {
@@ -125,6 +126,13 @@ Preparation run_preparation_process(const PreparationRequest& request) {
     preparation.error = problem.what();
     return preparation;
   }
+}
+
+bool is_short_of_memory(const Preparation& preparation) {
+  const std::string& status = preparation.status;
+  if (status == "out_of_memory") return true;
+  return (status == "failed" || status == "crashed" || status == "judge_error") &&
+         says_short_of_memory(preparation.error);
 }
 
 }  // namespace cudal1

@@ -14,8 +14,12 @@ constexpr std::chrono::milliseconds between_looks{200};
 }  // namespace
 
 WorkerPool::WorkerPool(std::vector<std::string> baselines, std::string device, const WorkerLimits& limits,
-                       OnMade on_made)
-    : baselines_(std::move(baselines)), device_(std::move(device)), limits_(limits), on_made_(std::move(on_made)) {
+                       DeviceMemory& memory, OnMade on_made)
+    : baselines_(std::move(baselines)),
+      device_(std::move(device)),
+      limits_(limits),
+      memory_(memory),
+      on_made_(std::move(on_made)) {
   for (int i = 0; i < std::max(1, limits_.at_once); ++i) threads_.emplace_back([this] { work(); });
 }
 
@@ -29,7 +33,7 @@ WorkerPool::~WorkerPool() {
 
 void WorkerPool::add(const WorkerJob& job) {
   const std::lock_guard lock(mutex_);
-  waiting_.insert(std::ranges::upper_bound(waiting_, job.nodes, std::greater<>(), &WorkerJob::nodes), job);
+  waiting_.add(job, job.nodes);
   changed_.notify_all();
 }
 
@@ -57,66 +61,88 @@ std::vector<WorkerPool::Ready> WorkerPool::next() {
 void WorkerPool::ended(std::size_t workers) {
   const std::lock_guard lock(mutex_);
   alive_ -= workers;
-  free_device_bytes_ = UINT64_MAX;  // what it was is no longer true; the next one looks again
   changed_.notify_all();
 }
 
 bool WorkerPool::has_room() const {
   if (alive_ == 0) return true;
-  return alive_ < static_cast<std::size_t>(limits_.alive) && free_device_bytes_ >= limits_.device_bytes &&
-         free_memory_bytes() >= limits_.host_bytes;
+  return alive_ < static_cast<std::size_t>(limits_.alive) && free_memory_bytes() >= limits_.host_bytes;
 }
 
-std::optional<WorkerJob> WorkerPool::take() {
-  std::unique_lock lock(mutex_);
-  const auto must_wait = [&] { return waiting_.empty() ? !all_there_ : standing_ || !has_room(); };
-  while (!closed_ && must_wait()) changed_.wait_for(lock, between_looks);
-  if (closed_ || waiting_.empty()) return std::nullopt;
-  WorkerJob job = waiting_.front();
-  waiting_.pop_front();
+std::optional<WorkerPool::Admitted> WorkerPool::take_fitting() {
+  if (standing_ || !has_room()) return std::nullopt;
+  std::optional<DeviceMemory::Share> share;
+  const auto may_begin = [&](const WorkerJob& waiting) {
+    share = memory_.try_keep(waiting.device_bytes);
+    return share.has_value();
+  };
+  // While more are to come, there is too little memory for the largest, however long others wait for them.
+  auto job = all_there_ ? waiting_.take(may_begin) : waiting_.take_out_of_turn(may_begin);
+  if (!job) return std::nullopt;
   ++alive_;
   ++in_work_;
-  return job;
+  return Admitted{std::move(*job), std::move(*share)};
+}
+
+//! Nothing when all is made: one that is being made may have to begin again.
+std::optional<WorkerPool::Admitted> WorkerPool::take() {
+  std::unique_lock lock(mutex_);
+  while (!closed_ && !(all_there_ && waiting_.empty() && in_work_ == 0)) {
+    if (auto admitted = take_fitting()) return admitted;
+    changed_.wait_for(lock, between_looks);
+  }
+  return std::nullopt;
 }
 
 //! The operating system ends a process with the thread that started it, so threads stay until the pool goes.
 void WorkerPool::work() {
-  while (const auto job = take()) make(*job);
+  while (auto admitted = take()) make(std::move(*admitted));
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return closed_; });
 }
 
-void WorkerPool::make(const WorkerJob& job) {
+void WorkerPool::start_worker(Ready& ready, const WorkerJob& job) {
+  const bool alone = ready.share.bytes() == memory_.total_bytes();
+  const std::lock_guard lock(mutex_);
+  if (closed_) throw Error("it is too late");
+  ready.prepared.worker = std::make_unique<ModuleWorker>(job.module, device_, alone ? 0 : 1);
+  making_.insert(ready.prepared.worker.get());
+  if (standing_) ready.prepared.worker->pause();
+}
+
+void WorkerPool::make(Admitted admitted) {
   Ready ready;
-  ready.task = job.task;
+  ready.task = admitted.job.task;
+  ready.share = std::move(admitted.share);
   const auto begin = std::chrono::steady_clock::now();
-  const ModuleWorker* worker = nullptr;
-  std::uint64_t free_bytes = UINT64_MAX;
   try {
-    {
-      const std::lock_guard lock(mutex_);
-      if (closed_) throw Error("it is too late");
-      ready.prepared.worker = std::make_unique<ModuleWorker>(job.module, device_, limits_.compile_threads);
-      worker = ready.prepared.worker.get();
-      making_.insert(worker);
-      if (standing_) worker->pause();
-    }
-    make_ways(ready.prepared, job.package, baselines_);
-    free_bytes = ready.prepared.worker->free_device_bytes();
+    start_worker(ready, admitted.job);
+    make_ways(ready.prepared, admitted.job.package, baselines_);
   } catch (const std::exception& problem) {
     ready.error = problem.what();
   }
   ready.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  finish(std::move(ready), std::move(admitted.job));
+}
+
+void WorkerPool::finish(Ready ready, WorkerJob job) {
+  const bool wants_more = says_short_of_memory(ready.error) && !memory_.is_everything(ready.share.bytes());
+  job.device_bytes = memory_.more_than(ready.share.bytes());  // if it comes again
   on_made_(ready);
   const std::lock_guard lock(mutex_);
-  making_.erase(worker);
-  if (worker) worker->resume();  // its answer may have come just before a standstill; from now on it waits by itself
+  if (const ModuleWorker* worker = ready.prepared.worker.get()) {
+    making_.erase(worker);
+    worker->resume();  // its answer may have come just before a standstill; from now on it waits by itself
+  }
   if (!ready.error.empty()) {
     ready.prepared.worker.reset();
+    ready.share.give_back();
     --alive_;
   }
-  free_device_bytes_ = free_bytes;
-  ready_.push_back(std::move(ready));
+  if (wants_more)
+    waiting_.add(job, job.nodes);
+  else
+    ready_.push_back(std::move(ready));
   --in_work_;
   changed_.notify_all();
 }

@@ -11,43 +11,46 @@
 #include <thread>
 #include <vector>
 
+#include "bench/device_memory.hpp"
 #include "bench/task_timer.hpp"
+#include "suite/passing_queue.hpp"
 
 namespace cudal1 {
 
 struct WorkerJob {
   std::size_t task = 0;
   std::filesystem::path module, package;
-  int nodes = 0;  //!< of its graph: large ones take compilers longest
+  int nodes = 0;                   //!< of its graph: large ones take compilers longest
+  std::uint64_t device_bytes = 0;  //!< that its process will need, by an estimate
 };
 
 struct WorkerLimits {
-  int at_once = 1;                 //!< that make something
-  int alive = 1;                   //!< these, and those that wait to be timed
-  std::uint64_t device_bytes = 0;  //!< a further one begins only while that much of the device is free
-  std::uint64_t host_bytes = 0;    //!< and of the machine
-  int compile_threads = 1;         //!< in each
+  int at_once = 1;               //!< that make something
+  int alive = 1;                 //!< these, and those that wait to be timed
+  std::uint64_t host_bytes = 0;  //!< a further one begins only while that much of the machine's memory is free
 };
 
 class WorkerPool {
  public:
   struct Ready {
     std::size_t task = 0;
+    DeviceMemory::Share share;  //!< goes after the worker
     PreparedWorker prepared;
     std::string error;     //!< not empty: there is no worker
     double seconds = 0.0;  //!< of making
   };
   using OnMade = std::function<void(const Ready&)>;
 
-  //! `on_made` is called from any thread, once for each.
+  //! Workers keep their shares of `memory` until they go. `on_made` is called from any thread, whenever one
+  //! is made or cannot be.
   WorkerPool(
-      std::vector<std::string> baselines, std::string device, const WorkerLimits& limits,
+      std::vector<std::string> baselines, std::string device, const WorkerLimits& limits, DeviceMemory& memory,
       OnMade on_made = [](const Ready&) {});
   //! Ends all processes.
   ~WorkerPool();
 
-  //! Begins as soon as there is room for it; of those that wait, the largest comes first: whoever starts it last waits
-  //! for it in the end.
+  //! Begins as soon as there is room for it; of those that wait and fit, the largest comes first: whoever starts it
+  //! last waits for it in the end. Who finds too little memory nevertheless waits for more and begins again.
   void add(const WorkerJob& job);
   void no_more();
 
@@ -71,24 +74,32 @@ class WorkerPool {
   void ended(std::size_t workers = 1);
 
  private:
+  struct Admitted {
+    WorkerJob job;
+    DeviceMemory::Share share;
+  };
+
   void work();
-  std::optional<WorkerJob> take();
+  std::optional<Admitted> take();
+  std::optional<Admitted> take_fitting();
   bool has_room() const;
-  void make(const WorkerJob& job);
+  void make(Admitted admitted);
+  void start_worker(Ready& ready, const WorkerJob& job);
+  void finish(Ready ready, WorkerJob job);
   void stop();
   void go_on();
 
   std::vector<std::string> baselines_;
   std::string device_;
   WorkerLimits limits_;
+  DeviceMemory& memory_;
   OnMade on_made_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<WorkerJob> waiting_;
+  PassingQueue<WorkerJob> waiting_;
   std::set<const ModuleWorker*> making_;
   std::deque<Ready> ready_;
   std::size_t alive_ = 0, in_work_ = 0;
-  std::uint64_t free_device_bytes_ = UINT64_MAX;  // when somebody last looked
   bool standing_ = false, closed_ = false, all_there_ = false;
   std::vector<std::jthread> threads_;  // last: they end before what they use
 };

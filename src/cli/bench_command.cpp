@@ -16,6 +16,7 @@
 #include "cli/progress.hpp"
 #include "cli/suite_options.hpp"
 #include "device/cuda/driver.hpp"
+#include "judge/judge.hpp"
 #include "report/bench_report.hpp"
 #include "report/figures_table.hpp"
 
@@ -49,6 +50,8 @@ void choose_device(BenchCommand& command) {
   if (!has_gpu) return;
   command.bench.gpu = cuda::device_info(0).name;
   command.bench.gpu_id = cuda::device_info(0).uuid;
+  command.bench.device_bytes = device_bytes_to_share(0);
+  command.bench.read_task = load_task_with_metas;
 }
 
 void choose_baselines(BenchCommand& command) {

@@ -2,20 +2,26 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <thread>
+#include <utility>
 
 #include "base/random.hpp"
 #include "base/result.hpp"
+#include "bench/device_memory.hpp"
+#include "bench/memory_need.hpp"
 #include "cli/commands.hpp"
 #include "cli/number_options.hpp"
 #include "cli/printable.hpp"
 #include "cli/progress.hpp"
 #include "cli/suite_options.hpp"
 #include "device/cuda/driver.hpp"
+#include "judge/judge.hpp"
 #include "parity/parity_process.hpp"
 #include "suite/task_export.hpp"
+#include "suite/task_pool.hpp"
 
 namespace cudal1 {
 namespace {
@@ -25,7 +31,7 @@ namespace fs = std::filesystem;
 
 // Both sides hold PyTorch, inputs and outputs; the oracle has them in twice the width.
 constexpr std::uint64_t bytes_per_comparison = std::uint64_t{6} << 30;
-constexpr int comparisons_on_one_gpu = 4;
+constexpr unsigned most_jobs_on_gpu = 16;
 
 struct CheckOptions {
   SuiteOptions suite;
@@ -51,17 +57,19 @@ fs::path module_of(const TaskFolder& task) {
   throw Error(fmt::format("{}: a native task: there is no module to compare it with", task.folder.string()));
 }
 
-ParityReport check_one(const SuiteTask& task, const CheckOptions& options, int threads) {
-  const auto begin = std::chrono::steady_clock::now();
+//! A task, and what has come of it so far.
+struct CheckedTask {
+  TaskFolder made;
   ParityReport report;
-  try {
-    const TaskFolder made = task_folder_of(task);
-    report = run_parity_process({made.folder, fs::absolute(module_of(made)), options.device, options.seed, threads});
-  } catch (const std::exception& problem) {
-    report.error = problem.what();
-  }
-  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  return report;
+  std::uint64_t device_bytes = 0;  // that a comparison needs, by an estimate; more after each that was too small
+  DeviceMemory::Share share;
+  bool is_exported = false, tried_alone = false;
+};
+
+double seconds_of(const std::function<void()>& work) {
+  const auto begin = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
 std::string outcome(const ParityReport& report) {
@@ -77,23 +85,102 @@ void print_row(const SuiteTask& task, const ParityReport& report) {
   std::fflush(stdout);
 }
 
-std::vector<ParityReport> check_all(const std::vector<SuiteTask>& tasks, const CheckOptions& options) {
-  std::vector<ParityReport> reports(tasks.size());
-  std::mutex mutex;
-  std::size_t done = 0;
-  const int threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / options.jobs);
-  run_jobs(tasks.size(), {options.jobs, bytes_per_comparison}, [&](std::size_t i) {
-    const bool again = !reports[i].ok();
-    reports[i] = check_one(tasks[i], options, threads);
-    if (!again && says_short_of_memory(reports[i].error)) return JobEnd::short_of_memory;
-    const std::lock_guard lock(mutex);
+//! As many at once as the machine and the GPU have memory for.
+class Check {
+ public:
+  Check(const std::vector<SuiteTask>& tasks, const CheckOptions& options)
+      : tasks_(tasks),
+        options_(options),
+        threads_(std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / options.jobs)),
+        memory_(options.device == "cuda" ? device_bytes_to_share(0) : DeviceMemory::unlimited),
+        checked_(tasks.size()) {}
+
+  std::vector<ParityReport> run() {
+    run_jobs(tasks_.size(), {options_.jobs, bytes_per_comparison}, [&](std::size_t i) { return export_one(i); });
+    PoolLimits limits{options_.jobs, bytes_per_comparison};
+    limits.may_begin = [&](std::size_t i) { return takes_its_share(checked_[i]); };
+    run_jobs(tasks_.size(), limits, [&](std::size_t i) { return compare_one(i); });
     clear_progress();
-    if (!options.as_json) print_row(tasks[i], reports[i]);
-    show_progress(++done, tasks.size(), tasks[i].label());
+    std::vector<ParityReport> reports;
+    for (CheckedTask& checked : checked_) reports.push_back(std::move(checked.report));
+    return reports;
+  }
+
+ private:
+  JobEnd export_one(std::size_t i) {
+    CheckedTask& checked = checked_[i];
+    checked.report.error.clear();
+    checked.report.seconds = seconds_of([&] {
+      try {
+        checked.made = task_folder_of(tasks_[i]);
+        checked.made.module = fs::absolute(module_of(checked.made));
+        checked.is_exported = true;
+        estimate_memory(checked);
+      } catch (const std::exception& problem) {
+        checked.report.error = problem.what();
+      }
+    });
+    const bool again = says_short_of_memory(checked.report.error) && !std::exchange(checked.tried_alone, true);
+    return again ? JobEnd::short_of_memory : JobEnd::done;
+  }
+
+  //! A task that cannot be read is the comparison's business.
+  void estimate_memory(CheckedTask& checked) const {
+    if (options_.device != "cuda") return;
+    try {
+      checked.device_bytes = comparison_bytes(load_task_with_metas(checked.made.folder));
+    } catch (const Error&) {
+    }
+  }
+
+  bool takes_its_share(CheckedTask& checked) {
+    auto share = memory_.try_take(checked.device_bytes);
+    if (share) checked.share = std::move(*share);
+    return share.has_value();
+  }
+
+  JobEnd compare_one(std::size_t i) {
+    CheckedTask& checked = checked_[i];
+    if (checked.is_exported) compare(checked);
+    const std::uint64_t had = checked.share.bytes();
+    checked.share.give_back();
+    if (checked.is_exported && says_short_of_memory(checked.report.error) && !memory_.is_everything(had)) {
+      checked.device_bytes = memory_.more_than(had);
+      return JobEnd::again;
+    }
+    show(i);
     return JobEnd::done;
-  });
-  clear_progress();
-  return reports;
+  }
+
+  void compare(CheckedTask& checked) const {
+    const double before = checked.report.seconds;
+    const double seconds = seconds_of([&] {
+      checked.report =
+          run_parity_process({checked.made.folder, checked.made.module, options_.device, options_.seed, threads_});
+    });
+    checked.report.seconds = before + seconds;
+  }
+
+  void show(std::size_t i) {
+    const std::lock_guard lock(mutex_);
+    clear_progress();
+    if (!options_.as_json) print_row(tasks_[i], checked_[i].report);
+    show_progress(++done_, tasks_.size(), tasks_[i].label());
+  }
+
+  const std::vector<SuiteTask>& tasks_;
+  const CheckOptions& options_;
+  const int threads_;  // of each comparison
+  DeviceMemory memory_;
+  std::vector<CheckedTask> checked_;
+  std::mutex mutex_;
+  std::size_t done_ = 0;
+};
+
+//! On a GPU a comparison is mostly one thread that waits for it.
+int jobs_on(const std::string& device) {
+  if (device == "cuda") return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, most_jobs_on_gpu));
+  return std::max(1, default_jobs() / 2);
 }
 
 json row_json(const SuiteTask& task, const ParityReport& report) {
@@ -106,9 +193,8 @@ json row_json(const SuiteTask& task, const ParityReport& report) {
 int run_check(CheckOptions options) {
   const ChosenTasks chosen = choose_tasks(options.suite);
   options.device = chosen_device(options.device);
-  if (options.jobs == 0)
-    options.jobs = options.device == "cuda" ? comparisons_on_one_gpu : std::max(1, default_jobs() / 2);
-  const std::vector<ParityReport> reports = check_all(chosen.tasks, options);
+  if (options.jobs == 0) options.jobs = jobs_on(options.device);
+  const std::vector<ParityReport> reports = Check(chosen.tasks, options).run();
   const auto good = std::ranges::count_if(reports, &ParityReport::ok);
   if (options.as_json) {
     json rows = json::array();

@@ -9,16 +9,13 @@
 #include "base/random.hpp"
 #include "judge/error_sums.hpp"
 #include "judge/perturbation.hpp"
+#include "judge/perturbation_draws.hpp"
 #include "judge/tensor_sample.hpp"
 #include "judge/value_facts.hpp"
 
 namespace cudal1 {
 namespace {
 
-constexpr int perturbation_draws = 3;
-// Behind a step. An element that may fall on its other side is seen there by one draw of a pair, unless moves cancel,
-// which they do not in the first pair.
-constexpr int pairs_behind_steps = 8;
 constexpr double varying_spread = 4.0;  // times the reference's error
 constexpr double paper_tolerance = 1e-2;
 constexpr double smallest_normal = 0x1.0p-126;

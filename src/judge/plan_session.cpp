@@ -1,6 +1,7 @@
 #include "judge/plan_session.hpp"
 
 #include <ATen/Functions.h>
+#include <c10/core/CachingDeviceAllocator.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -92,6 +93,9 @@ Result<PlanSession::Done> PlanSession::ensure_room(const Plan& plan) {
   arena_plan_ = wanted;
   if (fits) return Done{};
   arena_.reset();
+  // What the judge's own tensors have left behind counts as taken until it is given back.
+  if (in_arena && wanted.total_bytes() + reserve_bytes > backend_.free_bytes())
+    at::getDeviceAllocator(at::kCUDA)->emptyCache();
   if (wanted.total_bytes() + reserve_bytes > backend_.free_bytes())
     return Failure{Status::out_of_memory,
                    fmt::format("the program needs {:.1f} GiB of device memory, {:.1f} GiB are free",

@@ -1,14 +1,18 @@
 #include "suite/task_pool.hpp"
 
 #include <algorithm>
-#include <atomic>
+#include <cctype>
 #include <chrono>
+#include <condition_variable>
 #include <fstream>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
+
+#include "suite/passing_queue.hpp"
 
 namespace cudal1 {
 namespace {
@@ -38,11 +42,12 @@ class Pool {
       : count_(count), limits_(limits), work_(work) {}
 
   void run() {
+    for (std::size_t job = 0; job < count_; ++job) waiting_.add(job);
     std::vector<std::jthread> threads;
     for (std::size_t i = 0; i < thread_count(); ++i) threads.emplace_back([this] { run_some(); });
     threads.clear();  // joins
-    std::ranges::sort(again_);
-    for (const std::size_t job : again_) work_(job);
+    std::ranges::sort(alone_);
+    for (const std::size_t job : alone_) run_alone(job);
   }
 
  private:
@@ -54,28 +59,49 @@ class Pool {
   }
 
   void run_some() {
-    for (std::size_t job = next_++; job < count_; job = next_++) {
-      wait_for_memory();
-      ++running_;
-      const JobEnd end = work_(job);
-      --running_;
-      if (end == JobEnd::done) continue;
+    while (const auto job = next()) {
+      const JobEnd end = work_(*job);
       const std::lock_guard lock(mutex_);
-      again_.push_back(job);
+      --running_;
+      if (end == JobEnd::again) waiting_.add(*job, 1);
+      if (end == JobEnd::short_of_memory) alone_.push_back(*job);
+      changed_.notify_all();
     }
   }
 
-  void wait_for_memory() const {
-    while (running_ > 0 && free_memory_bytes() < limits_.bytes_per_job) std::this_thread::sleep_for(between_looks);
+  //! Nothing only when all have ended: one that runs may have to come again.
+  std::optional<std::size_t> next() {
+    std::unique_lock lock(mutex_);
+    while (!waiting_.empty() || running_ > 0) {
+      if (const auto job = has_memory() ? waiting_.take(may_begin()) : std::nullopt) {
+        ++running_;
+        return job;
+      }
+      changed_.wait_for(lock, between_looks);
+    }
+    return std::nullopt;
+  }
+
+  std::function<bool(std::size_t)> may_begin() const {
+    return limits_.may_begin ? limits_.may_begin : [](std::size_t) { return true; };
+  }
+
+  bool has_memory() const { return running_ == 0 || free_memory_bytes() >= limits_.bytes_per_job; }
+
+  void run_alone(std::size_t job) {
+    const auto may_begin_now = may_begin();
+    for (JobEnd end = JobEnd::again; end == JobEnd::again; end = work_(job))
+      while (!may_begin_now(job)) std::this_thread::sleep_for(between_looks);
   }
 
   std::size_t count_;
   PoolLimits limits_;
   const std::function<JobEnd(std::size_t)>& work_;
-  std::atomic<std::size_t> next_ = 0;
-  std::atomic<int> running_ = 0;
   std::mutex mutex_;
-  std::vector<std::size_t> again_;
+  std::condition_variable changed_;
+  PassingQueue<std::size_t> waiting_;
+  int running_ = 0;
+  std::vector<std::size_t> alone_;
 };
 
 }  // namespace
@@ -91,9 +117,26 @@ std::uint64_t free_memory_bytes() {
 }
 
 bool says_short_of_memory(const std::string& message) {
-  constexpr const char* signs[] = {"not enough memory", "out of memory", "of device memory",
-                                   "MemoryError",       "bad_alloc",     "by signal 9"};
-  return std::ranges::any_of(signs, [&](const char* sign) { return message.find(sign) != std::string::npos; });
+  // A library that cannot be started has found no room for its workspace; cuDNN finds "no engine" where none fits.
+  constexpr std::string_view signs[] = {"not enough memory",
+                                        "out of memory",
+                                        "out_of_memory",
+                                        "outofmemory",
+                                        "of device memory",
+                                        "no memory left",
+                                        "cannot allocate memory",
+                                        "memoryerror",
+                                        "cudaerrormemoryallocation",
+                                        "bad_alloc",
+                                        "alloc_failed",
+                                        "allocation_failed",
+                                        "cublas_status_not_initialized",
+                                        "cudnn_status_not_initialized",
+                                        "unable to find an engine",
+                                        "by signal 9"};
+  std::string lower = message;
+  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return std::ranges::any_of(signs, [&](std::string_view sign) { return lower.find(sign) != std::string::npos; });
 }
 
 }  // namespace cudal1

@@ -11,10 +11,14 @@ namespace cudal1 {
 struct PoolLimits {
   int jobs = 1;                     //!< at once, at most
   std::uint64_t bytes_per_job = 0;  //!< a further job begins only while that much memory is free
+  //! Whether there is room for this one, which then begins; of those that wait, the first for which there is. Asked by
+  //! one thread at a time, and again and again. Empty: there is.
+  std::function<bool(std::size_t job)> may_begin = {};
 };
 
 enum class JobEnd {
   done,
+  again,            //!< before all others, as soon as it may begin
   short_of_memory,  //!< try again when nothing else runs
 };
 
@@ -25,7 +29,7 @@ void run_jobs(std::size_t count, const PoolLimits& limits, const std::function<J
 //! What processes may still take: the machine's, or less where a container is given less.
 std::uint64_t free_memory_bytes();
 
-//! Whether a message of an allocator, of Python or about a killed process says so.
+//! Whether a message of an allocator, of a CUDA library, of Python or about a killed process says so.
 bool says_short_of_memory(const std::string& message);
 
 }  // namespace cudal1

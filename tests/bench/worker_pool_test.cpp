@@ -19,12 +19,22 @@ class WorkerPoolTest : public WorkerTest {
     for (const WorkerJob& job : jobs) pool.add(job);
     pool.no_more();
   }
+
+  void wait_for(const std::filesystem::path& mark) const {
+    std::error_code none;
+    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(100);
+    while (!std::filesystem::exists(mark, none) && std::chrono::steady_clock::now() < limit)
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    EXPECT_TRUE(std::filesystem::exists(mark, none)) << mark;
+  }
+
+  DeviceMemory memory_;
 };
 
 TEST_F(WorkerPoolTest, EveryTaskComesOnceAndACrashIsOneOfThem) {
   const std::vector<WorkerJob> jobs{
       {0, module("a", "return x"), {}}, {1, module("b", "os.abort()"), {}}, {2, module("c", "return x + 1"), {}}};
-  WorkerPool pool({"eager"}, "cpu", two_at_once);
+  WorkerPool pool({"eager"}, "cpu", two_at_once, memory_);
   add_all(pool, jobs);
   std::set<std::size_t> good, bad;
   for (auto some = pool.next(); !some.empty(); some = pool.next())
@@ -46,7 +56,7 @@ TEST_F(WorkerPoolTest, NothingIsMadeDuringAStandstill) {
       "import time; end = time.time() + 4\n        while time.time() < end: open('{}', 'a').write('x')\n        return "
       "x",
       marks);
-  WorkerPool pool({"eager"}, "cpu", {.at_once = 1, .alive = 1});
+  WorkerPool pool({"eager"}, "cpu", {.at_once = 1, .alive = 1}, memory_);
   add_all(pool, {{0, module("busy", busy), {}}});
   std::error_code none;
   while (!std::filesystem::exists(marks, none)) std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -65,7 +75,7 @@ TEST_F(WorkerPoolTest, NothingIsMadeDuringAStandstill) {
 TEST_F(WorkerPoolTest, WhoeverIsReadyAnswersThoughItWasStopped) {
   std::vector<WorkerJob> jobs;
   for (std::size_t i = 0; i < 3; ++i) jobs.push_back({i, module(fmt::format("m{}", i), "return x"), {}});
-  WorkerPool pool({"eager"}, "cpu", {.at_once = 3, .alive = 3});
+  WorkerPool pool({"eager"}, "cpu", {.at_once = 3, .alive = 3}, memory_);
   add_all(pool, jobs);
   std::jthread stopping([&](std::stop_token stop) {
     while (!stop.stop_requested()) {
@@ -86,13 +96,9 @@ TEST_F(WorkerPoolTest, WhoeverIsReadyAnswersThoughItWasStopped) {
 
 TEST_F(WorkerPoolTest, MakesWhatIsThereWhileMoreIsToCome) {
   const std::filesystem::path mark = folder_.path() / "made";
-  WorkerPool pool({"eager"}, "cpu", two_at_once);
+  WorkerPool pool({"eager"}, "cpu", two_at_once, memory_);
   pool.add({0, module("first", fmt::format("open('{}', 'w'); return x", mark.string())), {}});
-  std::error_code none;
-  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(100);
-  while (!std::filesystem::exists(mark, none) && std::chrono::steady_clock::now() < limit)
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  EXPECT_TRUE(std::filesystem::exists(mark));
+  wait_for(mark);
   add_all(pool, {{1, module("second", "return x"), {}}});
   std::set<std::size_t> tasks;
   for (auto some = pool.next(); !some.empty(); some = pool.next())
@@ -105,7 +111,7 @@ TEST_F(WorkerPoolTest, OfThoseThatWaitTheLargestComesFirst) {
   const auto noting = [&](const std::string& name) {
     return module(name, fmt::format("open('{}', 'a').write('{}'); return x", log, name));
   };
-  WorkerPool pool({"eager"}, "cpu", {.at_once = 1, .alive = 8});
+  WorkerPool pool({"eager"}, "cpu", {.at_once = 1, .alive = 8}, memory_);
   {
     const WorkerPool::Standstill standstill(pool);  // so that none begins before all are there
     add_all(pool, {{0, noting("a"), {}, 1}, {1, noting("b"), {}, 3}, {2, noting("c"), {}, 2}, {3, noting("d"), {}, 3}});
@@ -116,10 +122,58 @@ TEST_F(WorkerPoolTest, OfThoseThatWaitTheLargestComesFirst) {
   EXPECT_EQ(order, "bdca");
 }
 
+TEST_F(WorkerPoolTest, WhoFindsTooLittleMemoryBeginsAgainWithMore) {
+  const std::string mark = (folder_.path() / "tried").string();
+  const std::string body = fmt::format(
+      "if os.path.exists('{0}'): return x\n        open('{0}', 'w')\n        raise RuntimeError('CUDA out of memory')",
+      mark);
+  DeviceMemory memory(100);
+  WorkerPool pool({"eager"}, "cpu", two_at_once, memory);
+  add_all(pool, {{0, module("greedy", body), {}, 1, 10}});
+  const auto some = pool.next();
+  ASSERT_EQ(some.size(), 1u);
+  EXPECT_EQ(some[0].error, "");
+  EXPECT_EQ(some[0].share.bytes(), 25u);
+  EXPECT_TRUE(pool.next().empty());
+}
+
+TEST_F(WorkerPoolTest, WhoHadAllMemoryAndFoundItTooLittleHasFailed) {
+  DeviceMemory memory(100);
+  WorkerPool pool({"eager"}, "cpu", two_at_once, memory);
+  add_all(pool, {{0, module("greedy", "raise RuntimeError('CUDA out of memory')"), {}, 1, 60}});
+  const auto some = pool.next();
+  ASSERT_EQ(some.size(), 1u);
+  EXPECT_NE(some[0].error.find("out of memory"), std::string::npos);
+  EXPECT_TRUE(memory.try_take(100)) << "its share went back";
+}
+
+TEST_F(WorkerPoolTest, WhoDoesNotFitWaitsUntilOthersHaveGone) {
+  DeviceMemory memory(100);
+  WorkerPool pool({"eager"}, "cpu", {.at_once = 3, .alive = 3}, memory);
+  auto judge = memory.announce(10);
+  const std::filesystem::path mark = folder_.path() / "made";
+  pool.add({0, module("large", "return x"), {}, 9, 80});
+  pool.add({1, module("small", fmt::format("open('{}', 'w'); return x", mark.string())), {}, 1, 40});
+  wait_for(mark);  // it passes the large one, for which there is no room while somebody is to be judged
+  EXPECT_FALSE(memory.try_take(61));
+  EXPECT_TRUE(memory.try_take(60));
+  judge.withdraw();
+  pool.no_more();
+  auto first = pool.next();
+  ASSERT_EQ(first.size(), 1u);
+  EXPECT_EQ(first[0].task, 1u);
+  first.clear();
+  pool.ended();
+  const auto second = pool.next();
+  ASSERT_EQ(second.size(), 1u);
+  EXPECT_EQ(second[0].task, 0u);
+  EXPECT_EQ(second[0].share.bytes(), 80u);
+}
+
 TEST_F(WorkerPoolTest, MayGoBeforeItIsDone) {
   const auto begin = std::chrono::steady_clock::now();
   {
-    WorkerPool pool({"eager"}, "cpu", two_at_once);
+    WorkerPool pool({"eager"}, "cpu", two_at_once, memory_);
     add_all(pool, {{0, module("slow", "import time; time.sleep(100)"), {}}});
   }
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(50));

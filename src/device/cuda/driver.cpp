@@ -143,6 +143,16 @@ DeviceInfo device_info(int ordinal) {
   return info;
 }
 
+std::uint64_t free_bytes(int ordinal) {
+  use_primary_context(ordinal);
+  std::size_t free = 0, total = 0;
+  const CUresult read = driver().cuMemGetInfo(&free, &total);
+  driver().cuCtxSetCurrent(nullptr);
+  driver().cuDevicePrimaryCtxRelease(device_at(ordinal));
+  check(read, "read the free memory");
+  return free;
+}
+
 int most_resident_threads(int ordinal) {
   return attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, device_at(ordinal));
 }

@@ -14,7 +14,7 @@ namespace cudal1::cuda {
 #define CUDAL1_DRIVER_FUNCTIONS(X) \
   X(cuInit) X(cuDriverGetVersion) X(cuGetErrorName) X(cuGetErrorString) \
   X(cuDeviceGet) X(cuDeviceGetCount) X(cuDeviceGetName) X(cuDeviceGetUuid) X(cuDeviceGetAttribute) \
-  X(cuDeviceTotalMem) X(cuDevicePrimaryCtxRetain) X(cuDevicePrimaryCtxSetFlags) \
+  X(cuDeviceTotalMem) X(cuDevicePrimaryCtxRetain) X(cuDevicePrimaryCtxRelease) X(cuDevicePrimaryCtxSetFlags) \
   X(cuCtxSetCurrent) X(cuCtxSynchronize) X(cuCtxSetLimit) X(cuCtxResetPersistingL2Cache) \
   X(cuMemCreate) X(cuMemRelease) X(cuMemExportToShareableHandle) X(cuMemImportFromShareableHandle) \
   X(cuMemAddressReserve) X(cuMemAddressFree) X(cuMemMap) X(cuMemUnmap) X(cuMemSetAccess) \
@@ -58,6 +58,9 @@ int device_count(std::string& reason);
 CUcontext use_primary_context(int ordinal, unsigned flags = CU_CTX_SCHED_AUTO);
 
 DeviceInfo device_info(int ordinal);
+
+//! Of the GPU's memory, as it is without this process if it does not use the GPU otherwise: no context stays.
+std::uint64_t free_bytes(int ordinal);
 
 //! Of one multiprocessor.
 int most_resident_threads(int ordinal);

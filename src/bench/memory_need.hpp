@@ -1,0 +1,24 @@
+// How much device memory the processes that work on a task will need: estimates, made before any is started. One that
+// is too small costs a second try, one that is too large keeps others waiting.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "graph/task.hpp"
+
+namespace cudal1 {
+
+//! All take a task with metas (infer_metas).
+
+//! cudal1-prepare and its two runners.
+std::uint64_t judge_bytes(const Task& task);
+
+//! The Python process that runs the module as it is, by a program and by these baselines.
+std::uint64_t worker_bytes(const Task& task, const std::vector<std::string>& baselines);
+
+//! cudal1-parity and, for a part of its time, eager PyTorch.
+std::uint64_t comparison_bytes(const Task& task);
+
+}  // namespace cudal1

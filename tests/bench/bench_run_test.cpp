@@ -1,0 +1,82 @@
+// A whole bench on the processor, with real exports and workers; a script stands in for the process that judges.
+#include "bench/bench_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "worker_fixture.hpp"
+
+namespace cudal1 {
+namespace {
+
+namespace fs = std::filesystem;
+
+class BenchRunTest : public WorkerTest {
+ protected:
+  void SetUp() override {
+    WorkerTest::SetUp();
+    fs::create_directories(tries_);
+    setenv("CUDAL1_CACHE_DIR", (folder_.path() / "cache").c_str(), 1);
+    setenv("CUDAL1_TEST_TRIES", tries_.c_str(), 1);
+  }
+
+  //! Whose judge says so this many times.
+  SuiteTask task(const std::string& name, int times, const std::string& status, const std::string& error) {
+    const fs::path path = module(name, "return x + 1");
+    const std::string text = read_file(path);
+    std::ofstream(path) << fmt::format("# {} {} {}\n{}", times, status, error, text);
+    SuiteTask result;
+    result.name = name;
+    result.path = path;
+    result.place = path.string();
+    return result;
+  }
+
+  static BenchOptions options(std::uint64_t device_bytes) {
+    BenchOptions options;
+    options.baselines = {"eager"};
+    options.device = "cpu";
+    options.gpu = "the processor";
+    options.jobs = 2;
+    options.timing.seconds = 0.05;
+    options.device_bytes = device_bytes;
+    return options;
+  }
+
+  std::ptrdiff_t tries(const std::string& name) const {
+    return std::distance(fs::directory_iterator(tries_ / name), fs::directory_iterator());
+  }
+
+  fs::path tries_ = folder_.path() / "tries";
+};
+
+// Of a hundred bytes, shares grow from nothing to 25, 50 and all of them.
+TEST_F(BenchRunTest, WhoIsShortOfMemoryIsJudgedAgainWithMoreUntilItHasHadEverything) {
+  const std::vector<SuiteTask> tasks{
+      task("second_share", 1, "crashed", "CUDA error: out of memory"),
+      task("everything", 3, "failed", "the program needs 46.5 GiB of device memory, 43.3 GiB are free"),
+      task("too_large", 99, "out_of_memory", "too large"), task("wrong", 99, "wrong_result", "out of memory, it says")};
+  const std::vector<BenchRow> rows = run_bench(tasks, options(100), {}, {});
+  ASSERT_EQ(rows.size(), 4u);
+  EXPECT_EQ(rows[0].status, "ok") << rows[0].error;
+  EXPECT_EQ(rows[1].status, "ok") << rows[1].error;
+  EXPECT_EQ(rows[2].status, "out_of_memory");
+  EXPECT_EQ(rows[2].error, "too large");
+  EXPECT_EQ(rows[3].status, "wrong_result");
+  EXPECT_EQ(tries("second_share"), 2);
+  EXPECT_EQ(tries("everything"), 4);
+  EXPECT_EQ(tries("too_large"), 4);
+  EXPECT_EQ(tries("wrong"), 1) << "that is a verdict";
+}
+
+TEST_F(BenchRunTest, WhereNobodyKnowsHowMuchThereIsTheSecondTryIsTheLast) {
+  const std::vector<SuiteTask> tasks{task("too_large", 99, "failed", "judging was ended by signal 9")};
+  const std::vector<BenchRow> rows = run_bench(tasks, options(DeviceMemory::unlimited), {}, {});
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].status, "failed");
+  EXPECT_EQ(tries("too_large"), 2);
+}
+
+}  // namespace
+}  // namespace cudal1
