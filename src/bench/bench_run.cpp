@@ -30,7 +30,7 @@ using Clock = std::chrono::steady_clock;
 // PyTorch and its exporter take under one; the rest is for the weights. A judge has an oracle in twice the width.
 constexpr std::uint64_t bytes_per_export = std::uint64_t{3} << 30, bytes_per_judge = std::uint64_t{6} << 30;
 constexpr std::uint64_t bytes_per_worker = std::uint64_t{4} << 30;
-constexpr int judges_on_one_gpu = 10, most_workers_alive = 24;
+constexpr int judges_on_one_gpu = 14, most_workers_alive = 24;
 constexpr std::chrono::milliseconds device_settles{50};  // what was enqueued before the standstill runs out
 
 //! The module's text: the more of it, the longer whatever is done with it takes, as far as can be told beforehand.

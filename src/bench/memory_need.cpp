@@ -40,7 +40,7 @@ std::uint64_t expectation_bytes(const Task& task) {
   return results + std::max(run, temporaries * wide.results);
 }
 
-//! For the reference, and as much for the candidate: one that needs less is not known to.
+//! For the reference, which goes before the candidate comes, and as much for that: one that needs less is not known to.
 std::uint64_t arena_bytes(const Task& task) {
   const auto plan = make_plan(task.graph, "");
   if (!plan) throw Error(fmt::format("{}: {}", task.name, plan.failure().message));
@@ -51,11 +51,10 @@ std::uint64_t arena_bytes(const Task& task) {
 
 std::uint64_t judge_bytes(const Task& task) {
   const GraphBytes own = graph_bytes(task.graph, Width::own), wide = graph_bytes(task.graph, Width::fp64);
-  // The next input set is made while the runner has one; the reference has its own.
-  const std::uint64_t sets = 3 * own.leaves();
+  const std::uint64_t sets = 2 * own.leaves();  // the next one is made while the runner has one
   // Results of the set before are compared meanwhile; that both are at their worst at one time is rare.
   const std::uint64_t compared = (1 + temporaries / 2) * wide.results + 2 * own.results;
-  return 3 * context_bytes + free_for_an_arena + 2 * arena_bytes(task) +
+  return 2 * context_bytes + free_for_an_arena + arena_bytes(task) +
          with_fragments(sets + compared + expectation_bytes(task));
 }
 

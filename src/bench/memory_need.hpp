@@ -12,7 +12,7 @@ namespace cudal1 {
 
 //! All take a task with metas (infer_metas).
 
-//! cudal1-prepare and its two runners.
+//! cudal1-prepare and the runner that it has.
 std::uint64_t judge_bytes(const Task& task);
 
 //! The Python process that runs the module as it is, by a program and by these baselines.

@@ -9,8 +9,7 @@
 namespace cudal1 {
 namespace {
 
-constexpr std::uint64_t least_besides = std::uint64_t{1} << 30;
-constexpr std::uint64_t times_operands = 4;  // besides operands and results: packed, transposed, unfolded
+constexpr std::uint64_t least_besides = std::uint64_t{1} << 30, ample_besides = std::uint64_t{8} << 30;
 
 std::uint64_t bytes_of(const Plan& plan, int buffer) {
   return static_cast<std::uint64_t>(plan.buffers[static_cast<std::size_t>(buffer)].meta.span_bytes());
@@ -46,6 +45,11 @@ std::uint64_t most_alive(const Plan& plan) {
   return static_cast<std::uint64_t>(most);
 }
 
+//! Operands packed, transposed, unfolded: several times their size, but of those that are huge hardly more than once.
+std::uint64_t besides_for(std::uint64_t operands) {
+  return std::max({least_besides, std::min(4 * operands, ample_besides), operands / 2 * 3});
+}
+
 std::uint64_t largest_operands(const Plan& plan) {
   std::uint64_t largest = 0;
   for (const Step& step : plan.call) {
@@ -70,7 +74,7 @@ std::uint64_t fixed_for_graph(const Plan& plan) {
 }  // namespace
 
 std::uint64_t library_bytes(const Plan& plan, std::uint64_t factor) {
-  const std::uint64_t besides = factor * std::max(least_besides, times_operands * largest_operands(plan));
+  const std::uint64_t besides = factor * besides_for(largest_operands(plan));
   // Places are drawn at random, so pieces do not lie side by side.
   return most_alive(plan) * 5 / 4 + fixed_for_graph(plan) + besides + 2 * roaming_bytes;
 }
