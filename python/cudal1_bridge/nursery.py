@@ -93,8 +93,26 @@ def _rehearse_export() -> None:
     import torch
 
     with contextlib.suppress(Exception), contextlib.redirect_stderr(None), torch.no_grad(), torch.device("meta"):
-        program = torch.export.export(torch.nn.Linear(2, 2), (torch.empty(2, 2),), strict=False)
-        program.run_decompositions({})
+        with _no_device_guard():
+            program = torch.export.export(torch.nn.Linear(2, 2), (torch.empty(2, 2),), strict=False)
+            program.run_decompositions({})
+
+
+@contextlib.contextmanager
+def _no_device_guard():
+    """Tracing asks for a guard of the current GPU, which starts the driver; nobody needs it for tensors of no device."""
+    import torch
+
+    name = "_ensureCUDADeviceGuardSet"
+    before = getattr(torch._C, name, None)
+    if before is None:
+        yield
+        return
+    setattr(torch._C, name, lambda: None)
+    try:
+        yield
+    finally:
+        setattr(torch._C, name, before)
 
 
 def _forget_answers() -> None:
@@ -107,13 +125,9 @@ def _forget_answers() -> None:
 
 
 def touches_gpu() -> bool:
-    def target(descriptor: str) -> str:
-        try:
-            return os.readlink(f"/proc/self/fd/{descriptor}")
-        except OSError:
-            return ""
-
-    return any(target(descriptor).startswith("/dev/nvidia") for descriptor in os.listdir("/proc/self/fd"))
+    """Has anybody started the driver? What it knows does not survive a fork, nor does what it says of hidden GPUs."""
+    with open("/proc/self/maps") as maps:
+        return any("/libcuda.so" in line for line in maps)
 
 
 def read_request(connection: socket.socket) -> Request:
