@@ -91,7 +91,7 @@ class WatchedWorker(bridge.Worker):
         """Pieces of the call that counts; those of its rehearsals are left out."""
         total, self._clock.watch = self._watches[name], Stopwatch()
         self._clock.watch.restart()
-        bridge.tree_map(bridge._fresh, (self._positional, self._named))  # a second time, only to see what it takes
+        bridge.tree_map(bridge.copied, (self._positional, self._named))  # a second time, only to see what it takes
         self._clock.watch.add("copy")
         times = super().time(name)
         for piece, values in self._clock.watch.pieces.items():

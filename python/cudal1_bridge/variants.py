@@ -15,6 +15,7 @@ import torch
 from torch.utils._pytree import tree_map
 
 from .errors import BridgeError
+from .tensors import copied
 
 Call = Callable[..., Any]
 
@@ -51,7 +52,7 @@ def _cuda_graph(model: torch.nn.Module, positional: list[Any], named: dict[str, 
     """Fresh inputs are copied in and outputs copied out: a caller may keep what a call gave."""
     if not _is_cuda(positional, named):
         raise BridgeError("CUDA Graphs need a GPU")
-    inputs, keywords = tree_map(_copy, positional), tree_map(_copy, named)
+    inputs, keywords = tree_map(copied, positional), tree_map(copied, named)
     side = torch.cuda.Stream()
     side.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(side):
@@ -66,7 +67,7 @@ def _cuda_graph(model: torch.nn.Module, positional: list[Any], named: dict[str, 
         tree_map(_copy_into, inputs, list(args))
         tree_map(_copy_into, keywords, kwargs)
         graph.replay()
-        return tree_map(_copy, outputs)
+        return tree_map(copied, outputs)
 
     return call
 
@@ -97,10 +98,6 @@ def _cudnn_benchmark() -> Iterator[None]:
         yield
     finally:
         torch.backends.cudnn.benchmark = before
-
-
-def _copy(value: Any) -> Any:
-    return value.clone() if isinstance(value, torch.Tensor) else value
 
 
 def _copy_into(target: Any, source: Any) -> None:

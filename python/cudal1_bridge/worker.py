@@ -14,7 +14,8 @@ to standard input and read one back for each.
                                                  few calls on earlier inputs; device and host ms; fewer rounds than
                                                  asked for, but not than "least", once the time is up
     {"do": "memory"}                             {"free_bytes": 123}   of the device
-    {"do": "compare", "variant": "compile"}      {"error": 1e-7, "scale": 3.2}   with eager, on these inputs
+    {"do": "compare", "variant": "compile"}      {"random": false, "error": 1e-7, "scale": 3.2}   with eager, on these
+                                                 inputs; random: the module draws numbers, so nothing can be compared
 
 What goes wrong is {"failure": "one line"}; the worker stays. Each way has a model of its own, all with the weights of
 the first.
@@ -40,6 +41,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from .errors import BridgeError, first_line, with_place
 from .module_file import ModuleFile, load_module_file
+from .tensors import copied, worst_difference
 from .own_thread import OwnThread, Result
 from .variants import VARIANTS, Call, Variant
 
@@ -101,6 +103,9 @@ class Worker:
         self._clock = Clock(device)
         self._made: dict[str, tuple[Variant, Call]] = {}
         self._threads: defaultdict[str, OwnThread] = defaultdict(OwnThread)  # of ways that have one
+        self._models: dict[str, torch.nn.Module] = {}
+        self._why_no_program: Callable[[], str] = str
+        self._is_random: bool | None = None  # nobody has looked
         self._weights: dict[str, torch.Tensor] | None = None
         self._slowest_ms = math.inf  # way, in the calmest round so far
         self._positional, self._named = self._drawn(0)
@@ -130,10 +135,13 @@ class Worker:
         torch.manual_seed(0)
         with torch.device(self._device):  # as the module's own constructor; on the processor large ones take long
             model = package.ModelNew(**arguments) if isinstance(arguments, dict) else package.ModelNew(*arguments)
+        self._why_no_program = lambda: package.why_not(model)
         seconds = self._make(Variant(PROGRAM, lambda model, positional, named: model), model.to(self._device))
-        if package.why_not(model):
+        try:
+            self._check_program(PROGRAM)
+        except BridgeError:
             del self._made[PROGRAM]
-            raise BridgeError(f"the package does not run its program: {package.why_not(model)}")
+            raise
         return seconds
 
     def _make(self, variant: Variant, model: torch.nn.Module) -> float:
@@ -152,12 +160,13 @@ class Worker:
         if self._device.type == "cuda":
             torch.cuda.empty_cache()  # others make theirs at the same time
         self._made[variant.name] = (variant, call)
+        self._models[variant.name] = model
         return time.perf_counter() - begin
 
     def time(self, name: str) -> dict[str, float]:
         """The last call of a short loop; those before are made on what was drawn earlier."""
         variant, call = self._find(name)
-        positional, named = tree_map(_fresh, (self._positional, self._named))
+        positional, named = tree_map(copied, (self._positional, self._named))
         earlier_positional, earlier_named = self._earlier
 
         def last_of_a_loop() -> dict[str, float]:
@@ -165,7 +174,9 @@ class Worker:
                 self._clock.rehearse(lambda: call(*earlier_positional, **earlier_named))
             return self._clock.time(lambda: call(*positional, **named))
 
-        return self._run_as(variant, last_of_a_loop)
+        times = self._run_as(variant, last_of_a_loop)
+        self._check_program(name)
+        return times
 
     def rounds(self, rounds: list[dict[str, Any]], seconds: float, least: int) -> list[dict[str, list[float]]]:
         """Many timed calls in one request: a conversation about each of them would take longer than they do."""
@@ -185,22 +196,35 @@ class Worker:
             return torch.cuda.mem_get_info()[0]
         return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
-    def compare(self, name: str) -> dict[str, float]:
-        wanted, given = (self._results(way) for way in ("eager", name))
-        if [tensor.shape for tensor in wanted] != [tensor.shape for tensor in given]:
-            raise BridgeError(f"{name} gives other shapes than eager")
-        largest = [(a - b).abs().max().item() if a.numel() else 0.0 for a, b in zip(wanted, given)]
-        return {"error": max(largest, default=0.0), "scale": max((a.abs().max().item() for a in wanted if a.numel()), default=0.0)}
+    def compare(self, name: str) -> dict[str, Any]:
+        """With eager mode, on these inputs, both from the weights and states of the first model."""
+        if self._is_random is None:
+            self._is_random = not _equal(self._results("eager", seed=0), self._results("eager", seed=1))
+        if self._is_random:  # others draw other numbers
+            return {"random": True, "error": 0.0, "scale": 0.0}
+        wanted, given = (self._results(way, seed=0) for way in ("eager", name))
+        if [(tensor.shape, tensor.dtype) for tensor in wanted] != [(tensor.shape, tensor.dtype) for tensor in given]:
+            raise BridgeError(f"{name} gives other shapes or types than eager")
+        error, scale = worst_difference(wanted, given)
+        return {"random": False, "error": error, "scale": scale}
 
-    def _results(self, name: str) -> list[torch.Tensor]:
+    def _results(self, name: str, seed: int) -> list[torch.Tensor]:
         variant, call = self._find(name)
-        positional, named = tree_map(_fresh, (self._positional, self._named))
-        torch.manual_seed(0)
+        positional, named = tree_map(copied, (self._positional, self._named))
+        self._models[name].load_state_dict(self._weights or {})  # states may have gone on, in some more than in others
+        torch.manual_seed(seed)
 
-        def doubled() -> list[torch.Tensor]:
-            return [leaf.double() for leaf in tree_leaves(call(*positional, **named)) if isinstance(leaf, torch.Tensor)]
+        def leaves() -> list[torch.Tensor]:
+            return [leaf for leaf in tree_leaves(call(*positional, **named)) if isinstance(leaf, torch.Tensor)]
 
-        return self._run_as(variant, doubled)
+        results = self._run_as(variant, leaves)
+        self._check_program(name)
+        return [leaf.clone() for leaf in results]  # the next call may write over them
+
+    def _check_program(self, name: str) -> None:
+        """A package that falls back to its original is no program, however fast."""
+        if name == PROGRAM and (reason := self._why_no_program()):
+            raise BridgeError(f"the package does not run its program: {reason}")
 
     def _run_as(self, variant: Variant, section: Callable[[], Result]) -> Result:
         """All of a section in the thread of the way: between the events of the clock nothing is handed over."""
@@ -221,9 +245,8 @@ class Worker:
             torch.cuda.synchronize()
 
 
-def _fresh(value: Any) -> Any:
-    """At new addresses: nothing may be keyed by where inputs lie."""
-    return value.clone() if isinstance(value, torch.Tensor) else value
+def _equal(first: list[torch.Tensor], second: list[torch.Tensor]) -> bool:
+    return all(torch.equal(a.nan_to_num(), b.nan_to_num()) for a, b in zip(first, second, strict=True))
 
 
 def answer(worker: Worker, request: dict[str, Any]) -> dict[str, Any]:

@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 import torch
 
+from cudal1_bridge.errors import BridgeError
 from cudal1_bridge.module_file import ModuleFile, load_module_file
 from cudal1_bridge.own_thread import OwnThread
+from cudal1_bridge.tensors import copied, worst_difference
 from cudal1_bridge.variants import VARIANTS
 from cudal1_bridge.worker import MOST_REHEARSALS, Clock, Worker, rehearsals
 
@@ -185,7 +187,7 @@ def test_cudnn_benchmark_has_a_thread_of_its_own_for_calls_and_clock(module_file
     for name in ("eager", "cudnn-benchmark", "cudnn-benchmark", "eager"):
         worker.rounds([{"seed": 1, "order": [name]}], seconds=100.0, least=1)
         note(name, clocked=True)
-    worker._results("cudnn-benchmark")
+    worker._results("cudnn-benchmark", seed=0)
     note("cudnn-benchmark", clocked=False)
     assert ran["eager"] == {(here, False, False)}
     ((thread, benchmark, grad),) = ran["cudnn-benchmark"]
@@ -278,8 +280,50 @@ def test_all_ways_compute_with_the_same_weights(module_file: Callable[[str], Pat
     worker = Worker(load_module_file(module_file(CONVOLUTION)), torch.device("cpu"))
     for name in ("eager", "channels-last"):
         worker.make(VARIANTS[name])
-    worker._made["eager"][1].conv.weight.data.mul_(2.0)  # now they differ, and that shows
+    worker._made["eager"][1].conv.weight.data.mul_(2.0)  # as a state that has gone on: each comparison begins anew
+    assert worker.compare("channels-last")["error"] < 1e-4
+    variant, call = worker._made["channels-last"]
+    worker._made["channels-last"] = variant, lambda **named: 2.0 * call(**named)
     assert worker.compare("channels-last")["error"] > 0.01
+
+
+def test_what_draws_random_numbers_is_not_compared(module_file: Callable[[str], Path]) -> None:
+    text = CONVOLUTION.replace("return torch.relu", "return torch.rand(()) + torch.relu")
+    worker = Worker(load_module_file(module_file(text)), torch.device("cpu"))
+    worker.make(VARIANTS["eager"])
+    assert worker.compare("eager") == {"random": True, "error": 0.0, "scale": 0.0}
+
+
+def test_a_program_that_falls_back_is_no_program(module_file: Callable[[str], Path]) -> None:
+    worker = Worker(load_module_file(module_file(CONVOLUTION)), torch.device("cpu"))
+    worker.make(VARIANTS["eager"])
+    for table in (worker._made, worker._models):
+        table["program"] = table["eager"]
+    worker.time("program")
+    worker._why_no_program = lambda: "y has other strides"
+    for use in (worker.time, worker.compare):
+        with pytest.raises(BridgeError, match="does not run its program: y has other strides"):
+            use("program")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [torch.rand(8, 64)[:, ::2], torch.rand(4, 6).t(), torch.rand(3, 1).expand(3, 5), torch.rand(9)[2:], torch.tensor(2.0), torch.arange(6).view(2, 3)],
+    ids=["gaps", "transposed", "expanded", "offset", "number", "integers"],
+)
+def test_copies_lie_elsewhere_in_the_same_layout(value: torch.Tensor) -> None:
+    copy = copied(value)
+    assert torch.equal(copy, value) and copy.stride() == value.stride() and copy.data_ptr() != value.data_ptr()
+
+
+def test_the_worst_result_counts_by_its_size() -> None:
+    large, small = torch.tensor([1000.0, 1.0]), torch.tensor([1e-3, 0.0])
+    error, scale = worst_difference([large, small], [large + 0.1, small + 1e-4])
+    assert (error, scale) == pytest.approx((1e-4, 1e-3))
+    assert worst_difference([torch.tensor([1, 2, 3, 4])], [torch.tensor([1, 2, 3, 5])]) == (0.25, 1.0)
+    both = torch.tensor([float("nan"), 1.0])
+    assert worst_difference([both], [both]) == (0.0, 1.0)
+    assert worst_difference([both], [torch.tensor([float("nan"), float("nan")])])[0] >= 0.5
 
 
 def test_every_call_gets_inputs_at_new_addresses(module_file: Callable[[str], Path]) -> None:

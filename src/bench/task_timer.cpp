@@ -31,6 +31,26 @@ void make_baseline(PreparedWorker& prepared, const std::string& baseline) {
   prepared.ways.push_back(std::move(way));
 }
 
+// The judge has looked at every digit of a program; this is about a package that is wired wrongly, or a compiler that
+// went wrong. Convolutions in TF32 are off by a thousandth, and networks enlarge that.
+constexpr double most_unlike = 0.05;
+
+//! What computes something else than eager is no way to run the module.
+void leave_out_wrong_ways(PreparedWorker& prepared) {
+  for (WayTimes& way : prepared.ways) {
+    if (way.way == "eager" || !way.why_not.empty()) continue;
+    try {
+      const auto [error, scale] = prepared.worker->compare(way.way);
+      if (error > most_unlike * scale)
+        throw Error(
+            fmt::format("its results are not eager's: off by {:.3g} where numbers are up to {:.3g}", error, scale));
+    } catch (const Error& problem) {
+      if (way.way == program_way || says_short_of_memory(problem.what()) || !prepared.worker->is_running()) throw;
+      way.why_not = problem.what();
+    }
+  }
+}
+
 std::vector<std::string> runnable(const PreparedWorker& prepared) {
   std::vector<std::string> names;
   for (const WayTimes& way : prepared.ways)
@@ -112,6 +132,7 @@ void make_ways(PreparedWorker& prepared, const std::filesystem::path& package,
     prepared.ways.push_back({program_way, {}, 0.0, seconds, {}});
   }
   for (const std::string& baseline : baselines) make_baseline(prepared, baseline);
+  leave_out_wrong_ways(prepared);
 }
 
 void add_program_by_ratios(std::vector<WayTimes>& ways, const std::vector<double>& ratios) {

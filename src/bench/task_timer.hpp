@@ -26,7 +26,8 @@ struct PreparedWorker {
   bool has(const std::string& way) const;
 };
 
-//! `package` may be empty: baselines only. Throws Error when the module, eager or the program does not run.
+//! `package` may be empty: baselines only. Throws Error when the module, eager or the program does not run, or the
+//! program's package gives other results than eager does.
 void make_ways(PreparedWorker& prepared, const std::filesystem::path& package,
                const std::vector<std::string>& baselines);
 

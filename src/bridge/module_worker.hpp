@@ -56,7 +56,8 @@ class ModuleWorker {
   struct Difference {
     double error = 0.0, scale = 0.0;
   };
-  //! From eager, on these inputs: the largest, and the largest number of eager's results.
+  //! From eager, on these inputs, of the result that is off by most for its size: the largest difference, and the
+  //! largest number. None where the module draws random numbers.
   Difference compare(const std::string& way);
 
  private:

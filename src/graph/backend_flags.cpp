@@ -52,4 +52,10 @@ BackendFlags::~BackendFlags() {
   if (at::get_num_threads() != saved_.threads) at::set_num_threads(saved_.threads);
 }
 
+CudnnSwitch::CudnnSwitch(bool off) : before_(at::globalContext().userEnabledCuDNN()) {
+  if (off) at::globalContext().setUserEnabledCuDNN(false);
+}
+
+CudnnSwitch::~CudnnSwitch() { at::globalContext().setUserEnabledCuDNN(before_); }
+
 }  // namespace cudal1

@@ -34,4 +34,16 @@ class BackendFlags {
   c10::WarningUtils::WarningHandlerGuard warnings_{&silence_};
 };
 
+//! Off for a while, where that is wanted.
+class CudnnSwitch {
+ public:
+  explicit CudnnSwitch(bool off);
+  ~CudnnSwitch();
+  CudnnSwitch(const CudnnSwitch&) = delete;
+  CudnnSwitch& operator=(const CudnnSwitch&) = delete;
+
+ private:
+  bool before_;
+};
+
 }  // namespace cudal1

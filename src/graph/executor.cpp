@@ -35,6 +35,7 @@ struct Step {
   std::vector<ValueId> outputs;
   std::vector<ValueId> rounded;    //!< operands that a GPU would round to TF32
   std::vector<ValueId> last_uses;  //!< values that no later node reads
+  bool without_cudnn = false;
 };
 
 std::vector<int> last_readers(const OpGraph& graph) {
@@ -62,11 +63,20 @@ struct Executor::Resolved {
       AtenCall call = resolve(node);
       std::vector<ValueId> rounded;
       if (emulate_tf32) rounded = tf32_operands(node, call, options.precision);
-      steps.push_back({std::move(call), node.outputs, std::move(rounded), {}});
+      const bool without_cudnn = is_slow_in_cudnn(node, call);
+      steps.push_back({std::move(call), node.outputs, std::move(rounded), {}, without_cudnn});
     }
     const std::vector<int> last = last_readers(graph);
     for (std::size_t id = 0; id < last.size(); ++id)
       if (last[id] >= 0) steps[last[id]].last_uses.push_back(static_cast<ValueId>(id));
+  }
+
+  //! cuDNN computes these in fp64 up to eleven times more slowly than products of matrices do.
+  bool is_slow_in_cudnn(const Node& node, const AtenCall& call) const {
+    if (!options.fp64 || !options.device.is_cuda()) return false;
+    const auto transposed = call.integers_of("transposed");
+    return node.op.starts_with("aten::conv_transpose") || node.op.starts_with("aten::conv3d") ||
+           (node.op.starts_with("aten::convolution") && !transposed.empty() && transposed[0] != 0);
   }
 
   //! The oracle takes what the reference draws, in the reference's dtype: in fp64 it would be other numbers.
@@ -123,6 +133,7 @@ struct Executor::Resolved {
 
   void run_step(std::size_t index, TensorTable& table, const ResultHook& hook) const {
     const Step& step = steps[index];
+    const CudnnSwitch cudnn(step.without_cudnn);
     const bool draws = options.fp64 && step.call.draws_random_numbers();
     std::vector<at::Tensor> outputs = draws ? draw_for_oracle(graph.nodes[index], step, table) : call(step, table);
     if (outputs.size() < step.outputs.size())

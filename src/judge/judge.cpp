@@ -66,9 +66,7 @@ struct TaskJudge::Impl {
         lock(backend_.info().uuid) {
     const auto guard = share_gpu();
     context = std::make_unique<TaskContext>(backend, std::move(task), policy_of(options.precision), random.next(),
-                                            processes());
-    // Only measuring needs it again, and the memory is better used for the candidate.
-    if (!options.measure_time) context->reference().release();
+                                            processes(), options.measure_time);
   }
 
   //! Whoever holds the lock already must not wait for it (gpu_lock.hpp).

@@ -72,11 +72,6 @@ void PlanSession::discard_runner() {
   runner_has_library_ = false;
 }
 
-void PlanSession::release() {
-  discard_runner();
-  arena_.reset();
-}
-
 bool PlanSession::give_library_more() {
   if (library_factor_ >= largest_library_factor) return false;
   library_factor_ *= 4;

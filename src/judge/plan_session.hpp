@@ -36,8 +36,6 @@ class PlanSession {
   Result<Done> finish_load();
   //! The next load uses a new process.
   void discard_runner();
-  //! The runner goes, and the device's memory with it, until the next load.
-  void release();
   //! After a call that was short of library memory: the next load sets more of it aside. False: there was much already.
   bool give_library_more();
   //! Are the processes that have the plan alive?

@@ -26,7 +26,8 @@ std::string reference_of(const Task& task) { return task.name + ": the reference
 
 }  // namespace
 
-TaskContext::TaskContext(Backend& backend, Task task, PrecisionPolicy precision, std::uint64_t seed, int processes)
+TaskContext::TaskContext(Backend& backend, Task task, PrecisionPolicy precision, std::uint64_t seed, int processes,
+                         bool measures)
     : backend_(backend),
       task_(std::move(task)),
       tensor_device_(backend.tensors_on_cuda() ? at::Device(at::kCUDA, 0) : at::Device(at::kCPU)),
@@ -35,16 +36,21 @@ TaskContext::TaskContext(Backend& backend, Task task, PrecisionPolicy precision,
       rule_(task_, tensor_device_, precision),
       reference_(backend, Random(seed).fork().next(), processes),
       candidate_(backend, Random(seed + 1).fork().next(), processes),
-      distributions_(distributions_of(task_)) {
+      distributions_(distributions_of(task_)),
+      measures_(measures) {
   Random random(seed);
   // A runner loads LibTorch first, which takes as long as the oracle's first results.
-  if (works_ahead()) value_or_throw(reference_.begin_load(empty_plan_, {}, flags()), reference_of(task_));
+  const bool loads_ahead = works_ahead() && measures_;
+  if (loads_ahead) value_or_throw(reference_.begin_load(empty_plan_, {}, flags()), reference_of(task_));
   InputDependence dependence =
       input_dependence(rule_, task_, draw_constants(random.next(), false), tensor_device_, random);
   degenerate_ = task_.degenerate || dependence.degenerate;
   rule_.know_variation(std::move(dependence.variation));
-  if (works_ahead()) value_or_throw(reference_.finish_load(), reference_of(task_));
-  time_reference(random);
+  if (loads_ahead) value_or_throw(reference_.finish_load(), reference_of(task_));
+  if (measures_)
+    time_reference(random);
+  else
+    time_reference_here(random);
 }
 
 PrecisionFlags TaskContext::flags() const {
@@ -76,6 +82,21 @@ void TaskContext::time_reference(Random& random) {
     if (timed) return;
     if (!is_short_of_library_memory(timed.failure()) || !reference_.give_library_more())
       value_or_throw(timed, reference_of(task_));
+  }
+}
+
+//! A runner with its libraries takes seconds to start.
+void TaskContext::time_reference_here(Random& random) {
+  const TensorTable constants = draw_constants(random.next(), false);
+  reference_ms_ = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < 2; ++i) {  // the first one loads kernels
+    const TensorTable leaves = with_inputs(constants, Distribution::native, random.next());
+    backend_.synchronize();
+    const auto begin = std::chrono::steady_clock::now();
+    rule_.reference(leaves);
+    backend_.synchronize();
+    const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - begin;
+    reference_ms_ = std::min(reference_ms_, taken.count());
   }
 }
 

@@ -14,8 +14,10 @@ namespace cudal1 {
 class TaskContext {
  public:
   //! Loads nothing from disk: `task` has its metas. Throws Error when the reference itself does not run.
-  //! `processes`: how many reference and candidate have.
-  TaskContext(Backend& backend, Task task, PrecisionPolicy precision, std::uint64_t seed, int processes = 1);
+  //! `processes`: how many reference and candidate have. `measures`: whether anything is compared with the reference's
+  //! time; else it is only looked at roughly, in this process, for limits.
+  TaskContext(Backend& backend, Task task, PrecisionPolicy precision, std::uint64_t seed, int processes = 1,
+              bool measures = true);
 
   const Task& task() const { return task_; }
   const Plan& empty_plan() const { return empty_plan_; }
@@ -41,6 +43,7 @@ class TaskContext {
 
  private:
   void time_reference(Random& random);
+  void time_reference_here(Random& random);
   Result<PlanSession::Done> try_to_time_reference(Random& random);
 
   Backend& backend_;
@@ -52,7 +55,7 @@ class TaskContext {
   PlanSession reference_, candidate_;
   std::vector<Distribution> distributions_;
   double reference_ms_ = 0.0;
-  bool degenerate_ = false;
+  bool degenerate_ = false, measures_;
 };
 
 }  // namespace cudal1

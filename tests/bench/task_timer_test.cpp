@@ -49,6 +49,15 @@ TEST_F(TaskTimerTest, ABaselineThatDoesNotApplyIsSaidAndLeftOut) {
   EXPECT_TRUE(made.ways[1].device_ms.empty());
 }
 
+TEST_F(TaskTimerTest, ABaselineThatComputesSomethingElseIsLeftOut) {
+  // With benchmarking this module gives other numbers.
+  PreparedWorker made = prepared("return x + torch.backends.cudnn.benchmark", {"eager", "cudnn-benchmark"});
+  EXPECT_TRUE(made.has("eager"));
+  EXPECT_FALSE(made.has("cudnn-benchmark"));
+  EXPECT_NE(made.ways[1].why_not.find("its results are not eager's: off by 1"), std::string::npos)
+      << made.ways[1].why_not;
+}
+
 TEST(ProgramByRatiosTest, HasTheRatioToEagerThatWasMeasuredAndThroughItToTheOthers) {
   std::vector<WayTimes> ways{{"eager", {2.0, 4.0, 8.0}, 3.0, 0.0, {}}, {"compile", {1.0, 2.0, 4.0}, 2.0, 0.0, {}}};
   add_program_by_ratios(ways, {1.0, 2.0, 3.0, 4.0, 4.0, 4.0, 8.0, 8.0, 99.0});
