@@ -45,9 +45,9 @@ std::uint64_t most_alive(const Plan& plan) {
   return static_cast<std::uint64_t>(most);
 }
 
-//! Operands packed, transposed, unfolded: several times their size, but of those that are huge hardly more than once.
+//! Operands packed, transposed, unfolded: several times their size, but of those that are huge hardly as much again.
 std::uint64_t besides_for(std::uint64_t operands) {
-  return std::max({least_besides, std::min(4 * operands, ample_besides), operands / 2 * 3});
+  return std::max({least_besides, std::min(4 * operands, ample_besides), operands});
 }
 
 std::uint64_t largest_operands(const Plan& plan) {

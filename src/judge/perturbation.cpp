@@ -74,7 +74,7 @@ at::Tensor size_of_norm(const NormGroups& groups, const at::Tensor& argument, co
                         const at::Tensor& result) {
   const at::Tensor variance = argument.reshape(groups.sizes).var(groups.dimensions, false, true);
   const at::Tensor enlarged = squares / (variance + groups.epsilon);
-  return (result.reshape(groups.sizes).abs() * (0.5 * enlarged)).reshape(result.sizes());
+  return result.reshape(groups.sizes).abs().mul_(0.5 * enlarged).reshape(result.sizes());
 }
 
 //! What a running variance is moved by for each channel: it takes up its share of each new one.
@@ -142,7 +142,8 @@ struct Perturbation::Draw {
   std::map<ValueId, at::Tensor> kept{};  //!< what variances are of: the executor lets it go before
 
   at::Tensor moves(const at::Tensor& sizes, const at::Tensor& like, double ulps) {
-    return finite_or_zero(random_directions(like, random.next(), directions) * sizes * ulps);
+    at::Tensor moves = random_directions(like, random.next(), directions);  // in place: results may fill half a device
+    return moves.mul_(sizes).mul_(ulps).nan_to_num_(0.0, 0.0, 0.0);
   }
 };
 
@@ -222,8 +223,8 @@ void Perturbation::move_norm(const Node& node, const TensorTable& values, const 
   const auto groups = norm_groups(node, argument);
   if (!groups || argument.numel() == 0) return;
   const at::Tensor squares = squares_in_one_pass(argument.reshape(groups->sizes), groups->dimensions);
-  const at::Tensor scaled = without_bias(node, values, result), most = finite_or_zero(scaled.abs());
-  result = result + draw.moves(size_of_norm(*groups, argument, squares, scaled), result, ulps).clamp(-most, most);
+  const at::Tensor scaled = without_bias(node, values, result), most = scaled.abs().nan_to_num_(0.0, 0.0, 0.0);
+  result = result + draw.moves(size_of_norm(*groups, argument, squares, scaled), result, ulps).clamp_(-most, most);
   if (const ValueId state = running_variance_of(node); state >= 0) {
     const at::Tensor& running = values[static_cast<std::size_t>(state)];
     running.add_(draw.moves(size_of_running_variance(node, squares, running), running, ulps)).clamp_min_(0.0);

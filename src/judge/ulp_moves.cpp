@@ -75,8 +75,9 @@ at::Tensor moved_on_cpu(const at::Tensor& tensor, UlpSizes ulps, std::uint64_t s
 
 at::Tensor moved_by_operators(const at::Tensor& tensor, UlpSizes ulps, std::uint64_t seed, Directions directions) {
   const at::Tensor wide = tensor.to(at::kDouble);
-  const at::Tensor moves = random_directions(wide, seed, directions) * (wide.abs() * ulps.relative + ulps.absolute);
-  return wide + finite_or_zero(moves);
+  at::Tensor moves = random_directions(wide, seed, directions);
+  moves.mul_(wide.abs().mul_(ulps.relative).add_(ulps.absolute));
+  return wide + moves.nan_to_num_(0.0, 0.0, 0.0);
 }
 
 }  // namespace
