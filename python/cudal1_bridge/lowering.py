@@ -15,7 +15,7 @@ from torch.fx.node import map_aggregate
 from torch.utils._pytree import tree_leaves
 
 from .errors import BridgeError
-from .graph import Node, ValueName
+from .graph import Node, ValueName, dtype_names
 from .naming import Names, identifier, identities, operator_name, plain_form
 from .random_nodes import draws_random_numbers, repeatable_form
 
@@ -75,11 +75,13 @@ class _Lowering:
         self._place_leaves()
         for node in self._program.graph.nodes:
             if node.op == "call_function":
-                _refuse_unknown_sizes(node)
+                _refuse_results(node)
                 self._lower_call(node)
             elif node.op == "get_attr":
                 raise NeedsFunctionalization
         self._place_outputs()
+        if not self._result.nodes:
+            raise BridgeError("forward computes nothing: a task has at least one operator")
         return self._result
 
     # --- leaves and outputs -------------------------------------------------------------------------------------
@@ -258,9 +260,21 @@ def _bytes_read(node: FxNode) -> int:
     return sum(tensor.numel() * tensor.element_size() for tensor in tensors)
 
 
-def _refuse_unknown_sizes(node: FxNode) -> None:
-    if any(isinstance(size, torch.SymInt) for tensor in _tensors_of(node) for size in tensor.shape):
-        raise BridgeError(f"{_place(node)}{node.target} gives a tensor whose size depends on values, which a task cannot have")
+def _refuse_results(node: FxNode) -> None:
+    if isinstance(node.meta.get("val"), (torch.SymInt, torch.SymFloat, torch.SymBool)):
+        raise BridgeError(
+            f"{_place(node)}the value of a tensor is wanted in Python ({node.target}), which a task cannot have: what is "
+            "computed would depend on it"
+        )
+    for tensor in _tensors_of(node):
+        if any(isinstance(size, torch.SymInt) for size in tensor.shape):
+            raise BridgeError(
+                f"{_place(node)}{node.target} gives a tensor whose size depends on values, which a task cannot have"
+            )
+        if tensor.layout is not torch.strided:
+            raise BridgeError(f"{_place(node)}{node.target} gives a sparse tensor, which a task cannot have")
+        if tensor.dtype not in dtype_names:
+            raise BridgeError(f"{_place(node)}{node.target} gives a tensor of {tensor.dtype}, which a task cannot have")
 
 
 def _output_names(name: str, node: FxNode) -> Any:
