@@ -73,7 +73,7 @@ def export_task(file: ModuleFile, name: str, seed: int) -> ExportedTask:
     """Raises BridgeError: one line with the place."""
     with shapes_from_one_step():
         exported = _export(file, seed)
-        lowered = lower(exported.program)
+        lowered = lower(exported.program, exported.watch.model)
     refuse_dependence_on_earlier_calls(exported.watch, seed)
     inputs, input_graph = _inputs(lowered, exported.recorder, exported.tensors)
     refuse_leaves({path: node.meta["val"] for path, node in (lowered.parameters | lowered.constants).items()})

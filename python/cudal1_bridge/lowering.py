@@ -48,21 +48,30 @@ class LoweredGraph:
     names: dict[str, str] = field(default_factory=dict)  #: of parameters, buffers and constants, by path
 
 
-def lower(program: torch.export.ExportedProgram) -> LoweredGraph:
+def lower(program: torch.export.ExportedProgram, model: torch.nn.Module) -> LoweredGraph:
     """Raises BridgeError with the user's line."""
+    held = {name for name in program.constants if _holds(model, name)}
     try:
-        return _Lowering(program).run()
+        return _Lowering(program, held).run()
     except NeedsFunctionalization:
         plain = program.run_decompositions({})
     try:
-        return _Lowering(plain).run()
+        return _Lowering(plain, held).run()
     except NeedsFunctionalization as problem:
         raise BridgeError("a part of forward is a graph of its own (control flow), which a task cannot have") from problem
 
 
+def _holds(model: torch.nn.Module, path: str) -> bool:
+    try:
+        return isinstance(operator.attrgetter(path)(model), torch.Tensor)
+    except AttributeError:
+        return False
+
+
 class _Lowering:
-    def __init__(self, program: torch.export.ExportedProgram) -> None:
+    def __init__(self, program: torch.export.ExportedProgram, held: set[str]) -> None:
         self._program = program
+        self._held = held  # constants that the model has as attributes
         self._result = LoweredGraph()
         self._names = Names()
         self._values: dict[FxNode, Any] = {}  # a name, or a list of names for several results
@@ -189,12 +198,21 @@ class _Lowering:
         tensor = self._tensor[written]
         if self._memory[tensor] in self._input_nodes():
             raise BridgeError(f"{_place(node)}forward writes its input {self._values[self._memory[tensor]]}")
+        self._refuse_written_attribute(self._memory[tensor], node)
         self._refuse_other_names(tensor, node)
         if tensor in self._paths:
             self._write_state(node.target, self._paths[tensor], self._named(node.args[1:]), self._named(node.kwargs))
         else:
             self._values[tensor] = self._lower_plain(node, plain)
         self._tensor[node] = tensor
+
+    def _refuse_written_attribute(self, memory: FxNode, writer: FxNode) -> None:
+        """A constant that a call makes for itself may be written; one that the model holds would be state."""
+        for name, node in self._result.constants.items():
+            if node is memory and name in self._held:
+                raise BridgeError(
+                    f"{_place(writer)}forward writes self.{name}, which is no buffer (register_buffer): a task cannot keep it"
+                )
 
     def _refuse_other_names(self, tensor: FxNode, writer: FxNode) -> None:
         """Other tensors in the same memory would have to change, too, if somebody still reads them."""

@@ -45,6 +45,22 @@ refused = {
         def forward(self, x):
             self.seen.append(1)
             return x * len(self.seen)""", "module.py:11: forward changes self.seen"),
+    "a tensor in place": ("""
+    class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.sum = torch.zeros(3, 4)
+        def forward(self, x):
+            self.sum.add_(x)
+            return self.sum * 2""", "module.py:11: forward writes self.sum, which is no buffer"),
+    "a part of a tensor in place": ("""
+    class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.sum = torch.zeros(3, 4)
+        def forward(self, x):
+            self.sum[0] += x[0]
+            return self.sum * 2""", "module.py:11: forward writes self.sum, which is no buffer"),
     "the first input": ("""
     class Model(nn.Module):
         def __init__(self):
@@ -98,6 +114,12 @@ harmless = {
             if x.shape not in self.masks:
                 self.masks[x.shape] = torch.ones(x.shape)
             return x @ self.mask + self.masks[x.shape]""",
+    "a tensor of the call's own": """
+    class Model(nn.Module):
+        def forward(self, x):
+            y = torch.tensor([1.0, 2.0, 3.0, 4.0])
+            y.add_(x[0])
+            return x + y""",
     "a buffer": """
     class Model(nn.Module):
         def __init__(self):
