@@ -93,6 +93,7 @@ expect 'a package of a task folder' 0 "$cudal1" export loadable/twice --device v
 [[ -s package2/__init__.py ]] || fail 'a package of a task folder'
 expect 'a package of several' 1 "$cudal1" export 'my suite' --device vgpu -o package3
 said err '^cudal1: my suite: 9 tasks are chosen, and a package is of one'
+(cd others && expect 'a file of the folder that one is in' 0 "$cudal1" tasks twice.py; exit "$failed") || fail 'a bare file name'
 expect 'no sizes' 2 "$cudal1" export others/twice.py --shapes '' --device vgpu -o package4
 module others/hidden.py 'self.h = torch.zeros(8)' 'self.h = self.h + x; return self.h' 'torch.rand(8)'
 expect 'a hidden state agrees in its first call' 0 "$cudal1" check others/hidden.py --device cpu
