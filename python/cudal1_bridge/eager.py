@@ -16,6 +16,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from .errors import BridgeError, first_line, with_place
 from .module_file import ModuleFile, in_order, load_module_file, place_of
+from .python_state import kept_attributes, kept_buffers
 from .random_nodes import seeded_draws
 from .safetensors_file import load_tensors, save_tensors
 
@@ -30,8 +31,9 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         file = load_module_file(options.module)
-        run = EagerRun(file, json.loads((options.task / "graph.json").read_text()), torch.device(options.device))
+        run = EagerRun(file, options.task, torch.device(options.device))
         run.load_weights(options.task / "weights.safetensors")
+        run.call_before()
         save_tensors(run(load_tensors(options.inputs)), options.output)
     except (BridgeError, TypeError) as problem:  # a result may be of a type that files do not know
         print(f"cudal1: {with_place(problem, options.module.resolve())}", file=sys.stderr)
@@ -42,9 +44,11 @@ def main(arguments: list[str] | None = None) -> int:
 class EagerRun:
     """A model and how its task calls its tensors."""
 
-    def __init__(self, file: ModuleFile, graph: dict[str, Any], device: torch.device) -> None:
+    def __init__(self, file: ModuleFile, task: Path, device: torch.device) -> None:
         self._file = file
-        self._graph = graph
+        self._graph = json.loads((task / "graph.json").read_text())
+        interface = task / "interface.json"
+        self._first_call_only = json.loads(interface.read_text()).get("first_call_only", []) if interface.exists() else []
         self._device = device
         self._model = file.make_model(0, "cpu").to(device)
         for module in self._model.modules():  # what a model holds as plain attributes does not move with it
@@ -66,17 +70,29 @@ class EagerRun:
 
     def __call__(self, inputs: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
         """Outputs as "0", "1", …; the state after the call as "state/NAME"."""
-        positional, named = self._arguments(inputs)
+        outputs = tree_leaves(self._forward(*self._arguments(inputs)))
+        buffers = dict(self._model.named_buffers(remove_duplicate=False))
+        state = {f"state/{leaf['name']}": buffers[leaf["key"]] for leaf in self._graph.get("state", [])}
+        return {str(i): tensor for i, tensor in enumerate(outputs)} | state
+
+    def call_before(self) -> None:
+        """A call on other inputs, which must not matter to the next one but for buffers; those are put back."""
+        with kept_buffers(self._model), kept_attributes(self._model, self._first_call_only):
+            self._forward(*tree_map(self._moved, self._file.make_inputs(1, str(self._device))))
+        if self._device.type == "cuda":
+            torch.cuda.empty_cache()  # others compare at the same time
+
+    def _forward(self, positional: list[Any], named: dict[str, Any]) -> Any:
         try:
             with torch.no_grad(), torch.device(self._device), seeded_draws(self._graph):
-                outputs = tree_leaves(self._model(*positional, **named))
+                return self._model(*positional, **named)
         except Exception as problem:
             raise BridgeError(
                 f"{place_of(problem, self._file.path)}: forward raises {type(problem).__name__}: {first_line(problem)}"
             ) from problem
-        buffers = dict(self._model.named_buffers(remove_duplicate=False))
-        state = {f"state/{leaf['name']}": buffers[leaf["key"]] for leaf in self._graph.get("state", [])}
-        return {str(i): tensor for i, tensor in enumerate(outputs)} | state
+
+    def _moved(self, part: Any) -> Any:
+        return part.to(self._device) if isinstance(part, torch.Tensor) else part
 
     def _arguments(self, inputs: dict[str, torch.Tensor]) -> tuple[list[Any], dict[str, Any]]:
         """What get_inputs gives, with other numbers in its tensors."""

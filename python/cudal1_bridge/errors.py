@@ -9,8 +9,14 @@ class BridgeError(Exception):
     """A module that cannot become a task, and why."""
 
 
+class Refusal(BridgeError):
+    """What stands against it on every device."""
+
+
 def first_line(problem: BaseException) -> str:
     """The first line of an exception's text, or its type where it has none."""
+    if isinstance(problem, SystemExit):
+        return f"the module ends Python with exit code {problem.code}"
     lines = str(problem).strip().splitlines()
     return lines[0] if lines else type(problem).__name__
 

@@ -14,13 +14,15 @@ import torch
 from torch.utils._pytree import tree_leaves
 
 from .dependence import depends_on_inputs
-from .errors import BridgeError, first_line
+from .errors import BridgeError, Refusal, first_line
 from .graph import Leaf, Node
 from .input_recipe import InputRecipe, Recorder
 from .interface import describe_interface
 from .lowering import LoweredGraph, lower
 from .module_file import ModuleFile, in_order, place_of
+from .python_state import Watch, first_call_only, refuse_dependence_on_earlier_calls, watching
 from .recurrent_shapes import shapes_from_one_step
+from .refusals import place_of_gradient, refuse_inputs, refuse_leaves, refusing_outputs
 
 
 @dataclass
@@ -59,6 +61,7 @@ class Exported:
     recorder: Recorder  #: of how the inputs were made
     positional: list[Any]
     named: dict[str, Any]
+    watch: Watch  #: of what forward changed
 
     @property
     def tensors(self) -> list[torch.Tensor]:
@@ -70,8 +73,10 @@ def export_task(file: ModuleFile, name: str, seed: int) -> ExportedTask:
     """Raises BridgeError: one line with the place."""
     with shapes_from_one_step():
         exported = _export(file, seed)
-        lowered = lower(exported.program)
+        lowered = lower(exported.program, exported.watch.model)
+    refuse_dependence_on_earlier_calls(exported.watch, seed)
     inputs, input_graph = _inputs(lowered, exported.recorder, exported.tensors)
+    refuse_leaves({path: node.meta["val"] for path, node in (lowered.parameters | lowered.constants).items()})
     leaves = {path: Leaf.like(lowered.names[path], node.meta["val"], {"key": path})
               for path, node in (lowered.parameters | lowered.constants).items()}
     return ExportedTask(
@@ -87,7 +92,8 @@ def export_task(file: ModuleFile, name: str, seed: int) -> ExportedTask:
         fresh_tensors=_contents(file, exported.program, lowered, seed + 1),
         interface=describe_interface(
             exported.positional, exported.named, exported.program, file.init_arguments(), file.module
-        ),
+        )
+        | {"first_call_only": first_call_only(exported.watch)},
         constants=_constants(exported.program, lowered),
     )
 
@@ -96,13 +102,16 @@ def _export(file: ModuleFile, seed: int) -> Exported:
     """Without memory and computation where that is possible: some modules look at their numbers."""
     try:
         exported = _export_on(file, seed, "meta")
+    except Refusal:
+        raise
     except BridgeError:
         return _export_on(file, seed, "cpu")
     autocast = _autocast_device(exported.program)
     if autocast is not None:
         return _export_under_autocast(file, seed, autocast)
     has_constants = any(spec.kind.name == "CONSTANT_TENSOR" for spec in exported.program.graph_signature.input_specs)
-    return _export_on(file, seed, "cpu") if has_constants else exported
+    needs_numbers = has_constants or exported.recorder.lacks_contents
+    return _export_on(file, seed, "cpu") if needs_numbers else exported
 
 
 def _autocast_device(program: torch.export.ExportedProgram) -> str | None:
@@ -122,14 +131,40 @@ def _export_on(file: ModuleFile, seed: int, device: str) -> Exported:
     model = file.make_model(seed, device)
     with Recorder() as recorder:
         positional, named = file.make_inputs(seed, device)
+        recorder.adopt(tree_leaves((positional, named)))
+    _refuse_changing_literals(file, recorder, seed, device)
+    refuse_inputs(file, model, positional, named)
     try:
-        with _quiet(), torch.no_grad():
+        with watching(file, model) as watch, refusing_outputs(file, model), _quiet(), torch.no_grad():
             program = torch.export.export(model, tuple(positional), named, strict=False)
-    except Exception as problem:
+    except BridgeError:
+        raise
+    except (Exception, SystemExit) as problem:
+        raise BridgeError(_why_not(file, problem)) from problem
+    return Exported(program, recorder, positional, in_order(model, named), watch)
+
+
+def _refuse_changing_literals(file: ModuleFile, recorder: Recorder, seed: int, device: str) -> None:
+    """Numbers that get_inputs does not draw from torch are the inputs' own only if they are always the same."""
+    if not recorder.literals:
+        return
+    with Recorder() as another:
+        another.adopt(tree_leaves(file.make_inputs(seed + 1, device)))
+    pairs = zip(recorder.literals, another.literals, strict=False)
+    if len(recorder.literals) != len(another.literals) or not all(torch.equal(a, b) for a, b in pairs):
         raise BridgeError(
-            f"{place_of(problem, file.path)}: cannot be exported: {type(problem).__name__}: {first_line(problem)}"
-        ) from problem
-    return Exported(program, recorder, positional, in_order(model, named))
+            f"{file.place_of_function(file.module.get_inputs)}: get_inputs draws numbers that are not made by torch, so "
+            "that nobody knows how to draw others"
+        )
+
+
+def _why_not(file: ModuleFile, problem: BaseException) -> str:
+    place = place_of(problem, file.path)
+    if place == str(file.path):  # it was found out after the call
+        if gradient := place_of_gradient(file):
+            return f"{gradient}: forward computes gradients, which a task cannot"
+        place = file.place_of_forward()
+    return f"{place}: cannot be exported: {type(problem).__name__}: {first_line(problem)}"
 
 
 @contextlib.contextmanager
@@ -152,10 +187,7 @@ def _inputs(
     if len(lowered.inputs) != len(given):
         raise BridgeError(f"forward takes {len(lowered.inputs)} tensors, get_inputs gives {len(given)}")
     values = {name: recorder.value_of(tensor) for (name, _), tensor in zip(lowered.inputs, given, strict=True)}
-    for name, value in values.items():
-        if value is None:
-            raise BridgeError(f"the input {name} is not made by torch, so that nobody knows how to draw another one")
-    computed = _computed_values(recorder.recipe, [value for value in values.values() if value is not None])
+    computed = _computed_values(recorder.recipe, list(values.values()))
     leaves = []
     for (name, value), tensor in zip(values.items(), given, strict=True):
         draw = {"kind": "computed", "output": computed.index(value)} if value in computed else recorder.recipe.draw_of(value)

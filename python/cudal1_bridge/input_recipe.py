@@ -3,11 +3,13 @@ under its own seeds, on any device, without Python."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 from torch.utils._pytree import tree_leaves, tree_map
 
 from .errors import BridgeError
@@ -15,6 +17,7 @@ from .graph import Leaf, Node, ValueName
 from .naming import Names, identities, operator_name, plain_form
 
 aten = torch.ops.aten
+_most_literals = 1024
 
 
 @dataclass
@@ -54,24 +57,59 @@ class Recorder(TorchDispatchMode):
         super().__init__()
         self.recipe = InputRecipe()
         self._names = Names()
+        self.literals: list[torch.Tensor] = []  #: what came from elsewhere, as torch.tensor(2.0) does
+        self.lacks_contents = False  #: there were some whose numbers cannot be seen on this device
         self._values: dict[int, str] = {}
         self._kept: list[torch.Tensor] = []  # an identity is one only as long as the tensor lives
 
-    def value_of(self, tensor: torch.Tensor) -> str | None:
-        """None: it holds numbers from elsewhere."""
-        return self._values.get(id(tensor))
+    def value_of(self, tensor: torch.Tensor) -> str:
+        return self._values[id(tensor)]
+
+    def adopt(self, parts: Iterable[Any]) -> None:
+        """Tensors that no call made hold numbers of their own, which become part of the recipe."""
+        for part in parts:
+            if isinstance(part, torch.Tensor) and id(part) not in self._values:
+                self._add_literal(part)
 
     def __torch_dispatch__(self, target: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        result = target(*args, **kwargs)
         draw = _draw_of_call(target, args, kwargs)
+        if draw is None:
+            self.adopt(tree_leaves((args, kwargs)))  # before a call that may write them
+        result = target(*args, **kwargs)
         if draw is not None:
             self._add_leaf(target, result, draw)
         elif target in identities:
             self._remember(result, self.value_of(args[0]))
-        elif all(self.value_of(tensor) for tensor in tree_leaves((args, kwargs)) if isinstance(tensor, torch.Tensor)):
+        else:
             self._add_node(target, args, kwargs, result)
         return result
+
+    def _add_literal(self, tensor: torch.Tensor) -> None:
+        """Nodes for its numbers, each once; one that is the same everywhere is drawn as a constant."""
+        if tensor.is_meta:
+            self.lacks_contents = True
+            self._remember(tensor, self._names.take("unknown"))
+            return
+        if tensor.layout is not torch.strided or tensor.numel() > _most_literals:
+            raise BridgeError(
+                f"get_inputs gives, or computes with, a tensor of {tuple(tensor.shape)} that is not made by torch; a task "
+                f"holds at most {_most_literals} numbers of an input's own"
+            )
+        with _disable_current_modes():
+            self.literals.append(tensor.detach().clone())
+            numbers = tensor.detach().reshape(-1).tolist()
+        if len(set(numbers)) == 1 and _is_drawable(numbers[0]):
+            self._add_leaf(aten.full.default, tensor, {"kind": "constant", "value": numbers[0] + 0})
+            return
+        names = {number: self._node(aten.scalar_tensor.default, [number], {"dtype": tensor.dtype}) for number in numbers}
+        stacked = self._node(aten.stack.default, [[ValueName(names[number]) for number in numbers]])
+        self._remember(tensor, self._node(aten.reshape.default, [ValueName(stacked), list(tensor.shape)]))
+
+    def _node(self, target: Any, args: list[Any], kwargs: dict[str, Any] | None = None) -> str:
+        name = self._names.of_node(target)
+        self.recipe.nodes.append(Node(name, operator_name(target), args, kwargs or {}))
+        return name
 
     def _add_leaf(self, target: Any, result: torch.Tensor, draw: dict[str, Any]) -> None:
         name = self._names.of_node(target)
@@ -94,10 +132,14 @@ class Recorder(TorchDispatchMode):
     def _named(self, arguments: Any) -> Any:
         return tree_map(lambda a: ValueName(self._values[id(a)]) if isinstance(a, torch.Tensor) else a, arguments)
 
-    def _remember(self, tensor: torch.Tensor, name: str | None) -> None:
+    def _remember(self, tensor: torch.Tensor, name: str) -> None:
         self._kept.append(tensor)
-        if name is not None:
-            self._values[id(tensor)] = name
+        self._values[id(tensor)] = name
+
+
+def _is_drawable(number: Any) -> bool:
+    """Constants are drawn as doubles."""
+    return math.isfinite(number) and float(number) == number
 
 
 def _draw_of_call(target: Any, args: Any, kwargs: Any) -> dict[str, Any] | None:
@@ -113,6 +155,6 @@ def _draw_of_call(target: Any, args: Any, kwargs: Any) -> dict[str, Any] | None:
         return {"kind": "constant", "value": 1}
     if packet in (aten.zeros, aten.zeros_like):
         return {"kind": "constant", "value": 0}
-    if packet is aten.full:
-        return {"kind": "constant", "value": args[1]}
+    if packet is aten.full and _is_drawable(args[1]):
+        return {"kind": "constant", "value": args[1] + 0}  # a number, where it is True
     return None

@@ -2,7 +2,8 @@
 
 A structure is one of {"tensor": index}, {"value": plain value}, {"tuple": [...]}, {"list": [...]}, {"dict": {...}},
 {"dtype": "float16"}, {"named": {"module", "type", "parts"}} (a named tuple; module "" is the user's own file) and {"other": type's name};
-indices count the tensors in the order of the task's inputs or outputs.
+indices count the tensors in the order of the task's inputs or outputs. "first_call_only" names the tensors that forward
+replaces and the task does not (python_state.py).
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from torch.fx.node import map_aggregate
 from torch.utils._pytree import tree_leaves
 
 from .errors import BridgeError
-from .graph import Node, ValueName
+from .graph import Node, ValueName, dtype_names
 from .naming import Names, identifier, identities, operator_name, plain_form
 from .random_nodes import draws_random_numbers, repeatable_form
 
@@ -48,21 +48,30 @@ class LoweredGraph:
     names: dict[str, str] = field(default_factory=dict)  #: of parameters, buffers and constants, by path
 
 
-def lower(program: torch.export.ExportedProgram) -> LoweredGraph:
+def lower(program: torch.export.ExportedProgram, model: torch.nn.Module) -> LoweredGraph:
     """Raises BridgeError with the user's line."""
+    held = {name for name in program.constants if _holds(model, name)}
     try:
-        return _Lowering(program).run()
+        return _Lowering(program, held).run()
     except NeedsFunctionalization:
         plain = program.run_decompositions({})
     try:
-        return _Lowering(plain).run()
+        return _Lowering(plain, held).run()
     except NeedsFunctionalization as problem:
         raise BridgeError("a part of forward is a graph of its own (control flow), which a task cannot have") from problem
 
 
+def _holds(model: torch.nn.Module, path: str) -> bool:
+    try:
+        return isinstance(operator.attrgetter(path)(model), torch.Tensor)
+    except AttributeError:
+        return False
+
+
 class _Lowering:
-    def __init__(self, program: torch.export.ExportedProgram) -> None:
+    def __init__(self, program: torch.export.ExportedProgram, held: set[str]) -> None:
         self._program = program
+        self._held = held  # constants that the model has as attributes
         self._result = LoweredGraph()
         self._names = Names()
         self._values: dict[FxNode, Any] = {}  # a name, or a list of names for several results
@@ -75,11 +84,13 @@ class _Lowering:
         self._place_leaves()
         for node in self._program.graph.nodes:
             if node.op == "call_function":
-                _refuse_unknown_sizes(node)
+                _refuse_results(node)
                 self._lower_call(node)
             elif node.op == "get_attr":
                 raise NeedsFunctionalization
         self._place_outputs()
+        if not self._result.nodes:
+            raise BridgeError("forward computes nothing: a task has at least one operator")
         return self._result
 
     # --- leaves and outputs -------------------------------------------------------------------------------------
@@ -187,12 +198,21 @@ class _Lowering:
         tensor = self._tensor[written]
         if self._memory[tensor] in self._input_nodes():
             raise BridgeError(f"{_place(node)}forward writes its input {self._values[self._memory[tensor]]}")
+        self._refuse_written_attribute(self._memory[tensor], node)
         self._refuse_other_names(tensor, node)
         if tensor in self._paths:
             self._write_state(node.target, self._paths[tensor], self._named(node.args[1:]), self._named(node.kwargs))
         else:
             self._values[tensor] = self._lower_plain(node, plain)
         self._tensor[node] = tensor
+
+    def _refuse_written_attribute(self, memory: FxNode, writer: FxNode) -> None:
+        """A constant that a call makes for itself may be written; one that the model holds would be state."""
+        for name, node in self._result.constants.items():
+            if node is memory and name in self._held:
+                raise BridgeError(
+                    f"{_place(writer)}forward writes self.{name}, which is no buffer (register_buffer): a task cannot keep it"
+                )
 
     def _refuse_other_names(self, tensor: FxNode, writer: FxNode) -> None:
         """Other tensors in the same memory would have to change, too, if somebody still reads them."""
@@ -258,9 +278,21 @@ def _bytes_read(node: FxNode) -> int:
     return sum(tensor.numel() * tensor.element_size() for tensor in tensors)
 
 
-def _refuse_unknown_sizes(node: FxNode) -> None:
-    if any(isinstance(size, torch.SymInt) for tensor in _tensors_of(node) for size in tensor.shape):
-        raise BridgeError(f"{_place(node)}{node.target} gives a tensor whose size depends on values, which a task cannot have")
+def _refuse_results(node: FxNode) -> None:
+    if isinstance(node.meta.get("val"), (torch.SymInt, torch.SymFloat, torch.SymBool)):
+        raise BridgeError(
+            f"{_place(node)}the value of a tensor is wanted in Python ({node.target}), which a task cannot have: what is "
+            "computed would depend on it"
+        )
+    for tensor in _tensors_of(node):
+        if any(isinstance(size, torch.SymInt) for size in tensor.shape):
+            raise BridgeError(
+                f"{_place(node)}{node.target} gives a tensor whose size depends on values, which a task cannot have"
+            )
+        if tensor.layout is not torch.strided:
+            raise BridgeError(f"{_place(node)}{node.target} gives a sparse tensor, which a task cannot have")
+        if tensor.dtype not in dtype_names:
+            raise BridgeError(f"{_place(node)}{node.target} gives a tensor of {tensor.dtype}, which a task cannot have")
 
 
 def _output_names(name: str, node: FxNode) -> Any:

@@ -57,6 +57,18 @@ class ModuleFile:
             raise BridgeError(f"{self.path}: get_inputs() returns {type(inputs).__name__}, not a list of inputs")
         return list(inputs), {}
 
+    def place_of_forward(self) -> str:
+        """For what is wrong with a call as a whole."""
+        return self.place_of_function(self.module.Model.forward)
+
+    def place_of_function(self, function: Any) -> str:
+        """Where the user's file defines a function or a class; the file where it is defined elsewhere."""
+        try:
+            found = inspect.getsourcefile(function), inspect.getsourcelines(function)[1]
+        except (TypeError, OSError):
+            return str(self.path)
+        return f"{self.path}:{found[1]}" if found[0] == str(self.path) else str(self.path)
+
     def imported_neighbours(self) -> list[Path]:
         """Files from the module's folder that were imported with it: the task depends on them as well."""
         files = {getattr(module, "__file__", None) for module in list(sys.modules.values())}
@@ -79,7 +91,7 @@ class ModuleFile:
                 return make()
         except BridgeError:
             raise
-        except Exception as problem:
+        except (Exception, SystemExit) as problem:
             raise BridgeError(
                 f"{place_of(problem, self.path)}: {what} raises {type(problem).__name__}: {first_line(problem)}"
             ) from problem
@@ -124,7 +136,7 @@ def _import_file(path: Path) -> ModuleType:
         raise BridgeError(f"{path}:{problem.lineno}: {problem.msg}") from problem
     except ModuleNotFoundError as problem:
         raise BridgeError(f"{place_of(problem, path)}: needs the package '{problem.name}', which is not here") from problem
-    except Exception as problem:
+    except (Exception, SystemExit) as problem:
         raise BridgeError(
             f"{place_of(problem, path)}: {type(problem).__name__}: {first_line(problem)}"
         ) from problem

@@ -67,11 +67,61 @@ def get_inputs(): return [torch.rand(2, 2)]""", "module.py:7: aten.index.Tensor 
 class Model(nn.Module):
     def forward(self, x): return x, "text"
 def get_inputs(): return [torch.rand(2)]""", "forward returns a str among its outputs"),
+    "a type that nobody knows": ("""
+class Pair:
+    def __init__(self, a): self.a = a
+class Model(nn.Module):
+    def forward(self, x): return [Pair(x + 1)]
+def get_inputs(): return [torch.rand(2)]""", "module.py:6: forward returns Pair, which is neither a tensor nor a tuple"),
+    "nothing comes out": ("""
+class Model(nn.Module):
+    def forward(self, x): return ()
+def get_inputs(): return [torch.rand(2)]""", "module.py:7: forward returns no tensor"),
+    "nothing is computed": ("""
+class Model(nn.Module):
+    def forward(self, x): return x
+def get_inputs(): return [torch.rand(2)]""", "module.py: forward computes nothing"),
+    "complex in between": ("""
+class Model(nn.Module):
+    def forward(self, x): return torch.fft.rfft(x).abs()
+def get_inputs(): return [torch.rand(2)]""", "module.py:7: aten.fft_rfft.default gives a tensor of torch.complex64"),
+    "a value in Python": ("""
+class Model(nn.Module):
+    def forward(self, x): return x * x.max().item()
+def get_inputs(): return [torch.rand(2)]""", "module.py:7: the value of a tensor is wanted in Python"),
+    "sparse": ("""
+class Model(nn.Module):
+    def forward(self, x): return x @ torch.ones(2, 2)
+def get_inputs(): return [torch.eye(2).to_sparse()]""", "module.py:8: get_inputs gives a sparse tensor"),
+    "expanded": ("""
+class Model(nn.Module):
+    def forward(self, x): return x + 1
+def get_inputs(): return [torch.rand(1, 2).expand(2, 2)]""", "module.py:8: get_inputs gives a tensor whose elements share memory"),
+    "larger than any memory": ("""
+class Model(nn.Module):
+    def forward(self, x): return x + 1
+def get_inputs(): return [torch.rand(2**20, 2**20)]""", "module.py:8: get_inputs gives a tensor of 4398046511104 bytes"),
+    "gradients": ("""
+class Model(nn.Module):
+    def forward(self, x):
+        with torch.enable_grad():
+            x = x.detach().requires_grad_()
+            return torch.autograd.grad(x.tanh().sum(), x)[0]
+def get_inputs(): return [torch.rand(2)]""", "module.py:10: forward computes gradients"),
+    "exits at import": ("import sys\nsys.exit(0)", "module.py:6: SystemExit: the module ends Python with exit code 0"),
+    "exits in get_inputs": (_forward + "def get_inputs(): raise SystemExit(0)",
+                            "module.py:8: get_inputs raises SystemExit: the module ends Python with exit code 0"),
+    "exits in forward": ("""
+class Model(nn.Module):
+    def forward(self, x): raise SystemExit(0)
+def get_inputs(): return [torch.rand(2)]""", "module.py:7: cannot be exported: SystemExit"),
+    "too many numbers from elsewhere": (_forward + "def get_inputs(): return [torch.tensor([1.0, 2.0] * 1000)]",
+                                        "a task holds at most 1024 numbers"),
     "numbers from elsewhere": ("""
 import random
 class Model(nn.Module):
     def forward(self, x): return x + 1
-def get_inputs(): return [torch.tensor([random.random()])]""", "the input x is not made by torch"),
+def get_inputs(): return [torch.tensor([random.random()])]""", "module.py:9: get_inputs draws numbers that are not made by torch"),
 }
 
 

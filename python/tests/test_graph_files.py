@@ -56,6 +56,54 @@ def test_inputs_that_are_only_drawn_say_how(module_file: Any, tmp_path: Path) ->
     assert "input_graph" not in graph
 
 
+def test_numbers_that_get_inputs_writes_down_are_constants(module_file: Any, tmp_path: Path) -> None:
+    graph = _graph(
+        module_file("""
+            class Model(nn.Module):
+                def forward(self, a, b, c, d): return a * b + c * d
+            def get_inputs():
+                return [torch.tensor(2.0), torch.tensor([True, True]), torch.full((2,), float("inf")), torch.tensor([3, 1])]
+            """),
+        tmp_path / "task",
+    )
+    assert [leaf["draw"] for leaf in graph["inputs"]] == [
+        {"kind": "constant", "value": 2.0},
+        {"kind": "constant", "value": 1},
+        {"kind": "computed", "output": 0},
+        {"kind": "computed", "output": 1},
+    ]
+    assert [node["op"] for node in graph["input_graph"]["nodes"]] == [
+        "aten::full", "aten::scalar_tensor", "aten::scalar_tensor", "aten::stack", "aten::reshape",
+    ]
+
+
+def test_what_is_computed_from_a_written_number_is_drawn_anew(module_file: Any, tmp_path: Path) -> None:
+    graph = _graph(
+        module_file("""
+            class Model(nn.Module):
+                def forward(self, x): return x + 1
+            def get_inputs(): return [torch.rand(2) * torch.tensor(3.0)]
+            """),
+        tmp_path / "task",
+    )
+    assert [leaf["draw"]["kind"] for leaf in graph["input_graph"]["inputs"]] == ["uniform", "constant"]
+
+
+def test_the_same_tensor_twice_is_drawn_once(module_file: Any, tmp_path: Path) -> None:
+    graph = _graph(
+        module_file("""
+            class Model(nn.Module):
+                def forward(self, x, y): return x + y
+            def get_inputs():
+                a = torch.rand(2)
+                return [a, a]
+            """),
+        tmp_path / "task",
+    )
+    assert [leaf["draw"] for leaf in graph["inputs"]] == [{"kind": "computed", "output": 0}] * 2
+    assert len(graph["input_graph"]["inputs"]) == 1 and graph["input_graph"]["nodes"] == []
+
+
 def test_inputs_that_are_computed_bring_their_recipe(module_file: Any, tmp_path: Path) -> None:
     graph = _graph(
         module_file("""

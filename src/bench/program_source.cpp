@@ -60,6 +60,19 @@ ProgramSource ProgramSource::lines(const fs::path& file, std::vector<std::string
   return source;
 }
 
+void ProgramSource::drop_ambiguous_lines(const std::vector<SuiteTask>& tasks, std::vector<std::string>& problems) {
+  std::erase_if(solutions_, [&](const SolutionText& solution) {
+    std::vector<std::string> fitting;
+    for (const SuiteTask& task : tasks)
+      if (!solutions_for({solution}, task.level, task.id, task.name).empty()) fitting.push_back(task.label());
+    const bool is_ambiguous = !solution.id && without_number(solution.task) == solution.task && fitting.size() > 1;
+    if (is_ambiguous)
+      problems.push_back(fmt::format("{}: '{}' may be {} or {}: it needs a level, an id or the whole name",
+                                     solution.name, solution.task, fitting[0], fitting[1]));
+    return is_ambiguous;
+  });
+}
+
 std::optional<ProgramChoice> ProgramSource::line_for(const SuiteTask& task) const {
   const auto chosen = solutions_for(solutions_, task.level, task.id, task.name);
   if (chosen.empty()) return std::nullopt;

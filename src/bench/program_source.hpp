@@ -38,6 +38,9 @@ class ProgramSource {
   //! cannot be read are in `problems`. Throws Error when the file cannot be read, or has none.
   static ProgramSource lines(const std::filesystem::path& file, std::vector<std::string>& problems);
 
+  //! Lines whose name, without a number, fits several of these tasks are for none of them: each becomes a problem.
+  void drop_ambiguous_lines(const std::vector<SuiteTask>& tasks, std::vector<std::string>& problems);
+
   //! Nothing where there is none for it.
   std::optional<ProgramChoice> program_for(const SuiteTask& task) const;
 

@@ -36,7 +36,7 @@ std::string reason_in(const std::string& messages) {
     if (!line.empty()) last = line;
     begin = end + 1;
   }
-  return last.empty() ? "the Python bridge failed without a word" : std::string(last);
+  return std::string(last);
 }
 
 }  // namespace
@@ -52,7 +52,10 @@ ChildOptions bridge_child(const std::string& python_module, const std::vector<st
   return child;
 }
 
-std::string bridge_complaint(const fs::path& messages) { return reason_in(read_file(messages, max_message_bytes)); }
+std::string bridge_complaint(const fs::path& messages, const std::string& subject) {
+  const std::string reason = reason_in(read_file(messages, max_message_bytes));
+  return reason.empty() ? fmt::format("{}: Python ended without a word", subject) : reason;
+}
 
 fs::path bridge_directory() {
   const fs::path folder = variable_or("CUDAL1_BRIDGE_DIR", CUDAL1_BRIDGE_DIR_AT_BUILD);
@@ -65,8 +68,8 @@ fs::path bridge_directory() {
   return folder;
 }
 
-void run_bridge(const std::string& python_module, const std::vector<std::string>& arguments,
-                const std::string& subject) {
+void run_bridge(const std::string& python_module, const std::vector<std::string>& arguments, const std::string& subject,
+                const fs::path& product) {
   const TemporaryFolder scratch;
   const fs::path log = scratch.path() / "messages";
   const UniqueFd messages(open(log.c_str(), O_CREAT | O_RDWR | O_APPEND | O_CLOEXEC, 0600));
@@ -79,7 +82,10 @@ void run_bridge(const std::string& python_module, const std::vector<std::string>
     throw Error(fmt::format("{}: Python took more than {} minutes", subject, longest_run.count()));
   }
   if (!ended->exited) throw Error(fmt::format("{}: Python was ended by signal {}", subject, ended->code));
-  if (ended->code != 0) throw Error(bridge_complaint(log));
+  if (ended->code != 0) throw Error(bridge_complaint(log, subject));
+  std::error_code problem;
+  if (!fs::exists(product, problem))
+    throw Error(fmt::format("{}: Python ended before its work was done; does the module end it (os._exit)?", subject));
 }
 
 }  // namespace cudal1

@@ -48,7 +48,7 @@ fs::path task_of_module(const fs::path& module, const std::string& sizes) {
   return cache.get(key_of(module, sizes, source, bridge), imports_are_unchanged, [&](const fs::path& folder) {
     std::vector<std::string> arguments{fs::absolute(module).string(), "-o", folder.string()};
     if (!sizes.empty()) arguments.insert(arguments.end(), {"--sizes", sizes});
-    run_bridge("cudal1_bridge", arguments, module.string());
+    run_bridge("cudal1_bridge", arguments, module.string(), folder);
     cache.shrink_to(max_cache_bytes);  // only when something came in: it looks at every file
   });
 }

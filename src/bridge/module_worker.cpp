@@ -129,7 +129,7 @@ void ModuleWorker::fail_ended() {
   const auto waited = child_.wait_for(std::chrono::seconds(10));
   const ChildExit ended = waited ? *waited : child_.kill();
   if (!ended.exited) throw Error(fmt::format("{}: Python was ended by signal {}", subject_, ended.code));
-  throw Error(bridge_complaint(scratch_.path() / "messages"));
+  throw Error(bridge_complaint(scratch_.path() / "messages", subject_));
 }
 
 }  // namespace cudal1

@@ -97,12 +97,15 @@ std::string title_of(const BenchCommand& command, const std::vector<BenchRow>& r
                      device, predicted ? " (predicted)" : "");
 }
 
+//! Whatever the verdict is; that nobody could give one is none.
+bool came_to_a_result(const BenchRow& row) { return is_final(row) && row.status != to_string(Status::unsupported); }
+
 int report(std::vector<BenchRow> rows, const BenchCommand& command, const std::vector<std::string>& problems) {
   sort_rows(rows);
   if (!command.output.empty()) write_bench_report(rows, title_of(command, rows), command.output);
   print(rows, command, problems);
   if (!command.output.empty() && !command.as_json) fmt::print("report: {}\n", (command.output / "report.md").string());
-  return std::ranges::any_of(rows, &BenchRow::is_correct) ? 0 : 1;
+  return std::ranges::any_of(rows, came_to_a_result) ? 0 : 1;
 }
 
 void make_output_folder(const fs::path& folder) {
@@ -137,8 +140,12 @@ int run_measurement(BenchCommand command) {
   if (command.suite.path.empty()) throw UsageError("which suite? (or --merge DIR…; see --help)");
   choose_baselines(command);
   choose_programs(command);
-  const ChosenTasks chosen = choose_tasks(command.suite);
+  ChosenTasks chosen = choose_tasks(command.suite);
   choose_device(command);
+  std::vector<std::string> ambiguous;
+  command.bench.programs.drop_ambiguous_lines(chosen.tasks, ambiguous);
+  for (const std::string& problem : ambiguous) report_problem(problem);
+  chosen.problems.insert(chosen.problems.end(), ambiguous.begin(), ambiguous.end());
   if (command.bench.seed == 0) command.bench.seed = secret_seed();
   std::vector<BenchRow> known;
   std::optional<ResultsLog> log;

@@ -49,12 +49,11 @@ std::string chosen_device(const std::string& wanted) {
   return "cpu";
 }
 
-//! What the module is where a task folder was given: the bridge leaves its source there.
-fs::path module_of(const TaskFolder& task) {
-  if (!task.module.empty()) return task.module;
-  std::error_code problem;
-  if (fs::exists(task.folder / "source.py", problem)) return task.folder / "source.py";
-  throw Error(fmt::format("{}: a native task: there is no module to compare it with", task.folder.string()));
+fs::path module_to_compare_with(const TaskFolder& task) {
+  const fs::path module = module_of(task);
+  if (module.empty())
+    throw Error(fmt::format("{}: a native task: there is no module to compare it with", task.folder.string()));
+  return fs::absolute(module);
 }
 
 //! A task, and what has come of it so far.
@@ -113,7 +112,7 @@ class Check {
     checked.report.seconds = seconds_of([&] {
       try {
         checked.made = task_folder_of(tasks_[i]);
-        checked.made.module = fs::absolute(module_of(checked.made));
+        checked.made.module = module_to_compare_with(checked.made);
         checked.is_exported = true;
         estimate_memory(checked);
       } catch (const std::exception& problem) {

@@ -10,10 +10,12 @@
 #include "cli/commands.hpp"
 #include "cli/device_choice.hpp"
 #include "cli/program_text.hpp"
+#include "cli/suite_options.hpp"
 #include "compile/nvrtc_compiler.hpp"
 #include "device/cuda/driver.hpp"
 #include "judge/judge.hpp"
 #include "package/package_writer.hpp"
+#include "suite/task_export.hpp"
 
 namespace cudal1 {
 namespace {
@@ -21,7 +23,8 @@ namespace {
 namespace fs = std::filesystem;
 
 struct ExportOptions {
-  fs::path module, output, archive;
+  SuiteOptions task;
+  fs::path output, archive;
   std::vector<fs::path> programs;
   std::vector<std::string> targets, shapes;
   std::string device = "auto";
@@ -88,7 +91,9 @@ std::map<std::string, CompiledModule> compile_for(const std::vector<std::string>
 //! The module's own sizes come first, then those that were asked for.
 std::vector<std::string> sizes_of(const ExportOptions& options) {
   std::vector<std::string> sizes{""};
-  for (const std::string& text : options.shapes)
+  for (const std::string& text : options.shapes) {
+    if (text.find_first_not_of("; ") == std::string::npos)
+      throw UsageError(fmt::format("--shapes '{}': there are no sizes in it, such as x=32x128", text));
     for (std::size_t begin = 0; begin <= text.size();) {
       const std::size_t end = std::min(text.find(';', begin), text.size());
       std::string one = text.substr(begin, end - begin);
@@ -96,6 +101,7 @@ std::vector<std::string> sizes_of(const ExportOptions& options) {
       if (!one.empty()) sizes.push_back(std::move(one));
       begin = end + 1;
     }
+  }
   if (options.programs.size() > 1 && options.programs.size() != sizes.size())
     throw UsageError(
         fmt::format("{} programs for {} sets of sizes (the module's own are the first): give one for all, "
@@ -109,9 +115,37 @@ struct ExportedProgram {
   std::string origin;
 };
 
-ExportedProgram export_program(const ExportOptions& options, Backend& backend, const std::string& sizes,
-                               std::size_t index) {
-  const Task task = load_task_with_metas(task_of_module(options.module, sizes));
+//! A package is called many times: it cannot stand in for a module of whose calls the task knows only the first.
+void refuse_hidden_state(const Task& task, const fs::path& module) {
+  const auto interface = nlohmann::json::parse(read_file(task.folder / "interface.json"), nullptr, false);
+  const auto paths = interface.is_object() ? interface.value("first_call_only", std::vector<std::string>())
+                                           : std::vector<std::string>();
+  if (!paths.empty())
+    throw Error(fmt::format(
+        "{}: forward replaces self.{}, so that later calls differ from the first, and it is no buffer, which "
+        "a package could keep: use register_buffer",
+        module.string(), paths.front()));
+}
+
+//! The one task that is meant, and its module.
+TaskFolder choose_module(const ExportOptions& options) {
+  const ChosenTasks chosen = choose_tasks(options.task);
+  if (chosen.tasks.size() > 1)
+    throw Error(
+        fmt::format("{}: {} tasks are chosen, and a package is of one: --name, --id, --level and --suite choose",
+                    options.task.path.string(), chosen.tasks.size()));
+  TaskFolder task = task_folder_of(chosen.tasks.front());
+  task.module = module_of(task);
+  if (task.module.empty())
+    throw Error(fmt::format("{}: a native task: there is no PyTorch module that a package would stand in for",
+                            task.folder.string()));
+  return task;
+}
+
+ExportedProgram export_program(const ExportOptions& options, const TaskFolder& made, Backend& backend,
+                               const std::string& sizes, std::size_t index) {
+  const Task task = load_task_with_metas(sizes.empty() ? made.folder : task_of_module(made.module, sizes));
+  refuse_hidden_state(task, made.module);
   check_interface(task);
   const ChosenProgram program = choose_program(options, index, task, backend.info().name);
   const Result<Plan> plan = make_plan(task.graph, program.text);
@@ -142,15 +176,13 @@ void print_json(const ExportOptions& options, const std::vector<ExportedProgram>
 }
 
 int run_export(const ExportOptions& options) {
-  if (!is_module_file(options.module))
-    throw Error(
-        fmt::format("{} is no PyTorch module (.py), which the package would stand in for", options.module.string()));
   const std::vector<std::string> sizes = sizes_of(options);
+  const TaskFolder task = choose_module(options);
   const auto backend = choose_backend(options.device, {});
   std::vector<ExportedProgram> exported;
-  PackageContents package{options.module, {}};
+  PackageContents package{task.module, {}};
   for (std::size_t i = 0; i < sizes.size(); ++i) {
-    exported.push_back(export_program(options, *backend, sizes[i], i));
+    exported.push_back(export_program(options, task, *backend, sizes[i], i));
     package.programs.push_back(exported.back().contents);
   }
   write_package(package, options.output);
@@ -166,8 +198,12 @@ int run_export(const ExportOptions& options) {
 void add_export_command(CLI::App& app, CommandAction& action) {
   auto options = std::make_shared<ExportOptions>();
   CLI::App* command = app.add_subcommand("export", "Write a Python package that stands in for a PyTorch module");
-  command->footer("Example: cudal1 export my_model.py --program fast.cu -o my_model_fast");
-  command->add_option("module", options->module, "A PyTorch module (.py)")->required();
+  command->footer(
+      "Example: cudal1 export my_model.py --program fast.cu -o my_model_fast\n"
+      "         cudal1 export KernelBench --level 1 --name ReLU -o fast_relu");
+  add_suite_options(*command, options->task);
+  command->get_option("path")->description(
+      "A PyTorch module (.py), a task folder made from one, or a suite of which one task is chosen");
   command->add_option("-o,--output", options->output, "The folder to make, named as the package will be")->required();
   command->add_option("--program", options->programs,
                       "Its program (.cu), or one for each set of sizes; without it the best one on record");

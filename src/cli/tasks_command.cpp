@@ -12,6 +12,7 @@
 #include "cli/printable.hpp"
 #include "cli/progress.hpp"
 #include "cli/suite_options.hpp"
+#include "judge/judge.hpp"
 #include "suite/task_export.hpp"
 
 namespace cudal1 {
@@ -46,11 +47,27 @@ fs::path target_of(const SuiteTask& task, const std::vector<SuiteTask>& all, con
   return (several ? folder / task.suite : folder) / level / name;
 }
 
+//! Throws Error where no command could read it: in the user's terms, not those of a file that we wrote ourselves.
+void check_loadable(const SuiteTask& task, const TaskFolder& made) {
+  try {
+    load_task_with_metas(made.folder);
+  } catch (const Error& problem) {
+    const std::string file = graph_file(made.folder).string() + ": ";
+    std::string reason = problem.what();
+    if (made.module.empty()) throw;
+    if (reason.starts_with(file)) reason.erase(0, file.size());
+    const fs::path place = task.code.empty() ? made.module : fs::path(task.place);
+    throw Error(fmt::format("{}: cannot become a task: {}", place.string(), reason));
+  }
+}
+
 ExportRow export_one(const SuiteTask& task, const fs::path& target) {
   const auto begin = std::chrono::steady_clock::now();
   ExportRow row;
   try {
-    copy_task(task_folder_of(task).folder, target);
+    const TaskFolder made = task_folder_of(task);
+    check_loadable(task, made);
+    copy_task(made.folder, target);
     row.folder = target;
   } catch (const std::exception& problem) {
     row.error = problem.what();

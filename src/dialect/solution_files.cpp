@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include "base/files.hpp"
 #include "base/lines.hpp"
 #include "base/result.hpp"
+#include "suite/selection.hpp"
 
 namespace cudal1 {
 namespace {
@@ -81,6 +83,10 @@ void read_folder(const fs::path& folder, SolutionFiles& into) {
       into.problems.emplace_back(problem.what());
     }
   }
+  // Sample 10 comes after sample 9.
+  std::ranges::stable_sort(into.solutions, [](const SolutionText& a, const SolutionText& b) {
+    return ::strverscmp(a.name.c_str(), b.name.c_str()) < 0;
+  });
 }
 
 }  // namespace
@@ -102,12 +108,18 @@ SolutionFiles read_solutions(const fs::path& path) {
   return files;
 }
 
+bool names_match(std::string_view one, std::string_view other) {
+  if (one == other) return true;
+  const std::string_view stem = without_number(one), other_stem = without_number(other);
+  return stem == other_stem && (stem == one || other_stem == other);
+}
+
 std::vector<SolutionText> solutions_for(const std::vector<SolutionText>& solutions, const std::optional<int>& level,
                                         const std::optional<int>& id, const std::string& task) {
   std::vector<SolutionText> chosen;
   const auto fits = [](const auto& named, const auto& wanted) { return !named || !wanted || *named == *wanted; };
   for (const SolutionText& solution : solutions) {
-    const bool same_task = solution.task.empty() || solution.id || solution.task == task;
+    const bool same_task = solution.task.empty() || solution.id || names_match(solution.task, task);
     if (same_task && fits(solution.level, level) && fits(solution.id, id)) chosen.push_back(solution);
   }
   return chosen;

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace cudal1 {
@@ -26,6 +27,9 @@ struct SolutionFiles {
 //! Files of a folder are called `level_L_problem_P_sample_S_kernel.py`; lines of a JSONL file have `custom_code`, and
 //! perhaps `level` or `level_id`, `id` or `task_id` or `problem_id`, `name`. Throws Error when the path cannot be read.
 SolutionFiles read_solutions(const std::filesystem::path& path);
+
+//! Whether two names mean one task: the same, or one of them has no number ("ReLU" and "19_ReLU").
+bool names_match(std::string_view one, std::string_view other);
 
 //! Those for this task: whoever names no level, id or task is for any.
 std::vector<SolutionText> solutions_for(const std::vector<SolutionText>& solutions, const std::optional<int>& level,

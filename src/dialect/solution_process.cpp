@@ -210,7 +210,7 @@ Failure SolutionProcess::death() {
                                         : fmt::format("exit code {}", ended.code);
   if (!answered_)  // nothing of the solution's was there yet
     return {Status::judge_error, fmt::format("the solution's process does not start ({}): {}", how,
-                                             bridge_complaint(messages_.path() / "messages"))};
+                                             bridge_complaint(messages_.path() / "messages", "the solution"))};
   return {Status::crashed, fmt::format("the solution's process ended with {}", how), {}, said};
 }
 

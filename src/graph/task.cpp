@@ -118,6 +118,9 @@ Task parse_task_file(std::string_view text, const std::filesystem::path& folder,
   if (const auto mark = root.find("degenerate")) task.degenerate = mark->boolean();
   task.folder = folder;
   task.source_text = text;
+  const JsonPlace nodes = root.at("nodes");
+  nodes.expect_array();
+  if (nodes.size() == 0) nodes.fail("a graph needs at least one node");  // that of inputs needs none
   read_graph(root, task.graph, task.leaves);
   task.input_recipe = read_input_recipe(root);
   check_recipe_outputs(root, task);

@@ -38,7 +38,7 @@ std::vector<at::Tensor> run_eager(const Task& task, const TensorTable& leaves, c
       "cudal1_bridge.eager",
       {request.module.string(), "--task", request.folder.string(), "--inputs", (scratch.path() / "inputs").string(),
        "--device", request.device, "-o", (scratch.path() / "outputs").string()},
-      request.module.string());
+      request.module.string(), scratch.path() / "outputs");
   const NamedTensors given = load_tensors(scratch.path() / "outputs");
   std::vector<std::string> wanted;
   for (std::size_t i = 0; i < task.graph.outputs.size(); ++i) wanted.push_back(std::to_string(i));

@@ -39,9 +39,10 @@ void write_kernelbench_files(const std::vector<BenchRow>& rows, const fs::path& 
     write_file_atomically(place / "eval_results.json", as_text(eval_results(members)));
   }
   for (const std::string& baseline : baselines_of(rows)) {
+    const json times = baseline_times(rows, baseline);
+    if (times.empty()) continue;
     fs::create_directories(folder / "timing");
-    write_file_atomically(folder / "timing" / fmt::format("{}.json", baseline),
-                          as_text(baseline_times(rows, baseline)));
+    write_file_atomically(folder / "timing" / fmt::format("{}.json", baseline), as_text(times));
   }
 }
 

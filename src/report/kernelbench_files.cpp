@@ -125,7 +125,7 @@ json eval_results(const std::vector<BenchRow>& rows) {
 json baseline_times(const std::vector<BenchRow>& rows, const std::string& baseline) {
   json times = json::object();
   for (const BenchRow& row : rows)
-    if (const WayTimes* way = row.find(baseline); way && row.level)
+    if (const WayTimes* way = row.find(baseline); way && row.level && !row.predicted)
       times[fmt::format("level{}", *row.level)][row.name + ".py"] = stats_of(way->device_ms);
   return times;
 }

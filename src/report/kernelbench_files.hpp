@@ -13,6 +13,7 @@ namespace cudal1 {
 nlohmann::json eval_results(const std::vector<BenchRow>& rows_of_a_level);
 
 //! KernelBench's timing files (results/timing/GPU/BASELINE.json): by level and file name.
+//! Only what was measured: those who read them could not tell.
 nlohmann::json baseline_times(const std::vector<BenchRow>& rows, const std::string& baseline);
 
 //! A line a task, with a heading.

@@ -50,7 +50,7 @@ bool looks_like_a_task(const std::string& source) {
 }
 
 fs::path resolved(const fs::path& folder) {
-  const fs::path absolute = fs::absolute(folder).lexically_normal();
+  const fs::path absolute = fs::absolute(folder.empty() ? "." : folder).lexically_normal();
   return absolute.has_filename() ? absolute : absolute.parent_path();
 }
 

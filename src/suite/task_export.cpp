@@ -63,6 +63,12 @@ TaskFolder task_folder_of(const SuiteTask& task) {
   return {task.path, {}};
 }
 
+fs::path module_of(const TaskFolder& task) {
+  if (!task.module.empty()) return task.module;
+  std::error_code problem;
+  return fs::exists(task.folder / "source.py", problem) ? task.folder / "source.py" : fs::path();
+}
+
 void copy_task(const fs::path& folder, const fs::path& target) {
   std::error_code problem;
   if (fs::exists(target, problem) && !fs::exists(target / "graph.json", problem))

@@ -43,6 +43,7 @@ said out 'not run for 2 tasks: compile: not predicted'
 said err '^cudal1: level1/3_raises: no_task: .*3_raises.py:5: get_inputs raises ValueError'
 said err '^cudal1: level1/4_syntax: no_task: .*4_syntax.py:1: invalid syntax'
 lines first/results.jsonl 4
+[[ ! -e first/timing ]] || fail 'predicted times as measured ones'
 for file in results.csv eval_results.json report.md speedups_level_1.svg; do [[ -s first/$file ]] || fail "no $file"; done
 
 # What is there is not done again; what failed is.
@@ -101,8 +102,9 @@ text = open("solutions/level_1_problem_1_sample_0_kernel.py").read()
 with open(sys.argv[1], "w") as file:
     file.write(json.dumps({"level_id": 1, "task_id": 1, "custom_code": text.replace("1.0)", "2.0)")}) + "\n{broken\n")
 PYTHON
-expect 'solutions in lines' 1 "$cudal1" bench 'my suite' --id 1-2 --device cpu --programs solutions.jsonl --baselines eager --jobs 1
+expect 'solutions in lines' 0 "$cudal1" bench 'my suite' --id 1-2 --device cpu --programs solutions.jsonl --baselines eager --jobs 1
 said out '^level1/1_Scale and add +wrong_result '
+said out '^level 1 +best +2 +0 +- '
 said err 'solutions.jsonl:2: no JSON object'
 said err '^cudal1: level1/2_Sum: no_program'
 expect 'solutions are not predicted' 1 "$cudal1" bench 'my suite' --id 1 --device vgpu --programs solutions.jsonl

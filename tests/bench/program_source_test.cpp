@@ -66,6 +66,25 @@ TEST_F(ProgramSourceTest, FindsSolutionsInLinesByNumberOrName) {
   EXPECT_THROW(ProgramSource::lines(file, problems), Error);
 }
 
+TEST_F(ProgramSourceTest, ANameThatFitsSeveralTasksIsForNone) {
+  const auto file = folder_.path() / "runs.jsonl";
+  write_file_atomically(file,
+                        "{\"name\": \"ReLU\", \"custom_code\": \"x\"}\n"
+                        "{\"name\": \"Tanh\", \"custom_code\": \"y\"}\n"
+                        "{\"name\": \"GELU\", \"level\": 2, \"custom_code\": \"z\"}\n");
+  std::vector<std::string> problems;
+  ProgramSource source = ProgramSource::lines(file, problems);
+  source.drop_ambiguous_lines({task("19_ReLU", 1, 19), task("3_ReLU", 2, 3), task("20_Tanh", 1, 20),
+                               task("21_GELU", 1, 21), task("22_GELU", 2, 22)},
+                              problems);
+  ASSERT_EQ(problems.size(), 1u);
+  EXPECT_EQ(problems[0],
+            "runs.jsonl:1: 'ReLU' may be level1/19_ReLU or level2/3_ReLU: it needs a level, an id or the whole name");
+  EXPECT_FALSE(source.program_for(task("19_ReLU", 1, 19)));
+  EXPECT_TRUE(source.program_for(task("20_Tanh", 1, 20)));
+  EXPECT_TRUE(source.program_for(task("22_GELU", 2, 22)));
+}
+
 TEST_F(ProgramSourceTest, AFolderWithoutProgramsIsAnError) {
   write("README.md");
   EXPECT_THROW(ProgramSource::folder(folder_.path()), Error);

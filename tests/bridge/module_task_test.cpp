@@ -28,6 +28,8 @@ if "refuse" in text:
     sys.exit(1)
 if "break" in text:
     raise ValueError("a defect of the bridge")
+if "leave" in text:
+    os._exit(int(text.split()[1]))
 if "die" in text:
     os.kill(os.getpid(), signal.SIGKILL)
 folder.mkdir()
@@ -104,6 +106,11 @@ TEST_F(ModuleTask, FailuresAreOneLineAndLeaveNothingBehind) {
   EXPECT_EQ(refusal(), "ValueError: a defect of the bridge");
   write(module(), "die");
   EXPECT_EQ(refusal(), module().string() + ": Python was ended by signal 9");
+  write(module(), "leave 0");
+  EXPECT_EQ(refusal(),
+            module().string() + ": Python ended before its work was done; does the module end it (os._exit)?");
+  write(module(), "leave 3");
+  EXPECT_EQ(refusal(), module().string() + ": Python ended without a word");
   EXPECT_TRUE(files_below(folder_.path() / "cache").empty());
   setenv("CUDAL1_BRIDGE_DIR", "/nowhere", 1);
   EXPECT_NE(refusal().find("the Python bridge is not in /nowhere"), std::string::npos);

@@ -53,7 +53,7 @@ said err "^cudal1: .*5_package.py:1: needs the package 'no_such_package'"
 said err '^cudal1: .*6_no_model.py: defines no Model'
 said err '^cudal1: .*7_raises.py:10: get_inputs raises ValueError'
 said err '^cudal1: .*8_sizes.py:9: .* whose size depends on values'
-said err '^cudal1: .*9_type.py: forward returns a str among'
+said err '^cudal1: .*9_type.py:8: forward returns a str among'
 [[ -e "exported/level1/1_Linear Block/weights.safetensors" && ! -e exported/level1/4_syntax ]] || fail 'folders of what was exported'
 
 expect 'modules and tasks agree' 0 "$cudal1" check 'my suite' --id 1-4 --device cpu
@@ -69,6 +69,36 @@ said out '"budget_share": 0.0'
 sed -i 's/"aten::sub.Tensor"/"aten::add.Tensor"/' exported/level1/3_degenerate/graph.json
 expect 'a difference is found' 1 "$cudal1" check exported --id 3 --device cpu
 said out '^FAIL .* level1/3_degenerate  .*error budget'
+
+# What forward does with the same inputs after other calls, what get_inputs gives twice, and who ends Python.
+mkdir others
+module others/counter.py 'self.count = 0' 'self.count += 1; return x * self.count' 'torch.rand(8)'
+module others/constant.py 'pass' 'return x * 2' 'torch.tensor([2.0, 3.0])'
+module others/leaves.py 'pass' 'return x' '__import__("os")._exit(0)'
+mkdir others/native
+printf '{"format": "cudal1.graph", "version": 1, "name": "n", "inputs": [{"name": "x", "dtype": "f32", "shape": [4], "draw": {"kind": "normal"}}], "nodes": [{"name": "n", "op": "aten::no_such", "args": ["x"]}], "outputs": ["n"]}' >others/native/graph.json
+printf 'import torch\nclass Model(torch.nn.Module):\n    def forward(self, x, y): return x + y\ndef get_inputs():\n    a = torch.rand(8)\n    return [a, a]\n' >others/twice.py
+expect 'only what commands can load counts' 0 "$cudal1" tasks others --export loadable
+said out '^2 of 5 tasks exported'
+said err '^cudal1: .*native.*aten::no_such'
+said err '^cudal1: .*counter.py:9: forward changes self.count from one call to the next'
+said err '^cudal1: .*leaves.py: Python ended before its work was done'
+expect 'exported tasks agree' 0 "$cudal1" check others --name constant,twice --device cpu
+said out '^2 of 2 tasks agree'
+
+# A package of one task, however it is named.
+expect 'a package of one task of a suite' 0 "$cudal1" export 'my suite' --name degenerate --device vgpu -o package1
+[[ -s package1/__init__.py ]] || fail 'a package of a task of a suite'
+expect 'a package of a task folder' 0 "$cudal1" export loadable/twice --device vgpu -o package2
+[[ -s package2/__init__.py ]] || fail 'a package of a task folder'
+expect 'a package of several' 1 "$cudal1" export 'my suite' --device vgpu -o package3
+said err '^cudal1: my suite: 9 tasks are chosen, and a package is of one'
+(cd others && expect 'a file of the folder that one is in' 0 "$cudal1" tasks twice.py; exit "$failed") || fail 'a bare file name'
+expect 'no sizes' 2 "$cudal1" export others/twice.py --shapes '' --device vgpu -o package4
+module others/hidden.py 'self.h = torch.zeros(8)' 'self.h = self.h + x; return self.h' 'torch.rand(8)'
+expect 'a hidden state agrees in its first call' 0 "$cudal1" check others/hidden.py --device cpu
+expect 'a package is called more than once' 1 "$cudal1" export others/hidden.py --device vgpu -o package5
+said err '^cudal1: .*hidden.py: forward replaces self.h, '
 
 expect 'nothing could be done' 1 "$cudal1" tasks 'my suite' --id 4-9 --export none
 expect 'nothing is chosen' 1 "$cudal1" tasks 'my suite' --id 77

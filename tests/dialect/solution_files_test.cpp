@@ -40,6 +40,23 @@ TEST(SolutionFiles, LinesHoldCustomCodeAndBrokenOnesAreNamed) {
   EXPECT_EQ(solutions_for(files.solutions, 1, 10, "relu").size(), 1u);
 }
 
+TEST(SolutionFiles, SamplesComeInTheOrderOfTheirNumbers) {
+  const TemporaryFolder folder;
+  for (const char* sample : {"10", "2", "1"})
+    write_file_atomically(folder.path() / ("level_1_problem_4_sample_" + std::string(sample) + "_kernel.py"), sample);
+  std::string order;
+  for (const SolutionText& solution : read_solutions(folder.path()).solutions) order += solution.text + " ";
+  EXPECT_EQ(order, "1 2 10 ");
+}
+
+TEST(SolutionFiles, NamesMatchWithAndWithoutTheirNumber) {
+  EXPECT_TRUE(names_match("ReLU", "19_ReLU"));
+  EXPECT_TRUE(names_match("19_ReLU", "ReLU"));
+  EXPECT_TRUE(names_match("19_ReLU", "19_ReLU"));
+  EXPECT_FALSE(names_match("20_ReLU", "19_ReLU"));
+  EXPECT_FALSE(names_match("19", "19_ReLU"));
+}
+
 TEST(SolutionFiles, AFileIsForWhomeverItIsGivenTo) {
   const TemporaryFolder folder;
   write_file_atomically(folder.path() / "fast.py", "z");

@@ -187,6 +187,19 @@ TEST(DrawInputs, ComputedInputsKeepTheirMeaningInEveryDistribution) {
   EXPECT_LT(draw(task, Distribution::negative).triu(1).max().item<double>(), 1e-30);
 }
 
+TEST(DrawInputs, TheSameTensorTwiceIsDrawnOnce) {
+  const Task task = make_task(
+      R"("input_graph": {"inputs": [{"name": "a", "dtype": "f32", "shape": [50], "draw": {"kind": "uniform"}}],
+          "nodes": [], "outputs": ["a"]},
+         "inputs": [{"name": "x", "dtype": "f32", "shape": [50], "draw": {"kind": "computed", "output": 0}},
+                    {"name": "y", "dtype": "f32", "shape": [50], "draw": {"kind": "computed", "output": 0}}])",
+      relu, R"("n")");
+  TensorTable table;
+  draw_inputs(task, Distribution::native, 3, at::kCPU, table);
+  expect_same(table[0], table[1]);
+  EXPECT_NE(table[0].data_ptr(), table[1].data_ptr());
+}
+
 TEST(DrawInputs, ARecipeThatMakesAnotherShapeIsAnError) {
   const Task task = make_task(
       R"("input_graph": {"inputs": [{"name": "a", "dtype": "f32", "shape": [5], "draw": {"kind": "uniform"}}],

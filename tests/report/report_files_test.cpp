@@ -86,6 +86,24 @@ TEST(ReportTest, LevelsGetTheirOwnEvalResults) {
   EXPECT_NE(report.find("`level1/1_C`: wrong_result: `the first element differs`"), std::string::npos);
 }
 
+TEST(ReportTest, PredictedTimesAreNoTimingFiles) {
+  const TemporaryFolder folder;
+  BenchRow row = sample_row("1_A", 2.0, 1);
+  row.predicted = true;
+  write_bench_report({row}, "a title", folder.path());
+  EXPECT_FALSE(fs::exists(folder.path() / "timing"));
+}
+
+TEST(ReportTest, WhereNothingSucceededTheFiguresSaySo) {
+  const TemporaryFolder folder;
+  BenchRow row = failed_row("1_A");
+  row.ways.clear();
+  write_bench_report({row}, "a title", folder.path());
+  const std::string report = read_file(folder.path() / "report.md");
+  EXPECT_NE(report.find("| level 1 | best | 1 | 0 | - |"), std::string::npos) << report;
+  EXPECT_NE(report.find("| level 1 | best | 0.000 |"), std::string::npos) << report;
+}
+
 TEST(ReportTest, OneLevelLiesBesideTheRest) {
   const TemporaryFolder folder;
   write_bench_report({sample_row("1_A", 2.0, 1)}, "a title", folder.path());

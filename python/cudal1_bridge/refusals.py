@@ -1,0 +1,91 @@
+"""What goes in and comes out, where a task cannot have it: said before the exporter trips over it, with the line."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch.utils._pytree import tree_leaves
+
+from .errors import Refusal
+from .graph import dtype_names
+from .module_file import ModuleFile, in_order
+
+#: A tensor of a task has at most so many bytes (docs/task.md).
+_most_bytes = 2**40
+
+
+def refuse_inputs(file: ModuleFile, model: torch.nn.Module, positional: list[Any], named: dict[str, Any]) -> None:
+    """Raises Refusal."""
+    for tensor in tree_leaves((positional, in_order(model, named))):
+        reason = _reason_against(tensor) if isinstance(tensor, torch.Tensor) else None
+        if reason:
+            raise Refusal(f"{file.place_of_function(file.module.get_inputs)}: get_inputs gives {reason}")
+
+
+def _reason_against(tensor: torch.Tensor) -> str | None:
+    if tensor.layout is not torch.strided:
+        return f"a sparse tensor ({str(tensor.layout).removeprefix('torch.')}); a task has dense ones"
+    if tensor.dtype not in dtype_names:
+        return f"a tensor of {tensor.dtype}, which a task cannot have"
+    if _overlaps(tensor):
+        return "a tensor whose elements share memory (expanded?), which a task cannot have: use .contiguous()"
+    if tensor.numel() * tensor.element_size() > _most_bytes:
+        return f"a tensor of {tensor.numel() * tensor.element_size()} bytes; a task's have at most 2^40"
+    return None
+
+
+def _overlaps(tensor: torch.Tensor) -> bool:
+    """Whether two indices may mean one element, as src/graph decides it: each stride must pass what lies below it."""
+    reach = 1
+    for stride, size in sorted((stride, size) for stride, size in zip(tensor.stride(), tensor.shape, strict=True) if size > 1):
+        if stride < reach:
+            return tensor.numel() > 0
+        reach = stride * (size - 1) + reach
+    return False
+
+
+def refuse_leaves(tensors: dict[str, torch.Tensor]) -> None:
+    """Parameters, buffers and constants by their name. Raises Refusal."""
+    for name, tensor in tensors.items():
+        if reason := _reason_against(tensor):
+            raise Refusal(f"{name} is {reason}")
+
+
+@contextlib.contextmanager
+def refusing_outputs(file: ModuleFile, model: torch.nn.Module) -> Iterator[None]:
+    """Whatever calls the model in this context: Refusal where it returns what a task cannot."""
+    hook = model.register_forward_hook(lambda module, inputs, outputs: _refuse_outputs(file, outputs))
+    try:
+        yield
+    finally:
+        hook.remove()
+
+
+def _refuse_outputs(file: ModuleFile, outputs: Any) -> None:
+    leaves = tree_leaves(outputs)
+    for leaf in leaves:
+        if isinstance(leaf, torch.Tensor):
+            continue
+        kind = type(leaf).__name__
+        if leaf is None or isinstance(leaf, (bool, int, float, str, torch.SymInt, torch.SymFloat, torch.SymBool)):
+            raise Refusal(f"{file.place_of_forward()}: forward returns a {kind} among its outputs; a task returns tensors")
+        place = file.place_of_function(type(leaf))
+        raise Refusal(
+            f"{place if place != str(file.path) else file.place_of_forward()}: forward returns {kind}, which is neither a "
+            "tensor nor a tuple, list or dict of tensors"
+        )
+    if not leaves:
+        raise Refusal(f"{file.place_of_forward()}: forward returns no tensor")
+
+
+def place_of_gradient(file: ModuleFile) -> str | None:
+    """Where the file asks for gradients by itself."""
+    for node in ast.walk(ast.parse(file.source)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            if node.func.attr == "backward" or ast.unparse(node.func).endswith("autograd.grad"):
+                return f"{file.path}:{node.lineno}"
+    return None
