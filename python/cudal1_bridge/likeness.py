@@ -58,10 +58,8 @@ class Describer:
     def _traits(self, part: torch.nn.Module, is_whole: bool) -> dict[str, Any]:
         return {
             "type": "" if is_whole else self._place(type(part)),
-            "parts": [[name, None if child is None else self._paths.get(id(child))] for name, child in part._modules.items()],
-            "tensors": {
-                name: tensor is not None for holder in (part._parameters, part._buffers) for name, tensor in holder.items()
-            },
+            "parts": [[name, self._paths.get(id(child))] for name, child in part._modules.items()],
+            "tensors": {name: tensor is not None for name, tensor in [*part._parameters.items(), *part._buffers.items()]},
             "attributes": {
                 name: self._attribute(value) for name, value in vars(part).items() if counts(part, name, is_whole)
             },

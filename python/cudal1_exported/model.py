@@ -283,10 +283,12 @@ def _are_tied(module: torch.nn.Module, *names: str) -> bool:
 
 def _is_plain(tensor: torch.Tensor) -> bool:
     """Has it memory of its own? Those of a transform have not."""
-    return type(tensor) in (torch.Tensor, torch.nn.Parameter) and not torch._C._functorch.is_functorch_wrapped_tensor(tensor)
+    is_wrapped = torch._C._functorch.is_functorch_wrapped_tensor(tensor)
+    return type(tensor) in (torch.Tensor, torch.nn.Parameter) and not is_wrapped
 
 
 _ANY_TENSOR = object()
+_MOST_ITEMS = 1000  #: of a list or a set; going through more of them at every call would cost more than a call
 
 
 def _watched(module: ModelNew, describer: Describer) -> dict[str, Any]:
@@ -304,16 +306,17 @@ def _watched(module: ModelNew, describer: Describer) -> dict[str, Any]:
         watch(vars(part), [*own, "_modules", "_parameters", "_buffers"])
         for holder in (part._modules, part._parameters, part._buffers):
             watch(holder, holder)
-    seen = list(describer.looked_into.values())
-    for container in seen:
+    looked_into = describer.looked_into.values()
+    for container in looked_into:
         if isinstance(container, dict):
             dictionaries[id(container)] = (container, dict(container))
+    short = [one for one in looked_into if isinstance(one, (list, set)) and len(one) <= _MOST_ITEMS]
     return {
         "any_tensor": _ANY_TENSOR,
         "dictionaries": list(dictionaries.values()),
-        "lists": [container for container in seen if isinstance(container, list)],
-        "sets": [container for container in seen if isinstance(container, set)],
-        "tensors": [container for container in seen if isinstance(container, torch.Tensor)],
+        "lists": [container for container in short if isinstance(container, list)],
+        "sets": [container for container in short if isinstance(container, set)],
+        "tensors": [container for container in looked_into if isinstance(container, torch.Tensor)],
         "ties": [
             (*_holder_of(module, one, {}), *_holder_of(module, other, {})) for one, other in _interface["ties"]
         ],

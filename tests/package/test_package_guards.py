@@ -312,6 +312,22 @@ def test_edited_attributes_are_noticed(exported: Any, change: Change, undo: Chan
         assert package.why_not(new) == ""
 
 
+def test_edits_by_code_that_python_has_specialised_are_noticed(exported: Any) -> None:
+    package = exported(ATTRIBUTES, "attributes")
+    original, new = pair(package, 8, nn.Tanh())
+    x = torch.rand(4, 8) - 0.5
+
+    def edit(config: Any, scale: float) -> None:
+        config.scale = scale
+
+    for number in range(100):
+        scale = 2.0 if number % 2 else float(number + 3)
+        edit(original.config, scale)
+        edit(new.config, scale)
+        same(original, new, x)
+        assert (package.why_not(new) == "") == (scale == 2.0)
+
+
 def test_equal_values_do_not_bind_it_anew(exported: Any) -> None:
     package = exported(ATTRIBUTES, "attributes")
     original, new = pair(package, 8, nn.Tanh())
