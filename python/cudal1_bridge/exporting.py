@@ -18,7 +18,7 @@ from .errors import BridgeError, first_line
 from .graph import Leaf, Node
 from .input_recipe import InputRecipe, Recorder
 from .interface import describe_interface
-from .likeness import weights_of
+from .likeness import plain_attributes, weights_of
 from .lowering import LoweredGraph, lower
 from .module_file import ModuleFile, in_order, place_of
 from .recurrent_shapes import shapes_from_one_step
@@ -60,6 +60,7 @@ class Exported:
     recorder: Recorder  #: of how the inputs were made
     positional: list[Any]
     named: dict[str, Any]
+    rewritten: list[str]  #: numbers and strings of the module that a call changes
 
     @property
     def tensors(self) -> list[torch.Tensor]:
@@ -91,7 +92,8 @@ def export_task(file: ModuleFile, name: str, seed: int) -> ExportedTask:
         ),
         interface=describe_interface(
             exported.positional, exported.named, exported.program, file.init_arguments(), model, file.module
-        ),
+        )
+        | {"rewritten": exported.rewritten},
         constants=_constants(exported.program, lowered),
     )
 
@@ -127,13 +129,30 @@ def _export_on(file: ModuleFile, seed: int, device: str) -> Exported:
     with Recorder() as recorder:
         positional, named = file.make_inputs(seed, device)
     try:
-        with _quiet(), torch.no_grad():
+        with _quiet(), torch.no_grad(), _rewritten_attributes(model) as rewritten:
             program = torch.export.export(model, tuple(positional), named, strict=False)
     except Exception as problem:
         raise BridgeError(
             f"{place_of(problem, file.path)}: cannot be exported: {type(problem).__name__}: {first_line(problem)}"
         ) from problem
-    return Exported(program, recorder, positional, in_order(model, named))
+    return Exported(program, recorder, positional, in_order(model, named), rewritten)
+
+
+@contextlib.contextmanager
+def _rewritten_attributes(model: torch.nn.Module) -> Iterator[list[str]]:
+    """Fills the list by a call of the model: the exporter puts back what that has changed."""
+    rewritten: list[str] = []
+    before = plain_attributes(model)
+
+    def compare(*_: Any) -> None:
+        now = plain_attributes(model)
+        rewritten[:] = [name for name, value in before.items() if now.get(name, value) != value]
+
+    hook = model.register_forward_hook(compare)
+    try:
+        yield rewritten
+    finally:
+        hook.remove()
 
 
 @contextlib.contextmanager

@@ -173,6 +173,16 @@ def counts(part: torch.nn.Module, attribute: str, is_whole: bool) -> bool:
     return not (isinstance(part, torch.nn.RNNBase) and attribute in _own_of_recurrent)
 
 
+def plain_attributes(module: torch.nn.Module) -> dict[str, str]:
+    """Numbers and strings of all parts, by their paths. May be asked for while the module is being traced."""
+    return {
+        f"{path}.{name}".lstrip("."): repr(value)
+        for path, part in module.named_modules()
+        for name, value in vars(part).items()
+        if value is not None and type(value) in _PLAIN and counts(part, name, part is module)
+    }
+
+
 def weights_of(module: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
     """Under all their names."""
     yield from module.named_parameters(remove_duplicate=False)

@@ -184,6 +184,9 @@ void check_interface(const Task& task) {
         fmt::format("{}: forward returns a {}, which a package cannot rebuild: tensors, tuples, lists, dicts and "
                     "named tuples of the file's own can be returned",
                     task.name, *type));
+  if (const Json& rewritten = interface.at("rewritten"); !rewritten.empty())
+    throw Error(fmt::format("{}: forward changes the module's {}, which a program does not", task.name,
+                            rewritten.front().get<std::string>()));
   std::vector<Json> arguments = interface.at("positional");
   for (const Json& structure : interface.at("named")) arguments.push_back(structure);
   for (const Json& structure : arguments)

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 import torch
-from exporting import CUDAL1, export
+from exporting import CUDAL1, export, run_export
 from torch import nn
 from torch.autograd import forward_ad
 
@@ -496,6 +496,37 @@ def test_two_names_of_the_same_memory_are_one(exported: Any) -> None:
 
 
 # --- the command ------------------------------------------------------------------------------------------------------
+
+
+COUNTING = """
+import torch
+
+class Counter(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.calls, self.last = 0, None
+
+    def forward(self, x):
+        self.calls += 1
+        self.last = x.shape[0]
+        return x * self.calls
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.counter = Counter()
+
+    def forward(self, x): return self.counter(x)
+
+def get_inputs(): return [torch.rand(4, 8)]
+"""
+
+
+def test_modules_that_count_are_not_exported(tmp_path: Path) -> None:
+    done = run_export(tmp_path, COUNTING, "counting", "--no-verify")
+    assert done.returncode == 1 and "changes the module's counter.calls" in done.stderr
+    done = run_export(tmp_path, COUNTING.replace("self.calls += 1", "pass"), "remembering", "--no-verify")
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize(("folder", "line"), [("my pkg", 'import_module("my pkg")'), ("class", 'import_module("class")'), ("fine", "from fine import ModelNew")])
