@@ -85,10 +85,10 @@ function(cudal1_links_torch target result)
   endif()
 endfunction()
 
-# Leaves those that include LibTorch neither themselves nor through other headers of src.
+# Leaves those that include LibTorch or Python neither themselves nor through other headers of src.
 function(cudal1_remove_headers_with_torch list_name)
   set(light ${${list_name}})
-  set(pattern "#include <(ATen|torch|c10)/")
+  set(pattern "#include <((ATen|torch|c10)/|Python.h)")
   while(pattern)
     set(found "")
     foreach(name IN LISTS light)
@@ -106,7 +106,7 @@ function(cudal1_remove_headers_with_torch list_name)
   set(${list_name} ${light} PARENT_SCOPE)
 endfunction()
 
-# Each header of src compiles alone; those with LibTorch in them are left out, they cost 13 s each.
+# Each header of src compiles alone; those with LibTorch in them are left out, they cost 13 s each, and those with Python.
 function(cudal1_check_headers)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/src/*.hpp")
   cudal1_remove_headers_with_torch(headers)

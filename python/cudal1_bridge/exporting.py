@@ -18,6 +18,7 @@ from .errors import BridgeError, Refusal, first_line
 from .graph import Leaf, Node
 from .input_recipe import InputRecipe, Recorder
 from .interface import describe_interface
+from .likeness import weights_of
 from .lowering import LoweredGraph, lower
 from .module_file import ModuleFile, in_order, place_of
 from .python_state import Watch, first_call_only, refuse_dependence_on_earlier_calls, watching
@@ -79,6 +80,7 @@ def export_task(file: ModuleFile, name: str, seed: int) -> ExportedTask:
     refuse_leaves({path: node.meta["val"] for path, node in (lowered.parameters | lowered.constants).items()})
     leaves = {path: Leaf.like(lowered.names[path], node.meta["val"], {"key": path})
               for path, node in (lowered.parameters | lowered.constants).items()}
+    model = file.make_model(seed, "cpu")  # a real construction: an initialisation may depend on anything
     return ExportedTask(
         name=name,
         source=file.source,
@@ -88,10 +90,12 @@ def export_task(file: ModuleFile, name: str, seed: int) -> ExportedTask:
         nodes=lowered.nodes,
         outputs=lowered.outputs,
         input_graph=input_graph,
-        tensors=_contents(file, exported.program, lowered, seed),
-        fresh_tensors=_contents(file, exported.program, lowered, seed + 1),
+        tensors=_contents(model, exported.program, lowered),
+        fresh_tensors=_contents(
+            file.make_model(seed + 1, "cpu") if lowered.parameters else model, exported.program, lowered
+        ),
         interface=describe_interface(
-            exported.positional, exported.named, exported.program, file.init_arguments(), file.module
+            exported.positional, exported.named, exported.program, file.init_arguments(), model, file.module
         )
         | {"first_call_only": first_call_only(exported.watch)},
         constants=_constants(exported.program, lowered),
@@ -213,15 +217,10 @@ def _input_graph(recorder: Recorder, outputs: list[str]) -> dict[str, Any]:
 
 
 def _contents(
-    file: ModuleFile, program: torch.export.ExportedProgram, lowered: LoweredGraph, seed: int
+    model: torch.nn.Module, program: torch.export.ExportedProgram, lowered: LoweredGraph
 ) -> dict[str, torch.Tensor]:
-    """From a real construction: an initialisation may depend on anything."""
-    contents: dict[str, torch.Tensor] = {}
-    if lowered.parameters:
-        model = file.make_model(seed, "cpu")
-        named = dict(model.named_parameters(remove_duplicate=False)) | dict(model.named_buffers(remove_duplicate=False))
-        contents = {path: named[path].detach() for path in lowered.parameters}
-    return contents | _constants(program, lowered)
+    named = dict(weights_of(model))
+    return {path: named[path].detach() for path in lowered.parameters} | _constants(program, lowered)
 
 
 def _constants(program: torch.export.ExportedProgram, lowered: LoweredGraph) -> dict[str, torch.Tensor]:

@@ -3,7 +3,7 @@
 A structure is one of {"tensor": index}, {"value": plain value}, {"tuple": [...]}, {"list": [...]}, {"dict": {...}},
 {"dtype": "float16"}, {"named": {"module", "type", "parts"}} (a named tuple; module "" is the user's own file) and {"other": type's name};
 indices count the tensors in the order of the task's inputs or outputs. "first_call_only" names the tensors that forward
-replaces and the task does not (python_state.py).
+replaces and the task does not (python_state.py). What the module is made of is described as likeness.py does.
 """
 
 from __future__ import annotations
@@ -16,13 +16,20 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_unflatten
 
+from .likeness import Describer, describe_arguments, tied_weights
+
 PLAIN = (bool, int, float, str, type(None))
 
 
 def describe_interface(
-    positional: list[Any], named: dict[str, Any], program: torch.export.ExportedProgram, init: Any, user: ModuleType
+    positional: list[Any],
+    named: dict[str, Any],
+    program: torch.export.ExportedProgram,
+    init: Any,
+    model: torch.nn.Module,
+    user: ModuleType,
 ) -> dict[str, Any]:
-    """`user`: the module file, whose own types go by their name in it."""
+    """`user`: the module file, whose own types go by their name in it. `model` was constructed with `init`."""
     numbers = itertools.count()
     count = len(program.graph_signature.user_outputs)
     results = tree_unflatten([_Output(index) for index in range(count)], program.call_spec.out_spec)
@@ -30,8 +37,10 @@ def describe_interface(
         "positional": [_structure(value, numbers, user) for value in positional],
         "named": {name: _structure(value, numbers, user) for name, value in named.items()},
         "outputs": _structure(results, numbers, user),
-        "init": _plain_or_none(init),
         "construct": _structure(init, itertools.count(), user),
+        "construction": describe_arguments(init, user),
+        "parts": {path: traits for path, _, traits in Describer(user, model).parts()},
+        "ties": tied_weights(model),
     }
 
 
@@ -66,14 +75,3 @@ def _named_tuple(kind: type, user: ModuleType) -> dict[str, str] | None:
     if getattr(torch.return_types, kind.__name__, None) is kind:
         return {"module": "torch.return_types", "type": kind.__name__}
     return None
-
-
-def _plain_or_none(init: Any) -> Any:
-    """The constructor's arguments, where they can be compared with others; None where they cannot."""
-    if type(init) in (list, tuple):
-        parts = [_plain_or_none(part) for part in init]
-        return {"list": parts} if all(part is not None for part in parts) else None
-    if type(init) is dict and all(isinstance(key, str) for key in init):
-        entries = {key: _plain_or_none(part) for key, part in init.items()}
-        return {"dict": entries} if all(part is not None for part in entries.values()) else None
-    return {"value": init} if type(init) in PLAIN else None

@@ -104,6 +104,7 @@ class Worker:
         self._made: dict[str, tuple[Variant, Call]] = {}
         self._threads: defaultdict[str, OwnThread] = defaultdict(OwnThread)  # of ways that have one
         self._models: dict[str, torch.nn.Module] = {}
+        self._plain_tensors: dict[str, list[tuple[torch.nn.Module, str, torch.Tensor]]] = {}  # before the first call
         self._why_no_program: Callable[[], str] = str
         self._is_random: bool | None = None  # nobody has looked
         self._weights: dict[str, torch.Tensor] | None = None
@@ -149,6 +150,7 @@ class Worker:
         if self._weights is None:
             self._weights = {key: value.clone() for key, value in model.state_dict().items()}
         model.load_state_dict(self._weights)
+        self._plain_tensors[variant.name] = _plain_tensors(model)
 
         def first_call() -> Call:
             call = variant.make(model, self._positional, self._named)
@@ -212,6 +214,8 @@ class Worker:
         variant, call = self._find(name)
         positional, named = tree_map(copied, (self._positional, self._named))
         self._models[name].load_state_dict(self._weights or {})  # states may have gone on, in some more than in others
+        for part, attribute, tensor in self._plain_tensors[name]:
+            setattr(part, attribute, tensor)
         torch.manual_seed(seed)
 
         def leaves() -> list[torch.Tensor]:
@@ -243,6 +247,16 @@ class Worker:
     def _synchronize(self) -> None:
         if self._device.type == "cuda":
             torch.cuda.synchronize()
+
+
+def _plain_tensors(model: torch.nn.Module) -> list[tuple[torch.nn.Module, str, torch.Tensor]]:
+    """Tensors that are neither parameters nor buffers: a module may keep a state in them."""
+    return [
+        (part, name, value)
+        for part in model.modules()
+        for name, value in vars(part).items()
+        if isinstance(value, torch.Tensor)
+    ]
 
 
 def _equal(first: list[torch.Tensor], second: list[torch.Tensor]) -> bool:

@@ -287,6 +287,26 @@ def test_all_ways_compute_with_the_same_weights(module_file: Callable[[str], Pat
     assert worker.compare("channels-last")["error"] > 0.01
 
 
+def test_comparisons_begin_with_the_state_of_the_first_call(module_file: Callable[[str], Path]) -> None:
+    text = """
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.hidden = torch.ones(3)
+
+    def forward(self, x):
+        self.hidden = self.hidden * 2.0 + x
+        return self.hidden
+
+def get_inputs(): return [torch.rand(3)]
+"""
+    worker = Worker(load_module_file(module_file(text)), torch.device("cpu"))
+    for name in ("eager", "cudnn-benchmark"):
+        worker.make(VARIANTS[name])
+    worker.time("eager")
+    assert worker.compare("cudnn-benchmark") == {"random": False, "error": 0.0, "scale": pytest.approx(2.5, abs=0.5)}
+
+
 def test_what_draws_random_numbers_is_not_compared(module_file: Callable[[str], Path]) -> None:
     text = CONVOLUTION.replace("return torch.relu", "return torch.rand(()) + torch.relu")
     worker = Worker(load_module_file(module_file(text)), torch.device("cpu"))
@@ -297,7 +317,7 @@ def test_what_draws_random_numbers_is_not_compared(module_file: Callable[[str], 
 def test_a_program_that_falls_back_is_no_program(module_file: Callable[[str], Path]) -> None:
     worker = Worker(load_module_file(module_file(CONVOLUTION)), torch.device("cpu"))
     worker.make(VARIANTS["eager"])
-    for table in (worker._made, worker._models):
+    for table in (worker._made, worker._models, worker._plain_tensors):
         table["program"] = table["eager"]
     worker.time("program")
     worker._why_no_program = lambda: "y has other strides"

@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "archive/archive.hpp"
 #include "base/files.hpp"
@@ -156,13 +158,33 @@ ExportedProgram export_program(const ExportOptions& options, const TaskFolder& m
   return {{task, sizes, plan.value(), program.text, compile_for(targets_of(options), plan.value())}, program.origin};
 }
 
+bool is_python_name(const std::string& name) {
+  static const std::set<std::string, std::less<>> keywords = {
+      "False", "None",     "True",  "and",    "as",   "assert", "async",  "await",    "break",
+      "class", "continue", "def",   "del",    "elif", "else",   "except", "finally",  "for",
+      "from",  "global",   "if",    "import", "in",   "is",     "lambda", "nonlocal", "not",
+      "or",    "pass",     "raise", "return", "try",  "while",  "with",   "yield"};
+  // Letters of other alphabets may be part of a name, too: whoever uses them knows.
+  const auto may_stand = [](unsigned char c) { return std::isalnum(c) || c == '_' || c >= 0x80; };
+  return !name.empty() && !std::isdigit(static_cast<unsigned char>(name.front())) &&
+         std::ranges::all_of(name, may_stand) && !keywords.contains(name);
+}
+
+std::string how_to_import(const std::string& folder) {
+  if (is_python_name(folder)) return fmt::format("use it: from {} import ModelNew", folder);
+  return fmt::format(
+      "use it: importlib.import_module({}).ModelNew (the folder's name is not a Python name, so that "
+      "`import` does not take it)",
+      nlohmann::json(folder).dump());
+}
+
 void print_summary(const ExportOptions& options, const std::vector<ExportedProgram>& exported) {
   for (const ExportedProgram& program : exported) {
     const std::string& sizes = program.contents.sizes;
     fmt::print("{}{}: {}{}\n", options.output.string(), sizes.empty() ? "" : fmt::format(" ({})", sizes),
                program.origin, options.verify ? ", verified" : ", not verified");
   }
-  fmt::print("use it: from {} import ModelNew\n", fs::absolute(options.output).lexically_normal().filename().string());
+  fmt::print("{}\n", how_to_import(fs::absolute(options.output).lexically_normal().filename().string()));
 }
 
 void print_json(const ExportOptions& options, const std::vector<ExportedProgram>& exported) {

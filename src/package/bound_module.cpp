@@ -32,6 +32,13 @@ bool needs_gradient(at::TensorList tensors) {
   return false;
 }
 
+//! Dual tensors carry a derivative along, whether gradients are recorded or not. There is one level of them.
+bool has_tangent(at::TensorList tensors) {
+  for (const at::Tensor& tensor : tensors)
+    if (tensor._fw_grad(0).defined()) return true;
+  return false;
+}
+
 }  // namespace
 
 BoundModule::Identity BoundModule::identity_of(const at::Tensor& tensor, bool with_version) {
@@ -100,6 +107,7 @@ std::variant<std::vector<at::Tensor>, DoesNotFit> BoundModule::call(at::TensorLi
   if (at::autocast::is_autocast_enabled(device.type())) return DoesNotFit{"autocast is on"};
   if (c10::GradMode::is_enabled() && (needs_gradient(inputs) || needs_gradient(weights)))
     return DoesNotFit{"a gradient is needed (the program is for inference: use torch.no_grad())"};
+  if (has_tangent(inputs) || has_tangent(weights)) return DoesNotFit{"a forward derivative is needed"};
 
   const std::lock_guard lock(mutex_);
   const c10::DeviceGuard guard(device);

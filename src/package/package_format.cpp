@@ -10,7 +10,7 @@ namespace {
 
 using Json = nlohmann::json;
 constexpr std::string_view format_name = "cudal1.package";
-constexpr int format_version = 2;
+constexpr int format_version = 3;
 
 std::vector<PackagedLeaf> leaves_of(const OpGraph& graph, const Plan& plan, const std::vector<ValueId>& ids) {
   std::vector<PackagedLeaf> leaves;

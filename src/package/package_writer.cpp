@@ -17,7 +17,7 @@ namespace cudal1 {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;  // the order of keys in arguments and results is part of how a module is called
 
 void write(const fs::path& path, std::string_view bytes) {
   fs::create_directories(path.parent_path());
@@ -82,10 +82,12 @@ std::string folder_of(const PackageContents& contents, std::size_t index) {
 
 //! The module is constructed once and called in one way, whatever the sizes.
 void check_same_interface(const Json& first, const Json& other, const std::string& sizes) {
-  for (const char* key : {"positional", "named", "outputs", "init"})
-    if (first.at(key) != other.at(key))
-      throw Error(fmt::format("with sizes {} the module is {} differently", sizes,
-                              std::string_view(key) == "init" ? "constructed" : "called"));
+  using Difference = std::pair<const char*, const char*>;
+  for (const auto& [key, what] :
+       {Difference{"positional", "is called differently"}, Difference{"named", "is called differently"},
+        Difference{"outputs", "gives other results"}, Difference{"construction", "is constructed differently"},
+        Difference{"parts", "has other parts or attributes"}, Difference{"ties", "shares other weights"}})
+    if (first.at(key) != other.at(key)) throw Error(fmt::format("with sizes {} the module {}", sizes, what));
 }
 
 //! Constants of the graph belong to each program; all else is the module's.
@@ -112,7 +114,7 @@ Json description(const PackageContents& contents) {
     }
     check_same_interface(interface, interface_of(contents.programs[i].task), made.sizes);
     check_same_weights(first_weights, made);
-    json["programs"].push_back(to_json(made));
+    json["programs"].push_back(Json(to_json(made)));
   }
   json["task"] = contents.programs.front().task.name;
   json["interface"] = interface;
@@ -159,7 +161,8 @@ void write_cpp(const PackageContents& contents, const fs::path& folder) {
 void write_contents(const PackageContents& contents, const fs::path& folder) {
   const fs::path python = bridge_directory();
   for (const char* file : {"__init__.py", "model.py"}) copy_file_to(python / "cudal1_exported" / file, folder / file);
-  copy_file_to(python / "cudal1_bridge/safetensors_file.py", folder / "safetensors_file.py");
+  for (const char* file : {"safetensors_file.py", "likeness.py"})
+    copy_file_to(python / "cudal1_bridge" / file, folder / file);
   write(folder / "package.json", description(contents).dump(1));
   copy_original(contents, folder / "original");
   for (std::size_t i = 0; i < contents.programs.size(); ++i)
@@ -181,9 +184,8 @@ void check_interface(const Task& task) {
         fmt::format("{}: forward returns a {}, which a package cannot rebuild: tensors, tuples, lists, dicts and "
                     "named tuples of the file's own can be returned",
                     task.name, *type));
-  const std::map<std::string, Json> named = interface.at("named");
   std::vector<Json> arguments = interface.at("positional");
-  for (const auto& [name, structure] : named) arguments.push_back(structure);
+  for (const Json& structure : interface.at("named")) arguments.push_back(structure);
   for (const Json& structure : arguments)
     if (const auto type = unknown_type(structure))
       throw Error(

@@ -27,7 +27,7 @@ struct PackageContents {
 };
 
 //! Throws Error where a module is called in a way that a package cannot repeat: an argument or a result of a type that
-//! it could not rebuild.
+//! it could not rebuild, or a call that changes numbers or strings of the module.
 void check_interface(const Task& task);
 
 //! Makes the folder, whole or not at all. Throws Error, also when it is already there, and when no one set of weights

@@ -1,7 +1,7 @@
 // _cudal1_native: the native part of an exported package, called by its model.py.
-#define PY_SSIZE_T_CLEAN
+#include "package/python_object.hpp"
+//
 #include <ATen/TracerMode.h>
-#include <Python.h>
 #include <c10/core/impl/TorchDispatchModeTLS.h>
 #include <c10/util/SmallVector.h>
 #include <structmember.h>
@@ -12,31 +12,10 @@
 #include <vector>
 
 #include "package/bound_module.hpp"
+#include "package/module_watch.hpp"
 
 namespace cudal1 {
 namespace {
-
-//! A reference that is given back.
-class Owned {
- public:
-  explicit Owned(PyObject* object = nullptr) : object_(object) {}
-  static Owned borrowed(PyObject* object) {
-    Py_XINCREF(object);
-    return Owned(object);
-  }
-  Owned(Owned&& other) noexcept : object_(other.release()) {}
-  Owned& operator=(Owned&& other) noexcept {
-    std::swap(object_, other.object_);
-    return *this;
-  }
-  ~Owned() { Py_XDECREF(object_); }
-  PyObject* get() const { return object_; }
-  PyObject* release() { return std::exchange(object_, nullptr); }
-  explicit operator bool() const { return object_ != nullptr; }
-
- private:
-  PyObject* object_;
-};
 
 //! Lets other threads run Python meanwhile.
 class WithoutInterpreter {
@@ -57,11 +36,6 @@ struct Holder {
   Owned dictionary, key;
 };
 
-//! dictionary[key] must still be what it was.
-struct Expectation {
-  Owned dictionary, key, value;
-};
-
 struct Program {
   std::unique_ptr<BoundModule> bound;
   std::vector<Holder> weights, states;
@@ -70,10 +44,12 @@ struct Program {
 struct CallState {
   std::shared_ptr<Package> package;
   std::vector<Program> programs;  // as the package lists them
-  std::vector<Expectation> expectations;
-  std::vector<Owned> hooks;  // dictionaries that are empty where nobody has hooks
+  std::unique_ptr<ModuleWatch> watch;
+  std::vector<Owned> hooks;      // dictionaries that are empty where nobody has hooks
+  bool forward_is_ours = false;  // and not that of a subclass, or set on the module
   Owned flatten, rebuild;
   std::string reason;
+  bool is_stale = false;  // the last call found something changed
 };
 
 //! Few enough in most modules to need no memory of their own.
@@ -84,9 +60,6 @@ struct CallObject {
   CallState* state;
 };
 
-//! A Python exception is set.
-struct PythonError {};
-
 PyObject* refuse(CallState& state, std::string reason) {
   state.reason = std::move(reason);
   Py_RETURN_NOTIMPLEMENTED;
@@ -95,20 +68,6 @@ PyObject* refuse(CallState& state, std::string reason) {
 //! Subclasses may mean anything: they are not for us.
 bool is_plain_tensor(PyObject* object) {
   return THPVariable_CheckExact(object) && THPVariable_Unpack(object).has_storage();
-}
-
-const char* unmet(const std::vector<Expectation>& expectations) {
-  for (const Expectation& expected : expectations) {
-    PyObject* now = PyDict_GetItemWithError(expected.dictionary.get(), expected.key.get());
-    if (now == expected.value.get()) continue;
-    if (PyErr_Occurred()) throw PythonError{};
-    const int equal = now && Py_TYPE(now) == Py_TYPE(expected.value.get())
-                          ? PyObject_RichCompareBool(now, expected.value.get(), Py_EQ)
-                          : 0;
-    if (equal < 0) throw PythonError{};
-    if (equal == 0) return PyUnicode_AsUTF8(expected.key.get());
-  }
-  return nullptr;
 }
 
 bool collect(const std::vector<Holder>& holders, Tensors& tensors) {
@@ -129,7 +88,10 @@ bool inputs_of(CallState& state, PyObject* const* args, Py_ssize_t count, PyObje
     return true;
   };
   const bool by_name = names && PyTuple_GET_SIZE(names) > 0;
-  if (state.package->takes_tensors_only && !by_name) {
+  // Others may be defaults that are given all the same.
+  const bool of_usual_number =
+      count == static_cast<Py_ssize_t>(state.package->programs.front()->packaged.inputs.size());
+  if (state.package->takes_tensors_only && of_usual_number && !by_name) {
     for (Py_ssize_t i = 0; i < count; ++i)
       if (!add(args[i])) return state.reason = "an argument is not a plain tensor", false;
     return true;
@@ -171,8 +133,8 @@ Program* program_for(CallState& state, const Tensors& inputs) {
 PyObject* call(CallState& state, PyObject* const* args, Py_ssize_t count, PyObject* names) {
   if (c10::impl::TorchDispatchModeTLS::any_modes_set()) return refuse(state, "a dispatch mode is on");
   if (at::tracer::impl::is_dispatch_enabled()) return refuse(state, "it is being traced");
-  if (const char* attribute = unmet(state.expectations))
-    return refuse(state, std::string("its attribute ") + attribute + " has changed");
+  state.is_stale = !state.watch || state.watch->has_changed();
+  if (state.is_stale) return refuse(state, "something of it was replaced");
   Tensors inputs, weights, states;
   if (!inputs_of(state, args, count, names, inputs)) Py_RETURN_NOTIMPLEMENTED;
   Program* program = program_for(state, inputs);
@@ -204,9 +166,11 @@ PyObject* call_or_raise(PyObject* self, PyObject* const* args, Py_ssize_t count,
   }
 }
 
-//! What stands for torch.nn.Module's own call: where there are hooks, that one has to run them.
+//! What stands for torch.nn.Module's own call: hooks and another `forward` are left to that one.
 PyObject* call_object(PyObject* self, PyObject* const* args, std::size_t count, PyObject* names) {
-  for (const Owned& hooks : reinterpret_cast<CallObject*>(self)->state->hooks)
+  const CallState& state = *reinterpret_cast<CallObject*>(self)->state;
+  if (!state.forward_is_ours) Py_RETURN_NOTIMPLEMENTED;
+  for (const Owned& hooks : state.hooks)
     if (PyDict_GET_SIZE(hooks.get()) > 0) Py_RETURN_NOTIMPLEMENTED;
   return call_or_raise(self, args, PyVectorcall_NARGS(count), names);
 }
@@ -224,17 +188,6 @@ std::vector<Holder> holders_from(PyObject* list) {
     holders.push_back({Owned::borrowed(dictionary), Owned::borrowed(key)});
   }
   return holders;
-}
-
-std::vector<Expectation> expectations_from(PyObject* list) {
-  std::vector<Expectation> expectations;
-  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); ++i) {
-    PyObject *dictionary = nullptr, *key = nullptr, *value = nullptr;
-    if (!PyArg_ParseTuple(PyList_GET_ITEM(list, i), "O!OO", &PyDict_Type, &dictionary, &key, &value))
-      throw PythonError{};
-    expectations.push_back({Owned::borrowed(dictionary), Owned::borrowed(key), Owned::borrowed(value)});
-  }
-  return expectations;
 }
 
 //! [(weights, states), …], as the package lists its programs.
@@ -265,16 +218,18 @@ std::vector<Owned> dictionaries_from(PyObject* list) {
 
 PyObject* make_object(PyTypeObject* type, PyObject* args, PyObject*) {
   const char* folder = nullptr;
-  PyObject *programs = nullptr, *expectations = nullptr, *hooks = nullptr, *flatten = nullptr, *rebuild = nullptr;
-  if (!PyArg_ParseTuple(args, "sO!O!O!OO", &folder, &PyList_Type, &programs, &PyList_Type, &expectations, &PyList_Type,
-                        &hooks, &flatten, &rebuild))
+  PyObject *programs = nullptr, *watched = nullptr, *hooks = nullptr, *flatten = nullptr, *rebuild = nullptr;
+  int forward_is_ours = 0;
+  if (!PyArg_ParseTuple(args, "sO!O!O!pOO", &folder, &PyList_Type, &programs, &PyDict_Type, &watched, &PyList_Type,
+                        &hooks, &forward_is_ours, &flatten, &rebuild))
     return nullptr;
   try {
     auto state = std::make_unique<CallState>();
     state->package = open_package(folder);
     state->programs = programs_from(programs, state->package);
-    state->expectations = expectations_from(expectations);
+    state->watch = std::make_unique<ModuleWatch>(watched);
     state->hooks = dictionaries_from(hooks);
+    state->forward_is_ours = forward_is_ours != 0;
     state->flatten = Owned::borrowed(flatten);
     state->rebuild = Owned::borrowed(rebuild);
     auto* object = reinterpret_cast<CallObject*>(type->tp_alloc(type, 0));
@@ -298,10 +253,8 @@ int traverse(PyObject* self, visitproc visit, void* arg) {
     for (const auto* holders : {&program.weights, &program.states})
       for (const Holder& holder : *holders) Py_VISIT(holder.dictionary.get());
   for (const Owned& hooks : state->hooks) Py_VISIT(hooks.get());
-  for (const Expectation& expected : state->expectations) {
-    Py_VISIT(expected.dictionary.get());
-    Py_VISIT(expected.value.get());
-  }
+  if (state->watch)
+    if (const int stopped = state->watch->traverse(visit, arg)) return stopped;
   Py_VISIT(state->flatten.get());
   Py_VISIT(state->rebuild.get());
   return 0;
@@ -311,7 +264,7 @@ int clear(PyObject* self) {
   CallState* state = reinterpret_cast<CallObject*>(self)->state;
   if (!state) return 0;
   const auto programs = std::move(state->programs);
-  const auto expectations = std::move(state->expectations);
+  const auto watch = std::exchange(state->watch, nullptr);
   const auto hooks = std::move(state->hooks);
   return 0;
 }
@@ -326,8 +279,21 @@ PyObject* reason_of(PyObject* self, void*) {
   return PyUnicode_FromString(reinterpret_cast<CallObject*>(self)->state->reason.c_str());
 }
 
-PyGetSetDef properties[] = {{"reason", reason_of, nullptr, "What the last call did not fit; empty if it ran.", nullptr},
-                            {nullptr, nullptr, nullptr, nullptr, nullptr}};
+int set_reason(PyObject* self, PyObject* value, void*) {
+  const char* text = value ? PyUnicode_AsUTF8(value) : nullptr;
+  if (!text) return -1;
+  reinterpret_cast<CallObject*>(self)->state->reason = text;
+  return 0;
+}
+
+PyObject* is_stale(PyObject* self, void*) {
+  return PyBool_FromLong(reinterpret_cast<CallObject*>(self)->state->is_stale);
+}
+
+PyGetSetDef properties[] = {
+    {"reason", reason_of, set_reason, "What the last call did not fit; empty if it ran.", nullptr},
+    {"stale", is_stale, nullptr, "Has the last call found the module changed? It has to be compared anew.", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 PyMethodDef methods[] = {{"run", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(call_without_hooks)),
                           METH_FASTCALL | METH_KEYWORDS, "The same call, whether the module has hooks or not."},
