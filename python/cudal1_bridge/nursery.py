@@ -32,6 +32,7 @@ LISTENING_DESCRIPTOR = 3
 MOST_MESSAGE_BYTES = 1 << 18
 MOST_DESCRIPTORS = 8
 DIE_WITH_PARENT = 1  #: PR_SET_PDEATHSIG
+LONGEST_TRY_SECONDS = 60
 
 #: What programs import sooner or later. Some exist only where there is a GPU.
 PRELOADED = (
@@ -124,10 +125,27 @@ def _forget_answers() -> None:
                 value.cache_clear()
 
 
-def touches_gpu() -> bool:
-    """Has anybody started the driver? What it knows does not survive a fork, nor does what it says of hidden GPUs."""
-    with open("/proc/self/maps") as maps:
-        return any("/libcuda.so" in line for line in maps)
+def forks_can_use_gpu() -> bool:
+    """Of a machine that has one. Where somebody has started the driver here, they cannot: they see no GPU, or an error."""
+    if not os.path.exists("/dev/nvidiactl"):
+        return True
+    process = os.fork()
+    if process == 0:
+        _try_gpu()
+    _, status = os.waitpid(process, 0)
+    return status == 0
+
+
+def _try_gpu() -> None:
+    """In a process of its own; does not return."""
+    code = 1
+    try:
+        import torch
+
+        signal.alarm(LONGEST_TRY_SECONDS)
+        code = 0 if torch.zeros(1, device="cuda").item() == 0.0 else 1
+    finally:
+        os._exit(code)
 
 
 def read_request(connection: socket.socket) -> Request:
@@ -265,7 +283,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     listening = socket.socket(fileno=LISTENING_DESCRIPTOR)
     preload()
-    if touches_gpu():
+    if not forks_can_use_gpu():
         return 1  # whoever waits finds the door closed, and starts its programs itself
     gc.collect()
     gc.freeze()

@@ -21,6 +21,7 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* nursery_variable = "CUDAL1_PYTHON_NURSERY";
+constexpr const char* threads_variable = "OMP_NUM_THREADS";
 constexpr int listening_descriptor = 3;
 constexpr int most_waiting = 256;
 constexpr std::size_t fewest_programs = 6;
@@ -118,9 +119,15 @@ PythonNursery::PythonNursery(int threads) {
       {nowhere.get(), 0}, {nowhere.get(), 1}, {nowhere.get(), 2}, {listening.get(), listening_descriptor}};
   process_ = ChildProcess::start(options);
   ::setenv(nursery_variable, path.c_str(), 1);
+  // Also of what starts by itself, if it must; unless the user has said something else.
+  sets_threads_ = threads > 0 && !std::getenv(threads_variable);
+  if (sets_threads_) ::setenv(threads_variable, std::to_string(threads).c_str(), 1);
 }
 
-PythonNursery::~PythonNursery() { ::unsetenv(nursery_variable); }
+PythonNursery::~PythonNursery() {
+  ::unsetenv(nursery_variable);
+  if (sets_threads_) ::unsetenv(threads_variable);
+}
 
 std::unique_ptr<PythonNursery> nursery_for(std::size_t programs, int threads) {
   return programs < fewest_programs ? nullptr : std::make_unique<PythonNursery>(threads);

@@ -10,8 +10,8 @@
 namespace cudal1 {
 
 //! While one exists, bridge processes of this process and of its children are forked from it (cudal1_bridge.nursery).
-//! To be made before other threads are, by one that outlives it: it ends with that thread, and sets an environment
-//! variable. Where it does not come up, everything starts as it would without.
+//! To be made before other threads are, by one that outlives it: it ends with that thread, and sets environment
+//! variables. Where it does not come up, everything starts as it would without.
 class PythonNursery {
  public:
   //! `threads`: that PyTorch may use in each of them; 0: as many as it wants.
@@ -23,6 +23,7 @@ class PythonNursery {
  private:
   TemporaryFolder folder_;
   ChildProcess process_;
+  bool sets_threads_ = false;
 };
 
 //! One that pays for so many programs, or none: loading everything takes longer than starting a few by themselves.

@@ -12,6 +12,7 @@
 #include "base/result.hpp"
 #include "bench/device_memory.hpp"
 #include "bench/memory_need.hpp"
+#include "bridge/python_nursery.hpp"
 #include "cli/commands.hpp"
 #include "cli/number_options.hpp"
 #include "cli/printable.hpp"
@@ -90,7 +91,7 @@ class Check {
   Check(const std::vector<SuiteTask>& tasks, const CheckOptions& options)
       : tasks_(tasks),
         options_(options),
-        threads_(std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / options.jobs)),
+        threads_(threads_of_each(options.jobs)),
         memory_(options.device == "cuda" ? device_bytes_to_share(0) : DeviceMemory::unlimited),
         checked_(tasks.size()) {}
 
@@ -193,6 +194,7 @@ int run_check(CheckOptions options) {
   const ChosenTasks chosen = choose_tasks(options.suite);
   options.device = chosen_device(options.device);
   if (options.jobs == 0) options.jobs = jobs_on(options.device);
+  const auto nursery = nursery_for(2 * chosen.tasks.size(), threads_of_each(options.jobs));
   const std::vector<ParityReport> reports = Check(chosen.tasks, options).run();
   const auto good = std::ranges::count_if(reports, &ParityReport::ok);
   if (options.as_json) {
