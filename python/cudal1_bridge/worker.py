@@ -13,7 +13,6 @@ to standard input and read one back for each.
                                                  new inputs a round, every way timed once in the order given, after a
                                                  few calls on earlier inputs; device and host ms; fewer rounds than
                                                  asked for, but not than "least", once the time is up
-    {"do": "memory"}                             {"free_bytes": 123}   of the device
     {"do": "compare", "variant": "compile"}      {"random": false, "error": 1e-7, "scale": 3.2}   with eager, on these
                                                  inputs; random: the module draws numbers, so nothing can be compared
 
@@ -28,7 +27,6 @@ import gc
 import importlib
 import json
 import math
-import os
 import sys
 import time
 from collections import defaultdict
@@ -193,11 +191,6 @@ class Worker:
             self._slowest_ms = min(self._slowest_ms, max(times["device_ms"] for times in timed.values()))
         return done
 
-    def free_bytes(self) -> int:
-        if self._device.type == "cuda":
-            return torch.cuda.mem_get_info()[0]
-        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-
     def compare(self, name: str) -> dict[str, Any]:
         """With eager mode, on these inputs, both from the weights and states of the first model."""
         if self._is_random is None:
@@ -278,8 +271,6 @@ def answer(worker: Worker, request: dict[str, Any]) -> dict[str, Any]:
             return worker.time(name)
         case {"do": "rounds", "rounds": rounds, "seconds": seconds, "least": least}:
             return {"times": worker.rounds(rounds, seconds, least)}
-        case {"do": "memory"}:
-            return {"free_bytes": worker.free_bytes()}
         case {"do": "compare", "variant": name}:
             return worker.compare(name)
     raise BridgeError(f"cannot do {json.dumps(request)}")

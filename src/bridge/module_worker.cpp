@@ -83,10 +83,6 @@ std::vector<std::map<std::string, ModuleWorker::Times>> ModuleWorker::time_round
   return times;
 }
 
-std::uint64_t ModuleWorker::free_device_bytes() {
-  return ask({{"do", "memory"}}, longest_call).at("free_bytes").get<std::uint64_t>();
-}
-
 ModuleWorker::Difference ModuleWorker::compare(const std::string& way) {
   const json said = ask({{"do", "compare"}, {"variant", way}}, longest_call);
   return {said.at("error").get<double>(), said.at("scale").get<double>()};

@@ -45,8 +45,6 @@ class ModuleWorker {
 
   //! False once it has ended: what it could not do cost it its life.
   bool is_running() { return child_.running(); }
-  //! Of its device, what nobody has taken; on the processor, of the machine.
-  std::uint64_t free_device_bytes();
 
   //! Safe from other threads: it takes no processor time until it may go on.
   void pause() const { child_.pause(); }
