@@ -19,6 +19,7 @@ from .module_file import ModuleFile, in_order, load_module_file, place_of
 from .python_state import kept_attributes, kept_buffers
 from .random_nodes import seeded_draws
 from .safetensors_file import load_tensors, save_tensors
+from .tensors import plain_tensors
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -51,10 +52,8 @@ class EagerRun:
         self._first_call_only = json.loads(interface.read_text()).get("first_call_only", []) if interface.exists() else []
         self._device = device
         self._model = file.make_model(0, "cpu").to(device)
-        for module in self._model.modules():  # what a model holds as plain attributes does not move with it
-            for name, value in vars(module).items():
-                if isinstance(value, torch.Tensor):
-                    setattr(module, name, value.to(device))
+        for part, name, tensor in plain_tensors(self._model):
+            setattr(part, name, tensor.to(device))
 
     def load_weights(self, path: Path) -> None:
         named = dict(self._model.named_parameters(remove_duplicate=False))

@@ -7,6 +7,17 @@ from typing import Any
 import torch
 
 
+def plain_tensors(model: torch.nn.Module) -> list[tuple[torch.nn.Module, str, torch.Tensor]]:
+    """(part, name, tensor) of those that are neither parameters nor buffers: a module may keep constants, or a state, in
+    them, and nothing of torch moves them."""
+    return [
+        (part, name, value)
+        for part in model.modules()
+        for name, value in vars(part).items()
+        if isinstance(value, torch.Tensor)
+    ]
+
+
 def copied(value: Any) -> Any:
     """The same numbers in the same layout at another address: what a compiler or a guard has seen of an input stays so."""
     if not isinstance(value, torch.Tensor):

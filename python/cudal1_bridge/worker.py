@@ -39,7 +39,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from .errors import BridgeError, first_line, with_place
 from .module_file import ModuleFile, load_module_file
-from .tensors import copied, worst_difference
+from .tensors import copied, plain_tensors, worst_difference
 from .own_thread import OwnThread, Result
 from .variants import VARIANTS, Call, Variant
 
@@ -148,7 +148,7 @@ class Worker:
         if self._weights is None:
             self._weights = {key: value.clone() for key, value in model.state_dict().items()}
         model.load_state_dict(self._weights)
-        self._plain_tensors[variant.name] = _plain_tensors(model)
+        self._plain_tensors[variant.name] = plain_tensors(model)
 
         def first_call() -> Call:
             call = variant.make(model, self._positional, self._named)
@@ -240,16 +240,6 @@ class Worker:
     def _synchronize(self) -> None:
         if self._device.type == "cuda":
             torch.cuda.synchronize()
-
-
-def _plain_tensors(model: torch.nn.Module) -> list[tuple[torch.nn.Module, str, torch.Tensor]]:
-    """Tensors that are neither parameters nor buffers: a module may keep a state in them."""
-    return [
-        (part, name, value)
-        for part in model.modules()
-        for name, value in vars(part).items()
-        if isinstance(value, torch.Tensor)
-    ]
 
 
 def _equal(first: list[torch.Tensor], second: list[torch.Tensor]) -> bool:

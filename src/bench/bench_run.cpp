@@ -13,6 +13,7 @@
 
 #include "base/files.hpp"
 #include "base/result.hpp"
+#include "base/seconds_since.hpp"
 #include "bench/bench_item.hpp"
 #include "bench/gpu_turn.hpp"
 #include "bench/memory_need.hpp"
@@ -42,8 +43,6 @@ std::uintmax_t source_bytes(const SuiteTask& task) {
 }
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
-
-double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 //! "judge 46.5 GiB, worker 9.1 GiB"; nothing where nobody has estimated it.
 std::string memory_text(const BenchItem& item) {
@@ -152,8 +151,7 @@ class Run {
     const auto begin = Clock::now();
     try {
       item.folder = task_folder_of(*item.task);
-      if (item.folder.module.empty() && fs::exists(item.folder.folder / "source.py"))
-        item.folder.module = item.folder.folder / "source.py";
+      item.folder.module = module_of(item.folder);
       estimate_memory(item);
       log("exported", seconds_since(begin), item, memory_text(item));
       if (item.folder.module.empty() && options_.device != "vgpu")

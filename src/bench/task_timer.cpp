@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "base/result.hpp"
+#include "base/seconds_since.hpp"
 #include "judge/timing_statistics.hpp"
 #include "suite/task_pool.hpp"
 
@@ -16,8 +17,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int untimed_rounds = 3;  // memory is taken, graphs are recorded, clocks rise
 constexpr int fewest_rounds = bucket_count;
-
-double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 //! A baseline that cannot be made is a remark; memory that is short is not its fault, and worth another try.
 void make_baseline(PreparedWorker& prepared, const std::string& baseline) {

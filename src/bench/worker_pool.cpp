@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/result.hpp"
+#include "base/seconds_since.hpp"
 #include "suite/task_pool.hpp"
 
 namespace cudal1 {
@@ -121,7 +122,7 @@ void WorkerPool::make(Admitted admitted) {
   } catch (const std::exception& problem) {
     ready.error = problem.what();
   }
-  ready.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  ready.seconds = seconds_since(begin);
   finish(std::move(ready), std::move(admitted.job));
 }
 

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/files.hpp"
+#include "base/seconds_since.hpp"
 #include "bench/bench_run.hpp"
 #include "bench/results_log.hpp"
 #include "bridge/python_nursery.hpp"
@@ -163,7 +164,7 @@ int run_measurement(BenchCommand command) {
   if (!command.output.empty())
     events.took = [&, file = std::make_shared<std::ofstream>(command.output / "log.txt")](
                       const std::string& what, double seconds, const std::string& task, const std::string& details) {
-      const double now = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+      const double now = seconds_since(begin);
       *file << fmt::format("{:7.1f} s  {:<8} {:6.1f} s  {}  {}\n", now, what, seconds, one_line(task), details)
             << std::flush;
     };

@@ -10,6 +10,7 @@
 
 #include "base/random.hpp"
 #include "base/result.hpp"
+#include "base/seconds_since.hpp"
 #include "bench/device_memory.hpp"
 #include "bench/memory_need.hpp"
 #include "bridge/python_nursery.hpp"
@@ -69,7 +70,7 @@ struct CheckedTask {
 double seconds_of(const std::function<void()>& work) {
   const auto begin = std::chrono::steady_clock::now();
   work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return seconds_since(begin);
 }
 
 std::string outcome(const ParityReport& report) {

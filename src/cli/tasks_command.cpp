@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/result.hpp"
+#include "base/seconds_since.hpp"
 #include "bridge/python_nursery.hpp"
 #include "cli/commands.hpp"
 #include "cli/printable.hpp"
@@ -72,7 +73,7 @@ ExportRow export_one(const SuiteTask& task, const fs::path& target) {
   } catch (const std::exception& problem) {
     row.error = problem.what();
   }
-  row.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  row.seconds = seconds_since(begin);
   return row;
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/files.hpp"
+#include "base/seconds_since.hpp"
 #include "compile/module_codec.hpp"
 
 namespace cudal1 {
@@ -34,7 +35,7 @@ Result<CompiledModule> CachedCompiler::compile(const CompileRequest& request) {
     result = compile_in_process(request, arguments);
     if (cache_ && is_deterministic(*result)) cache_->store(key, encode_result(*result));
   }
-  if (result->ok()) result->value().seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  if (result->ok()) result->value().seconds = seconds_since(start);
   return std::move(*result);
 }
 

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/hash.hpp"
+#include "base/seconds_since.hpp"
 #include "base/value_or_throw.hpp"
 #include "dialect/solution_measurement.hpp"
 #include "judge/gpu_lock.hpp"
@@ -26,8 +27,6 @@ PrecisionPolicy policy_of(Precision precision) {
                                           PrecisionPolicy::paper};
   return policies[static_cast<int>(precision)];
 }
-
-double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 }  // namespace
 

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "base/seconds_since.hpp"
 #include "base/value_or_throw.hpp"
 #include "judge/short_cut.hpp"
 
@@ -211,7 +212,7 @@ class SolutionCampaign {
     return made;
   }
 
-  double seconds() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
+  double seconds() const { return seconds_since(begin_); }
 
   const SolutionContext& context_;
   SolutionSession &reference_, &solution_;

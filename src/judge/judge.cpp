@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "base/hash.hpp"
+#include "base/seconds_since.hpp"
 #include "judge/gpu_lock.hpp"
 #include "judge/judge_errors.hpp"
 #include "judge/library_memory.hpp"
@@ -323,7 +324,7 @@ Evaluation TaskJudge::evaluate(const CompiledProgram& program, double best_known
     impl_->fail(evaluation, failure_of_current_exception());
     impl_->context->candidate().discard_runner();
   }
-  evaluation.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+  evaluation.seconds = seconds_since(begin);
   return evaluation;
 }
 

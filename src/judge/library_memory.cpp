@@ -26,19 +26,17 @@ std::vector<std::size_t> next_op_steps(const Plan& plan) {
 //! Of the buffers that op steps make.
 std::uint64_t most_alive(const Plan& plan) {
   constexpr std::size_t never = SIZE_MAX;
-  std::vector<std::size_t> first(plan.buffers.size(), never), last(plan.buffers.size(), 0);
-  for (std::size_t i = 0; i < plan.call.size(); ++i)
-    for (const int buffer : buffers_of(plan, plan.call[i])) {
-      first[static_cast<std::size_t>(buffer)] = std::min(first[static_cast<std::size_t>(buffer)], i);
-      last[static_cast<std::size_t>(buffer)] = i;
-    }
+  std::vector<std::size_t> first(plan.buffers.size(), never);
+  for (std::size_t i = plan.call.size(); i-- > 0;)
+    for (const int buffer : buffers_of(plan, plan.call[i])) first[static_cast<std::size_t>(buffer)] = i;
+  const std::vector<std::size_t> last = last_uses(plan);
   const std::vector<std::size_t> freed_at = next_op_steps(plan);
   std::vector<std::int64_t> change(plan.call.size() + 1, 0);
   for (std::size_t i = 0; i < plan.buffers.size(); ++i) {
     const Buffer& buffer = plan.buffers[i];
     if (!buffer.allocated_by_op || first[i] == never) continue;
     change[first[i]] += buffer.meta.span_bytes();
-    change[buffer.role == BufferRole::output ? plan.call.size() : freed_at[last[i]]] -= buffer.meta.span_bytes();
+    change[last[i] == SIZE_MAX ? plan.call.size() : freed_at[last[i]]] -= buffer.meta.span_bytes();
   }
   std::int64_t alive = 0, most = 0;
   for (const std::int64_t bytes : change) most = std::max(most, alive += bytes);

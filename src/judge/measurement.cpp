@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/seconds_since.hpp"
 #include "judge/nominal_host.hpp"
 #include "judge/pair_timer.hpp"
 #include "judge/short_cut.hpp"
@@ -219,7 +220,7 @@ class Campaign {
                     median(candidate_ms), hidden)};
   }
 
-  double seconds() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
+  double seconds() const { return seconds_since(begin_); }
 
   TaskContext& context_;
   PlanSession& candidate_;

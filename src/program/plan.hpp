@@ -97,6 +97,9 @@ struct Plan {
 //! Indices of the buffers that a step reads or writes, through any view; in order, each once.
 std::vector<int> buffers_of(const Plan& plan, const Step& step);
 
+//! By buffer: the index of the last step of a call that needs it; SIZE_MAX where the task's outputs lie in it.
+std::vector<std::size_t> last_uses(const Plan& plan);
+
 nlohmann::json plan_to_json(const Plan& plan);
 //! Throws Error when the JSON is not a plan.
 Plan plan_from_json(const nlohmann::json& json);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstdint>
 
 #include "program/plan.hpp"
 
@@ -31,6 +32,16 @@ std::vector<int> buffers_of(const Plan& plan, const Step& step) {
   std::ranges::sort(buffers);
   buffers.erase(std::unique(buffers.begin(), buffers.end()), buffers.end());  // clang 14 lacks that of ranges
   return buffers;
+}
+
+std::vector<std::size_t> last_uses(const Plan& plan) {
+  std::vector<std::size_t> last(plan.buffers.size(), 0);
+  for (std::size_t i = 0; i < plan.call.size(); ++i)
+    for (const int buffer : buffers_of(plan, plan.call[i])) last[static_cast<std::size_t>(buffer)] = i;
+  for (const ValueId id : plan.outputs)
+    if (const int buffer = plan.values[static_cast<std::size_t>(id)].buffer; buffer >= 0)
+      last[static_cast<std::size_t>(buffer)] = SIZE_MAX;
+  return last;
 }
 
 }  // namespace cudal1

@@ -3,8 +3,6 @@
 #include <ATen/Functions.h>
 #include <fmt/format.h>
 
-#include <limits>
-
 namespace cudal1 {
 
 OpSteps::OpSteps(const Plan& plan, at::Device device, RandomNumbers random_numbers)
@@ -61,21 +59,10 @@ void OpSteps::find_values_from_outside() {
     if (plan_.values[id].buffer >= 0 && !buffer_of(plan_.values[id]).allocated_by_op) from_outside_.push_back(id);
 }
 
-//! By buffer: the index of the last step that needs it.
-std::vector<std::size_t> OpSteps::last_uses() const {
-  std::vector<std::size_t> last(plan_.buffers.size(), 0);
-  for (std::size_t i = 0; i < plan_.call.size(); ++i)
-    for (const int buffer : buffers_of(plan_, plan_.call[i])) last[static_cast<std::size_t>(buffer)] = i;
-  for (const ValueId id : plan_.outputs)
-    if (const int buffer = plan_.values[static_cast<std::size_t>(id)].buffer; buffer >= 0)
-      last[static_cast<std::size_t>(buffer)] = std::numeric_limits<std::size_t>::max();
-  return last;
-}
-
 //! What op steps made is freed before the first op step that comes after its last use.
 void OpSteps::plan_drops() {
   drops_.resize(plan_.call.size());
-  const std::vector<std::size_t> last = last_uses();
+  const std::vector<std::size_t> last = last_uses(plan_);
   const auto drops_after = [&](int buffer) -> Drops* {
     if (buffer < 0 || !plan_.buffers[static_cast<std::size_t>(buffer)].allocated_by_op) return nullptr;
     for (std::size_t i = last[static_cast<std::size_t>(buffer)]; i < plan_.call.size(); ++i)

@@ -35,7 +35,6 @@ class OpSteps {
   const at::Tensor& tensor_of(ValueId id, OpValues& values) const;
   void keep(ValueId id, at::Tensor result, OpValues& values) const;
   void find_values_from_outside();
-  std::vector<std::size_t> last_uses() const;
   void plan_drops();
 
   Plan plan_;
