@@ -105,14 +105,15 @@ class Run {
     events_.took(what, seconds, item.task->label(), details);
   }
 
-  //! What takes longest comes first, or everybody waits for it in the end: whoever needs so much of the device that no
-  //! other of that kind fits beside it, then whoever has much to say.
+  //! What takes longest comes first, or everybody waits for it in the end: whoever needs so much of the device that few
+  //! of that kind fit beside it, the more the sooner, then whoever has much to say.
   Numbers remaining() const {
     Numbers numbers;
     for (std::size_t i = 0; i < items_.size(); ++i)
       if (!items_[i].done) numbers.push_back(i);
     std::ranges::stable_sort(numbers, std::greater<>(), [&](std::size_t i) {
-      return std::pair(items_[i].judge_bytes > memory_.total_bytes() / 2, source_bytes(*items_[i].task));
+      const std::uint64_t bytes = items_[i].judge_bytes;
+      return std::pair(bytes > memory_.total_bytes() / 8 ? bytes : 0, source_bytes(*items_[i].task));
     });
     return numbers;
   }
@@ -196,6 +197,10 @@ class Run {
     }
   }
 
+  bool is_judged_beside_others(const BenchItem& item) const {
+    return !options_.gpu_id.empty() && !item.program->is_in_python();
+  }
+
   PreparationRequest request_for(const BenchItem& item) const {
     PreparationRequest request;
     request.task = item.folder.folder;
@@ -205,7 +210,7 @@ class Run {
     if (options_.device == "vgpu") request.gpu = options_.gpu;
     request.verify = options_.verify;
     request.seconds = options_.timing.seconds;
-    request.caller_shares_gpu = !options_.gpu_id.empty() && !item.program->is_in_python();
+    request.caller_shares_gpu = is_judged_beside_others(item);
     request.baselines = options_.baselines;
     request.package = item.package;
     return request;
@@ -235,13 +240,15 @@ class Run {
   }
 
   //! Who was short of memory is judged again with a larger share of it: as soon as others have left that much, or,
-  //! since workers may have it, when all that can be measured has been.
+  //! since workers may have it, when all that can be measured has been. Who was short of time has all of it, and so no
+  //! others beside it that take turns with its program.
   JobEnd judge(BenchItem& item) {
     const Preparation made = prepare(item);
     const std::uint64_t had = item.judge_share.bytes();
-    const bool wants_more = is_short_of_memory(made) && !memory_.is_everything(had);
+    const bool was_late = made.status == to_string(Status::timeout) && is_judged_beside_others(item);
+    const bool wants_more = (was_late || is_short_of_memory(made)) && !memory_.is_everything(had);
     item.judge_share.give_back();
-    if (wants_more) item.judge_bytes = memory_.more_than(had);
+    if (wants_more) item.judge_bytes = was_late ? memory_.total_bytes() : memory_.more_than(had);
     if (wants_more && item.judge_bytes <= memory_.always_for_takers()) return JobEnd::again;
     if (!wants_more) settle(item, made);
     item.to_be_judged.withdraw();

@@ -63,15 +63,14 @@ DeviceMemory::Announcement DeviceMemory::announce(std::uint64_t bytes) {
   return {*this, bytes};
 }
 
-std::uint64_t DeviceMemory::set_aside() const {
-  return announced_.empty() ? 0 : std::max(always_for_takers(), *announced_.rbegin());
-}
+std::uint64_t DeviceMemory::set_aside() const { return std::max(always_for_takers(), *announced_.rbegin()); }
 
 std::optional<DeviceMemory::Share> DeviceMemory::try_hand_out(std::uint64_t bytes, bool is_kept) {
   const std::lock_guard lock(mutex_);
   bytes = std::clamp<std::uint64_t>(bytes, 1, total_);
   if (taken_ + kept_ + bytes > total_) return std::nullopt;
-  if (is_kept && kept_ + bytes + set_aside() > total_) return std::nullopt;
+  if (is_kept && !announced_.empty() && (bytes > total_ / 16 || kept_ + bytes + set_aside() > total_))
+    return std::nullopt;
   (is_kept ? kept_ : taken_) += bytes;
   return Share(*this, bytes, is_kept);
 }

@@ -13,8 +13,8 @@ namespace cudal1 {
 //! There are two kinds of users. Some *take* a share and give it back by themselves, soon: judges. Others *keep* one
 //! until the first kind has gone altogether: workers, which wait to be measured. So that neither waits for the other in
 //! a circle, those of the first kind are announced, and while any is to come, what is kept leaves room for the largest
-//! of them, and half of everything. Then whoever takes waits only for others that take, and whoever keeps waits for
-//! them and for others that are measured.
+//! of them, and three quarters of everything. Then whoever takes waits only for others that take, and whoever keeps
+//! waits for them and for others that are measured. What little is kept meanwhile is not for a few large ones.
 class DeviceMemory {
  public:
   static constexpr std::uint64_t unlimited = std::uint64_t{1} << 62;
@@ -68,7 +68,7 @@ class DeviceMemory {
   //! how much there is.
   std::uint64_t more_than(std::uint64_t bytes) const;
   //! Can be taken some time even if so much was not announced.
-  std::uint64_t always_for_takers() const { return total_ / 2; }
+  std::uint64_t always_for_takers() const { return total_ - total_ / 4; }
   std::uint64_t total_bytes() const { return total_; }
 
  private:

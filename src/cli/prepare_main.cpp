@@ -5,8 +5,15 @@
 #include "base/files.hpp"
 #include "bench/preparation.hpp"
 #include "cli/device_choice.hpp"
+#include "device/cuda/driver.hpp"
 
 namespace {
+
+//! Many of these run at once: while one waits for the GPU, it sleeps. A context keeps the way to wait it was made with.
+void leave_cores_to_others() {
+  std::string reason;
+  if (cudal1::cuda::device_count(reason) > 0) cudal1::cuda::use_primary_context(0, CU_CTX_SCHED_BLOCKING_SYNC);
+}
 
 cudal1::Preparation prepared(const char* request_file) {
   try {
@@ -14,6 +21,7 @@ cudal1::Preparation prepared(const char* request_file) {
     return cudal1::prepare(request, [](const std::string& device, const std::string& gpu) {
       cudal1::VgpuOptions vgpu;
       if (!gpu.empty()) vgpu.gpu = gpu;
+      if (device == "cuda") leave_cores_to_others();
       return cudal1::choose_backend(device, vgpu);
     });
   } catch (const std::exception& problem) {

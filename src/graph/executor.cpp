@@ -76,7 +76,18 @@ struct Executor::Resolved {
     if (!options.fp64 || !options.device.is_cuda()) return false;
     const auto transposed = call.integers_of("transposed");
     return node.op.starts_with("aten::conv_transpose") || node.op.starts_with("aten::conv3d") ||
-           (node.op.starts_with("aten::convolution") && !transposed.empty() && transposed[0] != 0);
+           (node.op.starts_with("aten::convolution") && !transposed.empty() && transposed[0] != 0) ||
+           (node.op.starts_with("aten::conv2d") && has_wide_windows(call));
+  }
+
+  //! In two dimensions products are made image by image: they gain where there are few, of many numbers each.
+  bool has_wide_windows(const AtenCall& call) const {
+    constexpr std::int64_t most_images = 32, fewest_taps = 9;
+    const auto inputs = call.values_of("input"), weights = call.values_of("weight");
+    if (inputs.empty() || weights.empty() || call.integers_of("groups") != std::vector<std::int64_t>{1}) return false;
+    const auto& images = graph.values[inputs[0]].meta.sizes;
+    const auto& window = graph.values[weights[0]].meta.sizes;
+    return images.size() == 4 && window.size() == 4 && images[0] <= most_images && window[2] * window[3] >= fewest_taps;
   }
 
   //! The oracle takes what the reference draws, in the reference's dtype: in fp64 it would be other numbers.

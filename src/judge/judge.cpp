@@ -21,7 +21,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double reference_times_allowed = 1000.0;
 constexpr double shortest_limit_ms = 1000.0;
-constexpr double shortest_interpreted_limit_ms = 120'000.0;  // endless loops end by their number of instructions
+constexpr double shortest_limit_beside_others_ms = 10'000.0;  // programs of other judges take turns with it
+constexpr double shortest_interpreted_limit_ms = 120'000.0;   // endless loops end by their number of instructions
 constexpr int processes_for_results = 4;
 
 PrecisionPolicy policy_of(Precision precision) {
@@ -76,11 +77,15 @@ struct TaskJudge::Impl {
     return lock.share();
   }
 
+  double shortest_limit() const {
+    if (backend.predicted()) return shortest_interpreted_limit_ms;
+    return options.caller_shares_gpu ? shortest_limit_beside_others_ms : shortest_limit_ms;
+  }
+
   std::chrono::milliseconds call_limit() const {
-    const double shortest = backend.predicted() ? shortest_interpreted_limit_ms : shortest_limit_ms;
     const double milliseconds = options.call_limit_seconds > 0.0
                                     ? options.call_limit_seconds * 1e3
-                                    : std::max(shortest, reference_times_allowed * context->reference_ms());
+                                    : std::max(shortest_limit(), reference_times_allowed * context->reference_ms());
     return std::chrono::milliseconds(static_cast<std::int64_t>(milliseconds));
   }
 

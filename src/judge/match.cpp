@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/random.hpp"
+#include "judge/compared_place.hpp"
 #include "judge/error_sums.hpp"
 #include "judge/perturbation.hpp"
 #include "judge/perturbation_draws.hpp"
@@ -198,8 +199,9 @@ Expected MatchRule::expect(const TensorTable& leaves, Distribution distribution,
   return expected;
 }
 
-std::vector<OutputError> MatchRule::compare(const Expected& expected, const std::vector<at::Tensor>& candidate,
+std::vector<OutputError> MatchRule::compare(const Expected& expected, const std::vector<at::Tensor>& given,
                                             Distribution distribution) const {
+  const std::vector<at::Tensor> candidate = where_compared(given);
   std::vector<OutputError> errors;
   for (std::size_t i = 0; i < expected.oracle.size(); ++i) {
     OutputError error = !expected.reference[i].is_floating_point() ? impl_->compare_integers(expected, candidate[i], i)
@@ -223,7 +225,8 @@ std::vector<at::Tensor> MatchRule::oracle(const TensorTable& leaves) const {
   return results_of(*impl_->oracle, leaves);
 }
 
-bool surely_close(const at::Tensor& candidate, const at::Tensor& reference, const OutputBudget& budget) {
+bool surely_close(const at::Tensor& given, const at::Tensor& usual, const OutputBudget& budget) {
+  const at::Tensor candidate = where_compared(given), reference = where_compared(usual);
   if (!candidate.is_floating_point()) return candidate.equal(reference);
   if (!all_within(candidate, reference, budget.max)) return false;
   if (budget.relative > 0.0 && !slices_surely_close(candidate, reference, budget.relative)) return false;
@@ -234,8 +237,9 @@ bool surely_close(const at::Tensor& candidate, const at::Tensor& reference, cons
          worst_limit(budget.limits, candidate, wide, type).share() <= 1.0;
 }
 
-bool agree(const at::Tensor& first, const at::Tensor& second, const OutputBudget& budget) {
-  if (!first.is_floating_point()) return true;
+bool agree(const at::Tensor& one, const at::Tensor& other, const OutputBudget& budget) {
+  if (!one.is_floating_point()) return true;
+  const at::Tensor first = where_compared(one), second = where_compared(other);
   const at::Tensor wide = first.to(at::kDouble), judged = without_jumps(second, first, budget.jumps);
   if (!all_within(judged, first, budget.max)) return false;
   return worst_slice(budget.slices, judged, wide, first.scalar_type()).share() <= 1.0;

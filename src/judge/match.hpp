@@ -50,7 +50,7 @@ class MatchRule {
   Expected expect(const TensorTable& leaves, Distribution distribution, std::uint64_t seed) const;
 
   //! One entry per output and state, in order.
-  std::vector<OutputError> compare(const Expected& expected, const std::vector<at::Tensor>& candidate,
+  std::vector<OutputError> compare(const Expected& expected, const std::vector<at::Tensor>& given,
                                    Distribution distribution) const;
 
   //! Just the standard reference, e.g. for testing whether outputs depend on inputs.
@@ -64,9 +64,9 @@ class MatchRule {
 
 //! A cheap sufficient test for timed calls: both outputs lie within the budget of each other. False means "look
 //! closer", not "wrong".
-bool surely_close(const at::Tensor& candidate, const at::Tensor& reference, const OutputBudget& budget);
+bool surely_close(const at::Tensor& given, const at::Tensor& usual, const OutputBudget& budget);
 
 //! Do two results that match differ by no more than the budget? Integers that match may differ where they are open.
-bool agree(const at::Tensor& first, const at::Tensor& second, const OutputBudget& budget);
+bool agree(const at::Tensor& one, const at::Tensor& other, const OutputBudget& budget);
 
 }  // namespace cudal1

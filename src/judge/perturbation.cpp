@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "graph/aten_call.hpp"
+#include "judge/compared_place.hpp"
 #include "judge/norm_groups.hpp"
 #include "judge/operator_kinds.hpp"
 #include "judge/operator_name.hpp"
@@ -121,7 +122,7 @@ double growth_of(std::int64_t terms, Distribution distribution) {
 std::vector<at::Tensor> results_of(const Executor& executor, const TensorTable& leaves, const ResultHook& hook) {
   ExecutionResult result = executor.run(leaves, hook);
   result.outputs.insert(result.outputs.end(), result.states.begin(), result.states.end());
-  return std::move(result.outputs);
+  return where_compared(std::move(result.outputs));
 }
 
 Perturbation::Perturbation(const Task& task, const std::vector<ValueFacts>& facts) : task_(task), facts_(facts) {

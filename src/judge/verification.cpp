@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "graph/generator.hpp"
+#include "judge/compared_place.hpp"
 
 namespace cudal1 {
 namespace {
@@ -199,7 +200,7 @@ std::vector<at::Tensor> results_in(const TaskContext& context, const PlanSession
   std::vector<at::Tensor> results = session.outputs();
   const std::vector<at::Tensor> states = session.states(context.task().graph.states);
   results.insert(results.end(), states.begin(), states.end());
-  return results;
+  return where_compared(std::move(results));
 }
 
 std::optional<Failure> check_results(TaskContext& context, const PlanSession& session, const Expected& expected,

@@ -10,6 +10,7 @@
 #include "base/random.hpp"
 #include "bridge/bridge_process.hpp"
 #include "graph/torch_errors.hpp"
+#include "judge/compared_place.hpp"
 #include "judge/degenerate.hpp"
 #include "judge/error_sums.hpp"
 #include "judge/judge.hpp"
@@ -58,7 +59,7 @@ class Comparison {
  public:
   Comparison(const MatchRule& rule, const Expected& expected) : rule_(rule), expected_(expected) {}
 
-  //! `eager` on the task's device.
+  //! `eager` where it is compared.
   void run(const std::vector<at::Tensor>& eager, ParityReport& report) {
     report.budget_share = 0.0;
     report.equal_bits = true;
@@ -112,6 +113,7 @@ ParityReport compare_with_eager(const ParityRequest& request) {
     draw_inputs(task, Distribution::native, random.next(), device, leaves);
     std::vector<at::Tensor> eager = run_eager(task, leaves, request);
     for (at::Tensor& result : eager) result = result.to(device);
+    eager = where_compared(std::move(eager));
     Comparison(rule, rule.expect(leaves, Distribution::native, random.next())).run(eager, report);
     report.degenerate = task.degenerate || input_dependence(rule, task, constants, device, random).degenerate;
   });

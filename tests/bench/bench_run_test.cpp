@@ -70,6 +70,26 @@ TEST_F(BenchRunTest, WhoIsShortOfMemoryIsJudgedAgainWithMoreUntilItHasHadEveryth
   EXPECT_EQ(tries("wrong"), 1) << "that is a verdict";
 }
 
+TEST_F(BenchRunTest, JudgesAgainAloneWhatWasTooLateBesideOthers) {
+  const std::vector<SuiteTask> tasks{task("late_once", 1, "timeout", "not finished"),
+                                     task("always_late", 99, "timeout", "not finished")};
+  BenchOptions beside = options(100);
+  beside.gpu_id = "GPU-of-this-test";
+  const std::vector<BenchRow> rows = run_bench(tasks, beside, {}, {});
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].status, "ok") << rows[0].error;
+  EXPECT_EQ(rows[1].status, "timeout");
+  EXPECT_EQ(tries("late_once"), 2);
+  EXPECT_EQ(tries("always_late"), 2);
+}
+
+TEST_F(BenchRunTest, WhatIsLateWithoutOthersIsAVerdict) {
+  const std::vector<BenchRow> rows = run_bench({task("late", 99, "timeout", "not finished")}, options(100), {}, {});
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].status, "timeout");
+  EXPECT_EQ(tries("late"), 1);
+}
+
 TEST_F(BenchRunTest, WhereNobodyKnowsHowMuchThereIsTheSecondTryIsTheLast) {
   const std::vector<SuiteTask> tasks{task("too_large", 99, "failed", "judging was ended by signal 9")};
   const std::vector<BenchRow> rows = run_bench(tasks, options(DeviceMemory::unlimited), {}, {});

@@ -37,26 +37,34 @@ TEST(DeviceMemory, MoreThanEverythingIsEverythingOnceNobodyHasAny) {
   EXPECT_FALSE(memory.try_take(1));
 }
 
-TEST(DeviceMemory, WhatIsKeptLeavesHalfToThoseWhoAreToCome) {
-  DeviceMemory memory(100);
+TEST(DeviceMemory, WhatIsKeptLeavesThreeQuartersToThoseWhoAreToCome) {
+  DeviceMemory memory(160);
   auto judge = memory.announce(10);
-  const auto worker = memory.try_keep(40);
-  EXPECT_TRUE(worker);
-  EXPECT_FALSE(memory.try_keep(20));
-  EXPECT_TRUE(memory.try_take(60)) << "that half is free for others";
+  std::vector<DeviceMemory::Share> workers;
+  while (auto worker = memory.try_keep(10)) workers.push_back(std::move(*worker));
+  EXPECT_EQ(workers.size(), 4u);
+  EXPECT_TRUE(memory.try_take(120)) << "that part is free for others";
   judge.withdraw();
-  EXPECT_TRUE(memory.try_keep(20)) << "nobody is to come";
+  EXPECT_TRUE(memory.try_keep(80)) << "nobody is to come";
+}
+
+TEST(DeviceMemory, WhatIsKeptWhileOthersAreToComeIsKeptByMany) {
+  DeviceMemory memory(160);
+  auto judge = memory.announce(10);
+  EXPECT_FALSE(memory.try_keep(11));
+  judge.withdraw();
+  EXPECT_TRUE(memory.try_keep(11));
 }
 
 TEST(DeviceMemory, WhatIsKeptLeavesRoomForTheLargestThatIsToCome) {
-  DeviceMemory memory(100);
-  auto large = memory.announce(90), small = memory.announce(20);
-  EXPECT_FALSE(memory.try_keep(20));
+  DeviceMemory memory(160);
+  auto large = memory.announce(145), small = memory.announce(20);
   const auto worker = memory.try_keep(10);
   EXPECT_TRUE(worker);
-  EXPECT_TRUE(memory.try_take(90));
+  EXPECT_FALSE(memory.try_keep(10));
+  EXPECT_TRUE(memory.try_take(145));
   large.withdraw();
-  EXPECT_TRUE(memory.try_keep(40));
+  EXPECT_TRUE(memory.try_keep(10));
 }
 
 TEST(DeviceMemory, WhoHasEverythingIsAloneThoughOthersNeedNothing) {
