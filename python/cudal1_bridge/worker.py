@@ -27,6 +27,7 @@ import gc
 import importlib
 import json
 import math
+import os
 import sys
 import time
 from collections import defaultdict
@@ -279,12 +280,21 @@ def serve(worker: Worker) -> None:
         sys.__stdout__.flush()
 
 
+def _set_compile_threads() -> None:
+    """PyTorch looks at the environment when it is loaded, which may have been in another process (nursery.py)."""
+    config = sys.modules.get("torch._inductor.config")
+    wanted = os.environ.get("TORCHINDUCTOR_COMPILE_THREADS")
+    if config and wanted:
+        config.compile_threads = int(wanted)
+
+
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="cudal1_bridge.worker", description="Runs a module in several ways.")
     parser.add_argument("module", type=Path, help="a file with Model, get_inputs and get_init_inputs")
     parser.add_argument("--device", default="cpu", help="cpu or cuda (default: cpu)")
     options = parser.parse_args(arguments)
     sys.stdout = sys.stderr  # what modules print is not an answer
+    _set_compile_threads()
     try:
         serve(Worker(load_module_file(options.module), torch.device(options.device)))
     except BridgeError as problem:

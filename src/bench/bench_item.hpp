@@ -27,8 +27,7 @@ struct BenchItem {
   bool done = false;            //!< the row is final
 
   std::uint64_t judge_bytes = 0, worker_bytes = 0;  //!< of device memory: estimates, larger ones after each failure
-  DeviceMemory::Announcement to_be_judged;
-  DeviceMemory::Share judge_share;
+  DeviceMemory::Share judge_share, compiler_share;
 };
 
 }  // namespace cudal1

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -15,6 +16,7 @@
 #include "base/result.hpp"
 #include "base/seconds_since.hpp"
 #include "bench/bench_item.hpp"
+#include "bench/compile_ahead.hpp"
 #include "bench/gpu_turn.hpp"
 #include "bench/memory_need.hpp"
 #include "bench/preparation_process.hpp"
@@ -61,6 +63,39 @@ std::string stages_text(const std::vector<std::pair<std::string, double>>& stage
 
 using Numbers = std::vector<std::size_t>;  // of items
 
+//! The device's memory while programs are judged: large ones, many small ones beside them, and compilers.
+struct JudgingMemory {
+  JudgingMemory(std::uint64_t total, int judges)
+      : all(total < DeviceMemory::unlimited ? total - std::min(total / 2, judges * idle_judge_bytes) : total),
+        small(all.total_bytes() / 10 * 3, &all),
+        compiling(all.total_bytes() / 5, &all) {}
+
+  bool is_small(std::uint64_t judge_bytes) const { return judge_bytes <= all.total_bytes() / 16; }
+  DeviceMemory& for_judge(std::uint64_t bytes) { return is_small(bytes) ? small : all; }
+  DeviceMemory& for_compiler(std::uint64_t bytes) { return bytes <= compiling.total_bytes() / 2 ? compiling : all; }
+
+  DeviceMemory all, small, compiling;
+};
+
+//! A process for each thread that judges.
+class JudgeProcesses {
+ public:
+  PreparationProcess& of_this_thread() {
+    const std::lock_guard lock(mutex_);
+    return processes_[std::this_thread::get_id()];
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::thread::id, PreparationProcess> processes_;
+};
+
+//! How far a stage is that several threads, or groups of them, work on.
+struct Progress {
+  std::string stage;
+  std::size_t total = 0, done = 0;
+};
+
 class Run {
  public:
   Run(const std::vector<SuiteTask>& tasks, const BenchOptions& options, const BenchEvents& events)
@@ -80,12 +115,10 @@ class Run {
   std::vector<BenchRow> run(const std::vector<BenchRow>& known) {
     export_all();
     take_over(known);
-    if (options_.device == "vgpu") {
-      judge_to_the_end(remaining());
-    } else {
-      judge_to_the_end(solutions());
-      for (Numbers left = remaining(); !left.empty();) left = judge_make_and_time(left);
-    }
+    judge_solutions();
+    GpuTurn turn(options_.gpu_id);
+    judge_and_compile(remaining());
+    while (!remaining().empty()) make_and_time(remaining(), turn);
     std::vector<BenchRow> rows;
     for (BenchItem& item : items_) rows.push_back(std::move(item.row));
     return rows;
@@ -118,28 +151,21 @@ class Run {
     return numbers;
   }
 
-  //! These are timed by their judges, each with the GPU's lock alone: nobody of ours may share it then, nor compile.
-  Numbers solutions() const {
-    Numbers numbers = remaining();
-    std::erase_if(numbers, [&](std::size_t i) { return !items_[i].program->is_in_python(); });
-    return numbers;
-  }
-
-  void in_parallel(const std::string& phase, const Numbers& numbers, const PoolLimits& limits,
+  void in_parallel(Progress& progress, const Numbers& numbers, const PoolLimits& limits,
                    const std::function<JobEnd(BenchItem&)>& work) {
-    std::size_t done = 0;
     run_jobs(numbers.size(), limits, [&](std::size_t i) {
       BenchItem& item = items_[numbers[i]];
       const JobEnd end = work(item);
       const std::lock_guard lock(mutex_);
-      if (end == JobEnd::done) events_.progress(phase, ++done, numbers.size(), item.task->label());
+      if (end == JobEnd::done) events_.progress(progress.stage, ++progress.done, progress.total, item.task->label());
       return end;
     });
   }
 
   void export_all() {
-    in_parallel("exporting", remaining(), {options_.jobs, bytes_per_export},
-                [&](BenchItem& item) { return export_one(item); });
+    const Numbers all = remaining();
+    Progress progress{"exporting", all.size()};
+    in_parallel(progress, all, {options_.jobs, bytes_per_export}, [&](BenchItem& item) { return export_one(item); });
     for (BenchItem& item : items_) {
       if (item.done) continue;
       item.program = options_.programs.program_for(*item.task);
@@ -170,6 +196,7 @@ class Run {
     if (!options_.read_task) return;
     try {
       const Task task = options_.read_task(item.folder.folder);
+      item.nodes = static_cast<int>(task.graph.nodes.size());
       if (options_.verify) item.judge_bytes = judge_bytes(task);
       item.worker_bytes = worker_bytes(task, options_.baselines);
     } catch (const std::exception&) {
@@ -217,9 +244,9 @@ class Run {
   }
 
   //! Compiles, verifies and packs a program.
-  Preparation prepare(BenchItem& item) {
+  Preparation prepare(BenchItem& item, PreparationProcess& process) {
     const auto begin = Clock::now();
-    Preparation made = run_preparation_process(request_for(item));
+    Preparation made = process.run(request_for(item));
     item.row.seconds = seconds_since(begin);
     log("judged", item.row.seconds, item, made.is_ready() ? stages_text(made.stages) : first_line(made.error));
     return made;
@@ -239,47 +266,96 @@ class Run {
     if (!made.is_ready() || options_.device == "vgpu") finish(item, made.status, made.error);
   }
 
-  //! Who was short of memory is judged again with a larger share of it: as soon as others have left that much, or,
-  //! since workers may have it, when all that can be measured has been. Who was short of time has all of it, and so no
-  //! others beside it that take turns with its program.
-  JobEnd judge(BenchItem& item) {
-    const Preparation made = prepare(item);
-    const std::uint64_t had = item.judge_share.bytes();
-    const bool was_late = made.status == to_string(Status::timeout) && is_judged_beside_others(item);
-    const bool wants_more = (was_late || is_short_of_memory(made)) && !memory_.is_everything(had);
-    item.judge_share.give_back();
-    if (wants_more) item.judge_bytes = was_late ? memory_.total_bytes() : memory_.more_than(had);
-    if (wants_more && item.judge_bytes <= memory_.always_for_takers()) return JobEnd::again;
-    if (!wants_more) settle(item, made);
-    item.to_be_judged.withdraw();
-    return JobEnd::done;
-  }
-
-  bool takes_its_share(BenchItem& item) {
-    auto share = memory_.try_take(item.judge_bytes);
-    if (share) item.judge_share = std::move(*share);
-    return share.has_value();
-  }
-
-  void judge_all(
-      const Numbers& numbers, const std::function<void(BenchItem&)>& on_judged = [](BenchItem&) {}) {
-    for (const std::size_t i : numbers) items_[i].to_be_judged = memory_.announce(items_[i].judge_bytes);
-    PoolLimits limits{options_.device == "cuda" ? std::min(options_.jobs, judges_on_one_gpu) : options_.jobs,
-                      bytes_per_judge};
-    limits.may_begin = [&](std::size_t i) { return takes_its_share(items_[numbers[i]]); };
-    in_parallel("judging", numbers, limits, [&](BenchItem& item) {
-      const JobEnd end = judge(item);
-      if (item.judged && !item.done) on_judged(item);
-      return end;
+  //! These are timed by their judges, each with the GPU's lock alone: nobody of ours may share it then, nor compile,
+  //! nor keep a process there.
+  void judge_solutions() {
+    Numbers numbers = remaining();
+    std::erase_if(numbers, [&](std::size_t i) { return !items_[i].program->is_in_python(); });
+    JudgingMemory memory(memory_.total_bytes(), 0);
+    Progress progress{"judging", numbers.size()};
+    in_parallel(progress, numbers, judging_limits(numbers, memory, judges()), [&](BenchItem& item) {
+      PreparationProcess process;
+      return judge(item, process, memory);
     });
   }
 
-  //! Whose programs nobody makes beside others'.
-  void judge_to_the_end(Numbers numbers) {
-    while (!numbers.empty()) {
-      judge_all(numbers);
-      std::erase_if(numbers, [&](std::size_t i) { return items_[i].done || items_[i].judged; });
+  //! Who was short of memory is judged again with a larger share of it, as soon as others have left that much. Who was
+  //! short of time has all of it, and so no others beside it that take turns with its program.
+  JobEnd judge(BenchItem& item, PreparationProcess& process, const JudgingMemory& memory) {
+    const Preparation made = prepare(item, process);
+    const std::uint64_t had = item.judge_share.bytes();
+    const bool was_late = made.status == to_string(Status::timeout) && is_judged_beside_others(item);
+    const bool wants_more = (was_late || is_short_of_memory(made)) && !memory.all.is_everything(had);
+    item.judge_share.give_back();
+    if (!wants_more) {
+      settle(item, made);
+      return JobEnd::done;
     }
+    item.judge_bytes = was_late ? memory.all.total_bytes() : memory.all.more_than(had);
+    return JobEnd::again;
+  }
+
+  int judges() const { return options_.device == "cuda" ? std::min(options_.jobs, judges_on_one_gpu) : options_.jobs; }
+
+  PoolLimits judging_limits(const Numbers& numbers, JudgingMemory& memory, int jobs) {
+    PoolLimits limits{jobs, bytes_per_judge};
+    limits.may_begin = [&](std::size_t i) {
+      BenchItem& item = items_[numbers[i]];
+      return takes(item.judge_share, memory.for_judge(item.judge_bytes), item.judge_bytes);
+    };
+    return limits;
+  }
+
+  static bool takes(DeviceMemory::Share& place, DeviceMemory& memory, std::uint64_t bytes) {
+    auto share = memory.try_take(bytes);
+    if (share) place = std::move(*share);
+    return share.has_value();
+  }
+
+  //! One keeps the GPU busy, the other the processors. Small programs do not wait for large ones: what they take is
+  //! mostly time to begin and to end.
+  void judge_and_compile(const Numbers& numbers) {
+    JudgingMemory memory(memory_.total_bytes(), judges());
+    Numbers small, large;
+    for (const std::size_t i : numbers)
+      if (!items_[i].judged) (memory.is_small(items_[i].judge_bytes) ? small : large).push_back(i);
+    const int for_large = large.empty() ? 0 : std::max(1, judges() / 3);
+    Progress progress{"judging", small.size() + large.size()};
+    JudgeProcesses processes;
+    const auto judge_all = [&](const Numbers& some, int jobs) {
+      in_parallel(progress, some, judging_limits(some, memory, std::max(1, jobs)),
+                  [&](BenchItem& item) { return judge(item, processes.of_this_thread(), memory); });
+    };
+    const std::jthread compiling([&] { compile_all(numbers, memory); });
+    const std::jthread judging_large([&] { judge_all(large, for_large); });
+    judge_all(small, judges() - for_large);
+  }
+
+  //! What the workers will ask for.
+  void compile_all(const Numbers& numbers, JudgingMemory& memory) {
+    const std::vector<std::string> baselines = compiled_baselines(options_.baselines);
+    if (baselines.empty() || options_.device == "vgpu") return;
+    PoolLimits limits{std::max(1, options_.jobs * 3 / 4), bytes_per_worker};
+    limits.may_begin = [&](std::size_t i) {
+      BenchItem& item = items_[numbers[i]];
+      return takes(item.compiler_share, memory.for_compiler(item.worker_bytes), item.worker_bytes);
+    };
+    run_jobs(numbers.size(), limits, [&](std::size_t i) {
+      compile_for(items_[numbers[i]], baselines);
+      items_[numbers[i]].compiler_share.give_back();
+      return JobEnd::done;
+    });
+  }
+
+  void compile_for(const BenchItem& item, const std::vector<std::string>& baselines) {
+    const auto begin = Clock::now();
+    std::string said;
+    try {
+      said = stages_text(compile_ahead({item.folder.module, options_.device, baselines, item.nodes}));
+    } catch (const Error& problem) {
+      said = first_line(problem.what());
+    }
+    log("compiled", seconds_since(begin), item, said);
   }
 
   WorkerLimits worker_limits() const {
@@ -300,21 +376,12 @@ class Run {
             item.ratios.empty() ? item.package : fs::path(), item.nodes, item.worker_bytes};
   }
 
-  //! What is judged goes on to be made while others are still judged: one needs the GPU most, the other the processors.
-  //! Nothing is measured before all of them are judged. Returns those that shall have more memory.
-  Numbers judge_make_and_time(const Numbers& numbers) {
-    GpuTurn turn(options_.gpu_id);
+  //! Some may be left that shall have more memory.
+  void make_and_time(const Numbers& numbers, GpuTurn& turn) {
     WorkerPool pool(options_.baselines, options_.device, worker_limits(), memory_, log_of_making());
-    Numbers to_judge;
-    for (const std::size_t i : numbers)
-      if (items_[i].judged)
-        pool.add(job_of(items_[i]));
-      else
-        to_judge.push_back(i);
-    judge_all(to_judge, [&](BenchItem& item) { pool.add(job_of(item)); });
+    for (const std::size_t i : numbers) pool.add(job_of(items_[i]));
     pool.no_more();
     time_made(pool, turn);
-    return remaining();
   }
 
   void time_made(WorkerPool& pool, GpuTurn& turn) {

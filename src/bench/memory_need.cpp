@@ -54,7 +54,7 @@ std::uint64_t judge_bytes(const Task& task) {
   const std::uint64_t sets = 2 * own.leaves();  // the next one is made while the runner has one
   // Results of the set before are compared meanwhile; that both are at their worst at one time is rare.
   const std::uint64_t compared = (1 + temporaries / 2) * wide.results + 2 * own.results;
-  return 2 * context_bytes + free_for_an_arena + arena_bytes(task) +
+  return context_bytes + free_for_an_arena + arena_bytes(task) +
          with_fragments(sets + compared + expectation_bytes(task));
 }
 

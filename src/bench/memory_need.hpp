@@ -12,7 +12,10 @@ namespace cudal1 {
 
 //! All take a task with metas (infer_metas).
 
-//! cudal1-prepare and the runner that it has.
+//! What a process that judges, cudal1-prepare, has between two tasks: PyTorch, with the kernels that were used.
+inline constexpr std::uint64_t idle_judge_bytes = std::uint64_t{700} << 20;
+
+//! What it has besides while it judges, and the runner that it starts.
 std::uint64_t judge_bytes(const Task& task);
 
 //! The Python process that runs the module as it is, by a program and by these baselines.

@@ -46,7 +46,7 @@ nlohmann::json to_json(const Preparation& preparation);
 Preparation preparation_from_json(const nlohmann::json& json);
 
 //! `device`: "cuda" or "vgpu".
-using MakeBackend = std::function<std::unique_ptr<Backend>(const std::string& device, const std::string& gpu)>;
+using MakeBackend = std::function<std::shared_ptr<Backend>(const std::string& device, const std::string& gpu)>;
 
 //! Throws Error when the task cannot be read, or what else is nobody's program's fault.
 Preparation prepare(const PreparationRequest& request, const MakeBackend& make_backend);

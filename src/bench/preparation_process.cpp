@@ -15,31 +15,14 @@ namespace cudal1 {
 namespace {
 
 using nlohmann::json;
-namespace fs = std::filesystem;
-
 constexpr std::chrono::minutes longest_run{60};
+constexpr std::chrono::seconds time_to_end{10};
 constexpr std::size_t max_report_bytes = std::size_t{16} << 20;
 
 std::string how_it_ended(const std::optional<ChildExit>& ended) {
-  if (!ended) return fmt::format("judging took more than {} minutes", longest_run.count());
+  if (!ended) return "judging was ended";
   if (!ended->exited) return fmt::format("judging was ended by signal {}", ended->code);
   return fmt::format("judging ended with exit code {}", ended->code);
-}
-
-Preparation run(const PreparationRequest& request) {
-  const TemporaryFolder scratch;
-  const fs::path asked = scratch.path() / "request.json", said = scratch.path() / "report.json";
-  write_file_atomically(asked, to_json(request).dump(-1, ' ', false, json::error_handler_t::replace));
-  const UniqueFd messages(::open("/dev/null", O_RDWR | O_CLOEXEC));
-  ChildOptions options;
-  options.arguments = {(executable_directory() / "cudal1-prepare").string(), asked.string(), said.string()};
-  options.environment = minimal_environment();
-  options.descriptors = {{messages.get(), 1}, {messages.get(), 2}};
-  ChildProcess child = ChildProcess::start(options);
-  const auto ended = child.wait_for(std::chrono::duration_cast<std::chrono::milliseconds>(longest_run));
-  child.kill();
-  if (!ended || !ended->exited || ended->code != 0) throw Error(how_it_ended(ended));
-  return preparation_from_json(json::parse(read_file(said, max_report_bytes)));
 }
 
 json way_json(const WayTimes& way) { return {{"way", way.way}, {"ms", way.device_ms}, {"why_not", way.why_not}}; }
@@ -117,10 +100,44 @@ Preparation preparation_from_json(const json& said) {
   return preparation;
 }
 
-Preparation run_preparation_process(const PreparationRequest& request) {
+void PreparationProcess::start() {
+  const UniqueFd messages(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  UniqueFd theirs;
+  socket_ = LineSocket(theirs);
+  ChildOptions options;
+  options.arguments = {(executable_directory() / "cudal1-prepare").string()};
+  options.environment = minimal_environment();
+  options.descriptors = {{theirs.get(), 0}, {messages.get(), 1}, {messages.get(), 2}};
+  child_ = ChildProcess::start(options);
+}
+
+void PreparationProcess::fail(const std::string& why) {
+  child_.reset();
+  throw Error(why);
+}
+
+Preparation PreparationProcess::ask(const PreparationRequest& request) {
+  if (!child_ || !child_->running()) start();
+  socket_.send(to_json(request).dump(-1, ' ', false, json::error_handler_t::replace));
+  std::string report;
+  switch (socket_.read(report, max_report_bytes, std::chrono::steady_clock::now() + longest_run)) {
+    case LineSocket::Heard::line:
+      return preparation_from_json(json::parse(report));
+    case LineSocket::Heard::end:
+      fail(how_it_ended(child_->wait_for(time_to_end)));
+    case LineSocket::Heard::too_long:
+      fail("the judge says too much");
+    case LineSocket::Heard::too_late:
+      break;
+  }
+  fail(fmt::format("judging took more than {} minutes", longest_run.count()));
+}
+
+Preparation PreparationProcess::run(const PreparationRequest& request) {
   try {
-    return run(request);
+    return ask(request);
   } catch (const std::exception& problem) {
+    child_.reset();
     Preparation preparation;
     preparation.status = "failed";
     preparation.error = problem.what();

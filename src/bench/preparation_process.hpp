@@ -1,11 +1,30 @@
 #pragma once
 
+#include <optional>
+#include <string>
+
+#include "base/child_process.hpp"
+#include "base/line_socket.hpp"
 #include "bench/preparation.hpp"
 
 namespace cudal1 {
 
-//! prepare() in a process of its own (`cudal1-prepare`), which may crash. Never throws: what went wrong is a status.
-Preparation run_preparation_process(const PreparationRequest& request);
+//! prepare() in a process of its own (`cudal1-prepare`), which may crash. It serves one request after the other: to
+//! start on a GPU, and to load what every judge needs there, takes longer than to judge a small program, and all
+//! processes of a machine wait for each other in it. Use it from one thread, with which it ends.
+class PreparationProcess {
+ public:
+  //! Never throws: what went wrong is a status. After that the process is another one.
+  Preparation run(const PreparationRequest& request);
+
+ private:
+  void start();
+  Preparation ask(const PreparationRequest& request);
+  [[noreturn]] void fail(const std::string& why);
+
+  LineSocket socket_;
+  std::optional<ChildProcess> child_;
+};
 
 //! Did it come to nothing because others had the memory, as far as can be told? A device that is full shows in many
 //! ways, and looks like the program's fault in some.

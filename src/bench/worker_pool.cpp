@@ -74,11 +74,10 @@ std::optional<WorkerPool::Admitted> WorkerPool::take_fitting() {
   if (standing_ || !has_room()) return std::nullopt;
   std::optional<DeviceMemory::Share> share;
   const auto may_begin = [&](const WorkerJob& waiting) {
-    share = memory_.try_keep(waiting.device_bytes);
+    share = memory_.try_take(waiting.device_bytes);
     return share.has_value();
   };
-  // While more are to come, there is too little memory for the largest, however long others wait for them.
-  auto job = all_there_ ? waiting_.take(may_begin) : waiting_.take_out_of_turn(may_begin);
+  auto job = waiting_.take(may_begin);
   if (!job) return std::nullopt;
   ++alive_;
   ++in_work_;

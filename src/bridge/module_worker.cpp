@@ -2,10 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
-#include <sys/socket.h>
 
-#include <cerrno>
 #include <nlohmann/json.hpp>
 
 #include "base/result.hpp"
@@ -22,23 +19,12 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds longest_start{300}, longest_making{1800}, longest_call{300}, longest_measurement{600};
 constexpr std::size_t max_answer_bytes = std::size_t{1} << 20;
 
-void send_all(int socket, const std::string& bytes) {
-  for (std::size_t sent = 0; sent < bytes.size();) {
-    const ssize_t count = ::send(socket, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return;  // it has ended, which reading will find out
-    sent += static_cast<std::size_t>(count);
-  }
-}
-
 }  // namespace
 
 ModuleWorker::ModuleWorker(const fs::path& module, const std::string& device, int compile_threads)
     : subject_(module.string()) {
-  int sockets[2];
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) throw Error("cannot make a socket pair");
-  socket_.reset(sockets[0]);
-  const UniqueFd theirs(sockets[1]);
+  UniqueFd theirs;
+  socket_ = LineSocket(theirs);
   const UniqueFd messages(
       ::open((scratch_.path() / "messages").c_str(), O_CREAT | O_RDWR | O_APPEND | O_CLOEXEC, 0600));
   ChildOptions options = bridge_child("cudal1_bridge.worker", {fs::absolute(module).string(), "--device", device});
@@ -89,7 +75,7 @@ ModuleWorker::Difference ModuleWorker::compare(const std::string& way) {
 }
 
 json ModuleWorker::ask(const json& request, std::chrono::seconds limit) {
-  send_all(socket_.get(), request.dump() + "\n");
+  socket_.send(request.dump());
   const std::string line = read_line(Clock::now() + limit);
   const json said = json::parse(line, nullptr, false);
   if (said.is_discarded() || !said.is_object()) throw Error(fmt::format("{}: the worker talks nonsense", subject_));
@@ -98,27 +84,19 @@ json ModuleWorker::ask(const json& request, std::chrono::seconds limit) {
 }
 
 std::string ModuleWorker::read_line(Clock::time_point deadline) {
-  for (;;) {
-    if (const std::size_t end = pending_.find('\n'); end != std::string::npos) {
-      std::string line = pending_.substr(0, end);
-      pending_.erase(0, end + 1);
+  std::string line;
+  switch (socket_.read(line, max_answer_bytes, deadline)) {
+    case LineSocket::Heard::line:
       return line;
-    }
-    if (pending_.size() > max_answer_bytes) throw Error(fmt::format("{}: the worker talks too much", subject_));
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
-    pollfd waiting{socket_.get(), POLLIN, 0};
-    const int ready = left > 0 ? ::poll(&waiting, 1, static_cast<int>(left)) : 0;
-    if (ready < 0 && errno == EINTR) continue;
-    if (ready <= 0) {
+    case LineSocket::Heard::too_long:
+      throw Error(fmt::format("{}: the worker talks too much", subject_));
+    case LineSocket::Heard::too_late:
       child_.kill();
       throw Error(fmt::format("{}: the worker takes too long", subject_));
-    }
-    char bytes[4096];
-    const ssize_t count = ::read(socket_.get(), bytes, sizeof bytes);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) fail_ended();
-    pending_.append(bytes, static_cast<std::size_t>(count));
+    case LineSocket::Heard::end:
+      break;
   }
+  fail_ended();
 }
 
 void ModuleWorker::fail_ended() {

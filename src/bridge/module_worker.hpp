@@ -11,7 +11,7 @@
 
 #include "base/child_process.hpp"
 #include "base/files.hpp"
-#include "base/unique_fd.hpp"
+#include "base/line_socket.hpp"
 
 namespace cudal1 {
 
@@ -65,9 +65,8 @@ class ModuleWorker {
 
   std::string subject_;
   TemporaryFolder scratch_;
-  UniqueFd socket_;
+  LineSocket socket_;
   ChildProcess child_;
-  std::string pending_;  // read and not yet asked for
 };
 
 }  // namespace cudal1

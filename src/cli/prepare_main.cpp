@@ -1,13 +1,24 @@
-// cudal1-prepare REQUEST REPORT: what bench does for one task before it measures, in a process of its own.
-#include <cstdio>
+// cudal1-prepare: what bench does for a task before it measures, in a process of its own. Reads requests from standard
+// input, a socket, one a line, and answers each there.
+#include <unistd.h>
+
+#include <chrono>
+#include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 
-#include "base/files.hpp"
+#include "base/line_socket.hpp"
 #include "bench/preparation.hpp"
 #include "cli/device_choice.hpp"
 #include "device/cuda/driver.hpp"
+#include "judge/judge.hpp"
 
 namespace {
+
+using cudal1::LineSocket;
+using nlohmann::json;
+
+constexpr std::size_t most_request_bytes = std::size_t{64} << 20;  // a solution may be part of it
 
 //! Many of these run at once: while one waits for the GPU, it sleeps. A context keeps the way to wait it was made with.
 void leave_cores_to_others() {
@@ -15,15 +26,37 @@ void leave_cores_to_others() {
   if (cudal1::cuda::device_count(reason) > 0) cudal1::cuda::use_primary_context(0, CU_CTX_SCHED_BLOCKING_SYNC);
 }
 
-cudal1::Preparation prepared(const char* request_file) {
+//! Devices that were asked for before.
+class Backends {
+ public:
+  std::shared_ptr<cudal1::Backend> get(const std::string& device, const std::string& gpu) {
+    std::shared_ptr<cudal1::Backend>& made = made_[{device, gpu}];
+    if (!made) made = make(device, gpu);
+    return made;
+  }
+
+  //! Between tasks others shall have it.
+  void give_back_memory() const {
+    for (const auto& [name, backend] : made_)
+      if (backend) cudal1::give_back_cached_memory(*backend);
+  }
+
+ private:
+  static std::shared_ptr<cudal1::Backend> make(const std::string& device, const std::string& gpu) {
+    cudal1::VgpuOptions vgpu;
+    if (!gpu.empty()) vgpu.gpu = gpu;
+    if (device == "cuda") leave_cores_to_others();
+    return cudal1::choose_backend(device, vgpu);
+  }
+
+  std::map<std::pair<std::string, std::string>, std::shared_ptr<cudal1::Backend>> made_;
+};
+
+cudal1::Preparation prepared(const std::string& request, Backends& backends) {
   try {
-    const auto request = cudal1::preparation_request_from_json(nlohmann::json::parse(cudal1::read_file(request_file)));
-    return cudal1::prepare(request, [](const std::string& device, const std::string& gpu) {
-      cudal1::VgpuOptions vgpu;
-      if (!gpu.empty()) vgpu.gpu = gpu;
-      if (device == "cuda") leave_cores_to_others();
-      return cudal1::choose_backend(device, vgpu);
-    });
+    return cudal1::prepare(
+        cudal1::preparation_request_from_json(json::parse(request)),
+        [&](const std::string& device, const std::string& gpu) { return backends.get(device, gpu); });
   } catch (const std::exception& problem) {
     cudal1::Preparation failed;
     failed.status = "failed";
@@ -34,12 +67,15 @@ cudal1::Preparation prepared(const char* request_file) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  if (argc != 3) {
-    std::fprintf(stderr, "usage: cudal1-prepare REQUEST REPORT\n");
-    return 2;
+int main() {
+  LineSocket socket = LineSocket::at(cudal1::UniqueFd(::dup(STDIN_FILENO)));
+  Backends backends;
+  std::string request;
+  constexpr auto forever = std::chrono::steady_clock::time_point::max();
+  while (socket.read(request, most_request_bytes, forever) == LineSocket::Heard::line) {
+    const json report = cudal1::to_json(prepared(request, backends));
+    backends.give_back_memory();
+    socket.send(report.dump(-1, ' ', false, json::error_handler_t::replace));
   }
-  const nlohmann::json report = cudal1::to_json(prepared(argv[1]));
-  cudal1::write_file_atomically(argv[2], report.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
   return 0;
 }

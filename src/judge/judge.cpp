@@ -1,5 +1,6 @@
 #include "judge/judge.hpp"
 
+#include <c10/core/CachingDeviceAllocator.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -331,6 +332,10 @@ Evaluation TaskJudge::evaluate(const CompiledProgram& program, double best_known
   }
   evaluation.seconds = seconds_since(begin);
   return evaluation;
+}
+
+void give_back_cached_memory(const Backend& backend) {
+  if (backend.tensors_on_cuda()) at::getDeviceAllocator(at::kCUDA)->emptyCache();
 }
 
 }  // namespace cudal1

@@ -82,4 +82,7 @@ class TaskJudge {
   std::unique_ptr<Impl> impl_;
 };
 
+//! What PyTorch keeps of the device's memory for later goes back to the device.
+void give_back_cached_memory(const Backend& backend);
+
 }  // namespace cudal1

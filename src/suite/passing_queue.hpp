@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <limits>
 #include <list>
 #include <optional>
 #include <utility>
@@ -26,17 +25,10 @@ class PassingQueue {
   //! The first for which `may_begin(job)` holds. It is asked in order, and for none behind the one that it takes.
   template <class MayBegin>
   std::optional<Job> take(const MayBegin& may_begin) {
-    const auto place = first_that(may_begin, most_passed);
+    const auto place = first_that(may_begin);
     if (place == waiting_.end()) return std::nullopt;
     for (auto other = waiting_.begin(); other != place; ++other) ++other->passed;
     return take_from(place);
-  }
-
-  //! The same while those in front cannot begin yet, whoever waits for them: nobody counts as passed.
-  template <class MayBegin>
-  std::optional<Job> take_out_of_turn(const MayBegin& may_begin) {
-    const auto place = first_that(may_begin, std::numeric_limits<int>::max());
-    return place == waiting_.end() ? std::nullopt : take_from(place);
   }
 
   bool empty() const { return waiting_.empty(); }
@@ -52,10 +44,10 @@ class PassingQueue {
   using Place = typename std::list<Waiting>::iterator;
 
   template <class MayBegin>
-  Place first_that(const MayBegin& may_begin, int most) {
+  Place first_that(const MayBegin& may_begin) {
     for (Place place = waiting_.begin(); place != waiting_.end(); ++place) {
       if (may_begin(std::as_const(place->job))) return place;
-      if (place->passed >= most) break;
+      if (place->passed >= most_passed) break;
     }
     return waiting_.end();
   }

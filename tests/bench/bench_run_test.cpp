@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "worker_fixture.hpp"
 
@@ -14,6 +15,8 @@ namespace fs = std::filesystem;
 
 class BenchRunTest : public WorkerTest {
  protected:
+  static constexpr std::uint64_t device_bytes = std::uint64_t{1} << 40;
+
   void SetUp() override {
     WorkerTest::SetUp();
     fs::create_directories(tries_);
@@ -33,14 +36,14 @@ class BenchRunTest : public WorkerTest {
     return result;
   }
 
-  static BenchOptions options(std::uint64_t device_bytes) {
+  static BenchOptions options(std::uint64_t bytes) {
     BenchOptions options;
     options.baselines = {"eager"};
     options.device = "cpu";
     options.gpu = "the processor";
     options.jobs = 2;
     options.timing.seconds = 0.05;
-    options.device_bytes = device_bytes;
+    options.device_bytes = bytes;
     return options;
   }
 
@@ -48,16 +51,27 @@ class BenchRunTest : public WorkerTest {
     return std::distance(fs::directory_iterator(tries_ / name), fs::directory_iterator());
   }
 
+  //! That judged these.
+  std::set<std::string> processes_of(const std::vector<std::string>& names) const {
+    std::set<std::string> processes;
+    for (const std::string& name : names)
+      for (const auto& mark : fs::directory_iterator(tries_ / name)) {
+        const std::string text = mark.path().filename().string();
+        processes.insert(text.substr(0, text.find('_')));
+      }
+    return processes;
+  }
+
   fs::path tries_ = folder_.path() / "tries";
 };
 
-// Of a hundred bytes, shares grow from nothing to 25, 50 and all of them.
+// Shares grow from nothing to a quarter, a half and all of it.
 TEST_F(BenchRunTest, WhoIsShortOfMemoryIsJudgedAgainWithMoreUntilItHasHadEverything) {
   const std::vector<SuiteTask> tasks{
       task("second_share", 1, "crashed", "CUDA error: out of memory"),
       task("everything", 3, "failed", "the program needs 46.5 GiB of device memory, 43.3 GiB are free"),
       task("too_large", 99, "out_of_memory", "too large"), task("wrong", 99, "wrong_result", "out of memory, it says")};
-  const std::vector<BenchRow> rows = run_bench(tasks, options(100), {}, {});
+  const std::vector<BenchRow> rows = run_bench(tasks, options(device_bytes), {}, {});
   ASSERT_EQ(rows.size(), 4u);
   EXPECT_EQ(rows[0].status, "ok") << rows[0].error;
   EXPECT_EQ(rows[1].status, "ok") << rows[1].error;
@@ -73,7 +87,7 @@ TEST_F(BenchRunTest, WhoIsShortOfMemoryIsJudgedAgainWithMoreUntilItHasHadEveryth
 TEST_F(BenchRunTest, JudgesAgainAloneWhatWasTooLateBesideOthers) {
   const std::vector<SuiteTask> tasks{task("late_once", 1, "timeout", "not finished"),
                                      task("always_late", 99, "timeout", "not finished")};
-  BenchOptions beside = options(100);
+  BenchOptions beside = options(device_bytes);
   beside.gpu_id = "GPU-of-this-test";
   const std::vector<BenchRow> rows = run_bench(tasks, beside, {}, {});
   ASSERT_EQ(rows.size(), 2u);
@@ -83,8 +97,39 @@ TEST_F(BenchRunTest, JudgesAgainAloneWhatWasTooLateBesideOthers) {
   EXPECT_EQ(tries("always_late"), 2);
 }
 
+TEST_F(BenchRunTest, AJudgeThatGoesIsARowAndAnotherComes) {
+  BenchOptions one_by_one = options(device_bytes);
+  one_by_one.jobs = 1;
+  const std::vector<BenchRow> rows = run_bench(
+      {task("first", 0, "ok", ""), task("crash", 99, "failed", "gone"), task("last", 0, "ok", "")}, one_by_one, {}, {});
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0].status, "ok") << rows[0].error;
+  EXPECT_EQ(rows[1].status, "failed");
+  EXPECT_EQ(rows[1].error, "judging ended with exit code 3");
+  EXPECT_EQ(rows[2].status, "ok") << rows[2].error;
+  EXPECT_EQ(processes_of({"first", "crash", "last"}).size(), 2u) << "as long as it lives, one process judges all";
+}
+
+TEST_F(BenchRunTest, CompilesBesideJudgingAndFindsItAgain) {
+  BenchOptions compiled = options(device_bytes);
+  compiled.baselines = {"eager", "compile"};
+  BenchEvents events;
+  std::vector<std::string> stages;
+  events.took = [&](const std::string& what, double, const std::string&, const std::string&) {
+    stages.push_back(what);
+  };
+  const std::vector<BenchRow> rows = run_bench({task("one", 0, "ok", "")}, compiled, {}, events);
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].status, "ok") << rows[0].error;
+  EXPECT_EQ(std::ranges::count(stages, "compiled"), 1);
+  EXPECT_LT(std::ranges::find(stages, "compiled"), std::ranges::find(stages, "made"));
+  const fs::path cache = folder_.path() / "cache/inductor";
+  EXPECT_TRUE(fs::exists(cache)) << "where the worker looks for it";
+}
+
 TEST_F(BenchRunTest, WhatIsLateWithoutOthersIsAVerdict) {
-  const std::vector<BenchRow> rows = run_bench({task("late", 99, "timeout", "not finished")}, options(100), {}, {});
+  const std::vector<BenchRow> rows =
+      run_bench({task("late", 99, "timeout", "not finished")}, options(device_bytes), {}, {});
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_EQ(rows[0].status, "timeout");
   EXPECT_EQ(tries("late"), 1);

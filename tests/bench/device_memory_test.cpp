@@ -4,12 +4,10 @@
 
 #include <atomic>
 #include <chrono>
-#include <mutex>
 #include <thread>
 #include <vector>
 
 #include "base/random.hpp"
-#include "suite/passing_queue.hpp"
 #include "suite/task_pool.hpp"
 
 namespace cudal1 {
@@ -37,34 +35,27 @@ TEST(DeviceMemory, MoreThanEverythingIsEverythingOnceNobodyHasAny) {
   EXPECT_FALSE(memory.try_take(1));
 }
 
-TEST(DeviceMemory, WhatIsKeptLeavesThreeQuartersToThoseWhoAreToCome) {
-  DeviceMemory memory(160);
-  auto judge = memory.announce(10);
-  std::vector<DeviceMemory::Share> workers;
-  while (auto worker = memory.try_keep(10)) workers.push_back(std::move(*worker));
-  EXPECT_EQ(workers.size(), 4u);
-  EXPECT_TRUE(memory.try_take(120)) << "that part is free for others";
-  judge.withdraw();
-  EXPECT_TRUE(memory.try_keep(80)) << "nobody is to come";
+TEST(DeviceMemory, APartLeavesTheRestToOthers) {
+  DeviceMemory whole(100);
+  DeviceMemory part(30, &whole);
+  std::vector<DeviceMemory::Share> shares;
+  while (auto share = part.try_take(10)) shares.push_back(std::move(*share));
+  EXPECT_EQ(shares.size(), 3u);
+  EXPECT_FALSE(whole.try_take(71));
+  auto rest = whole.try_take(70);
+  ASSERT_TRUE(rest);
+  shares.clear();
+  EXPECT_TRUE(part.try_take(30)) << "what went back can be taken again";
 }
 
-TEST(DeviceMemory, WhatIsKeptWhileOthersAreToComeIsKeptByMany) {
-  DeviceMemory memory(160);
-  auto judge = memory.announce(10);
-  EXPECT_FALSE(memory.try_keep(11));
-  judge.withdraw();
-  EXPECT_TRUE(memory.try_keep(11));
-}
-
-TEST(DeviceMemory, WhatIsKeptLeavesRoomForTheLargestThatIsToCome) {
-  DeviceMemory memory(160);
-  auto large = memory.announce(145), small = memory.announce(20);
-  const auto worker = memory.try_keep(10);
-  EXPECT_TRUE(worker);
-  EXPECT_FALSE(memory.try_keep(10));
-  EXPECT_TRUE(memory.try_take(145));
-  large.withdraw();
-  EXPECT_TRUE(memory.try_keep(10));
+TEST(DeviceMemory, APartHasNoMoreThanTheWholeHasLeft) {
+  DeviceMemory whole(100);
+  DeviceMemory part(30, &whole);
+  const auto large = whole.try_take(90);
+  EXPECT_FALSE(part.try_take(20));
+  const auto small = part.try_take(10);
+  ASSERT_TRUE(small);
+  EXPECT_FALSE(whole.try_take(1)) << "it is the whole's as well";
 }
 
 TEST(DeviceMemory, WhoHasEverythingIsAloneThoughOthersNeedNothing) {
@@ -74,7 +65,7 @@ TEST(DeviceMemory, WhoHasEverythingIsAloneThoughOthersNeedNothing) {
   nothing.reset();
   const auto all = memory.try_take(DeviceMemory::unlimited);
   EXPECT_TRUE(all);
-  EXPECT_FALSE(memory.try_keep(0));
+  EXPECT_FALSE(memory.try_take(0));
 }
 
 TEST(DeviceMemory, GrowsSharesUpToEverything) {
@@ -104,35 +95,44 @@ class FakeDevice {
 };
 
 struct FakeTask {
-  std::uint64_t judge_bytes = 0, worker_bytes = 0;
-  DeviceMemory::Announcement to_come;
+  std::uint64_t bytes = 0;
   DeviceMemory::Share taken;
 };
 
-//! As a bench does it: judges from several threads; what is judged goes to workers, which keep their memory until they
-//! are measured; none is measured before all are judged.
+//! As a bench does it: small ones and large ones, each in their own order, at the same time.
 class FakeBench {
  public:
   FakeBench(std::uint64_t total, std::vector<FakeTask> tasks)
-      : memory_(total), device_(static_cast<std::int64_t>(total)), tasks_(std::move(tasks)) {}
+      : all_(total), small_(total / 3, &all_), device_(static_cast<std::int64_t>(total)), tasks_(std::move(tasks)) {}
 
   void run() {
-    for (FakeTask& task : tasks_) task.to_come = memory_.announce(task.judge_bytes);
-    std::vector<std::jthread> makers;
-    for (int i = 0; i < 4; ++i) makers.emplace_back([this] { make_some(); });
-    PoolLimits limits{.jobs = 5};
-    limits.may_begin = [&](std::size_t i) {
-      auto share = memory_.try_take(tasks_[i].judge_bytes);
-      if (share) tasks_[i].taken = std::move(*share);
-      return share.has_value();
-    };
-    run_jobs(tasks_.size(), limits, [&](std::size_t i) { return judge(i); });
-    while (measured_ < tasks_.size()) measure_some();
+    std::vector<std::size_t> small, large;
+    for (std::size_t i = 0; i < tasks_.size(); ++i) (is_small(i) ? small : large).push_back(i);
+    const std::jthread beside([&] { run_some(large, 3); });
+    run_some(small, 5);
   }
   std::size_t overfull() const { return overfull_; }
-  std::size_t measured() const { return measured_; }
+  std::size_t done() const { return done_; }
 
  private:
+  bool is_small(std::size_t i) const { return tasks_[i].bytes <= all_.total_bytes() / 8; }
+
+  void run_some(const std::vector<std::size_t>& numbers, int jobs) {
+    PoolLimits limits{.jobs = jobs};
+    limits.may_begin = [&](std::size_t i) {
+      FakeTask& task = tasks_[numbers[i]];
+      auto share = (is_small(numbers[i]) ? small_ : all_).try_take(task.bytes);
+      if (share) task.taken = std::move(*share);
+      return share.has_value();
+    };
+    run_jobs(numbers.size(), limits, [&](std::size_t i) {
+      use_for_a_while(tasks_[numbers[i]].taken.bytes());
+      tasks_[numbers[i]].taken.give_back();
+      ++done_;
+      return JobEnd::done;
+    });
+  }
+
   void use_for_a_while(std::uint64_t bytes) {
     if (!device_.use(static_cast<std::int64_t>(bytes))) {
       ++overfull_;
@@ -142,64 +142,22 @@ class FakeBench {
     device_.free(static_cast<std::int64_t>(bytes));
   }
 
-  JobEnd judge(std::size_t i) {
-    use_for_a_while(tasks_[i].taken.bytes());
-    tasks_[i].taken.give_back();
-    tasks_[i].to_come.withdraw();
-    const std::lock_guard lock(mutex_);
-    waiting_.add(i);
-    return JobEnd::done;
-  }
-
-  void make_some() {
-    while (measured_ < tasks_.size()) {
-      make_one();
-      std::this_thread::sleep_for(std::chrono::microseconds(50));
-    }
-  }
-
-  void make_one() {
-    std::optional<DeviceMemory::Share> share;
-    const std::lock_guard lock(mutex_);
-    const auto job = waiting_.take([&](std::size_t i) {
-      share = memory_.try_keep(tasks_[i].worker_bytes);
-      return share.has_value();
-    });
-    if (!job) return;
-    if (!device_.use(static_cast<std::int64_t>(share->bytes()))) ++overfull_;
-    ready_.push_back(std::move(*share));
-  }
-
-  void measure_some() {
-    std::this_thread::sleep_for(std::chrono::microseconds(200));
-    const std::lock_guard lock(mutex_);
-    for (const DeviceMemory::Share& share : ready_) device_.free(static_cast<std::int64_t>(share.bytes()));
-    measured_ += ready_.size();
-    ready_.clear();
-  }
-
-  DeviceMemory memory_;
+  DeviceMemory all_, small_;
   FakeDevice device_;
   std::vector<FakeTask> tasks_;
-  std::mutex mutex_;
-  PassingQueue<std::size_t> waiting_;
-  std::vector<DeviceMemory::Share> ready_;
-  std::atomic<std::size_t> measured_ = 0, overfull_ = 0;
+  std::atomic<std::size_t> done_ = 0, overfull_ = 0;
 };
 
 // With a limit of its own, in CTest: a circle of those who wait for one another would last for ever.
-TEST(DeviceMemory, JudgesAndWorkersNeverWaitForOneAnotherInACircle) {
+TEST(DeviceMemory, NeitherSmallNorLargeOnesWaitForEver) {
   constexpr std::uint64_t total = 139;
   Random random(7);
   for (int round = 0; round < 20; ++round) {
     std::vector<FakeTask> tasks(40);
-    for (FakeTask& task : tasks) {
-      task.judge_bytes = 1 + random.below(random.below(4) == 0 ? 2 * total : 30);
-      task.worker_bytes = 1 + random.below(random.below(4) == 0 ? 2 * total : 30);
-    }
+    for (FakeTask& task : tasks) task.bytes = 1 + random.below(random.below(4) == 0 ? 2 * total : 30);
     FakeBench bench(total, std::move(tasks));
     bench.run();
-    EXPECT_EQ(bench.measured(), 40u);
+    EXPECT_EQ(bench.done(), 40u);
     EXPECT_EQ(bench.overfull(), 0u);
   }
 }

@@ -150,14 +150,14 @@ TEST_F(WorkerPoolTest, WhoHadAllMemoryAndFoundItTooLittleHasFailed) {
 TEST_F(WorkerPoolTest, WhoDoesNotFitWaitsUntilOthersHaveGone) {
   DeviceMemory memory(100);
   WorkerPool pool({"eager"}, "cpu", {.at_once = 3, .alive = 3}, memory);
-  auto judge = memory.announce(10);
+  auto judge = memory.try_take(30);
   const std::filesystem::path mark = folder_.path() / "made";
   pool.add({0, module("large", "return x"), {}, 9, 80});
   pool.add({1, module("small", fmt::format("open('{}', 'w'); return x", mark.string())), {}, 1, 40});
-  wait_for(mark);  // it passes the large one, for which there is no room while somebody is to be judged
-  EXPECT_FALSE(memory.try_take(61));
-  EXPECT_TRUE(memory.try_take(60));
-  judge.withdraw();
+  wait_for(mark);  // it passes the large one, for which there is no room while somebody else has his
+  EXPECT_FALSE(memory.try_take(31));
+  EXPECT_TRUE(memory.try_take(30));
+  judge.reset();
   pool.no_more();
   auto first = pool.next();
   ASSERT_EQ(first.size(), 1u);

@@ -1,7 +1,9 @@
 // With the real worker: whether both sides speak the same language.
 #include "bridge/module_worker.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -9,6 +11,7 @@
 #include <functional>
 
 #include "base/result.hpp"
+#include "bridge/python_nursery.hpp"
 
 namespace cudal1 {
 namespace {
@@ -52,6 +55,24 @@ TEST_F(ModuleWorkerTest, MakesTimesAndComparesWays) {
   EXPECT_GT(worker.time("eager").device_ms, 0.0);
   EXPECT_EQ(worker.compare("cudnn-benchmark").error, 0.0);
   EXPECT_GT(worker.compare("cudnn-benchmark").scale, 1.0);
+}
+
+TEST_F(ModuleWorkerTest, CompilesWithAsManyThreadsAsItIsToldThoughItWasForked) {
+  setenv("CUDAL1_CACHE_DIR", (folder_.path() / "cache").c_str(), 1);
+  const PythonNursery nursery(1);
+  // What decides while it compiles was loaded before anybody knew how many there would be.
+  const std::string text = fmt::format(
+      "return torch.sin(x) * x\nimport torch._inductor.config as config\nopen('{}', 'w').write(f'{{os.getppid()}} "
+      "{{config.compile_threads}}')\n",
+      (folder_.path() / "seen").string());
+  ModuleWorker worker(module(text), "cpu", 3);
+  EXPECT_GT(worker.make("compile"), 0.0);
+  unsetenv("CUDAL1_CACHE_DIR");
+  std::ifstream seen(folder_.path() / "seen");
+  int parent = 0, threads = 0;
+  seen >> parent >> threads;
+  EXPECT_NE(parent, ::getpid()) << "the nursery's child, not ours";
+  EXPECT_EQ(threads, 3);
 }
 
 TEST_F(ModuleWorkerTest, SaysWhatAWayCannotDoAndGoesOn) {

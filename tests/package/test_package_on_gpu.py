@@ -150,7 +150,7 @@ class Model(nn.Module):
         self.scale = nn.Parameter(torch.randn(width))
 
     def forward(self, x):
-        return torch.relu(x * torch.clamp(self.scale, max=torch.log(torch.tensor(1.0 / 0.6))))
+        return torch.relu(x * torch.minimum(self.scale, torch.log(torch.tensor(1.0 / 0.6))))
 
 def get_inputs(): return [torch.randn(64, 256)]
 def get_init_inputs(): return [256]

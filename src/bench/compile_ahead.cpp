@@ -1,0 +1,28 @@
+#include "bench/compile_ahead.hpp"
+
+#include <algorithm>
+
+#include "bridge/module_worker.hpp"
+
+namespace cudal1 {
+namespace {
+
+constexpr int many_nodes = 150, threads_for_many = 4;
+
+}  // namespace
+
+std::vector<std::string> compiled_baselines(const std::vector<std::string>& baselines) {
+  std::vector<std::string> compiled;
+  std::ranges::copy_if(baselines, std::back_inserter(compiled),
+                       [](const std::string& name) { return name.starts_with("compile"); });
+  return compiled;
+}
+
+std::vector<std::pair<std::string, double>> compile_ahead(const CompileJob& job) {
+  ModuleWorker worker(job.module, job.device, job.nodes < many_nodes ? 1 : threads_for_many);
+  std::vector<std::pair<std::string, double>> stages;
+  for (const std::string& baseline : job.baselines) stages.emplace_back(baseline, worker.make(baseline));
+  return stages;
+}
+
+}  // namespace cudal1
