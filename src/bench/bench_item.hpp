@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -22,9 +23,10 @@ struct BenchItem {
   BenchRow row;
   std::vector<double> ratios;  //!< of a solution that was timed already: eager's time over its own
   int nodes = 0;
-  bool exported_alone = false;  //!< memory was short for it before
-  bool judged = false;          //!< and may be made
-  bool done = false;            //!< the row is final
+  std::map<std::string, double> compile_seconds;  //!< that baselines have taken already
+  bool exported_alone = false;                    //!< memory was short for it before
+  bool judged = false;                            //!< and may be made
+  bool done = false;                              //!< the row is final
 
   std::uint64_t judge_bytes = 0, worker_bytes = 0;  //!< of device memory: estimates, larger ones after each failure
   DeviceMemory::Share judge_share, compiler_share;

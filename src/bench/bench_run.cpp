@@ -345,13 +345,16 @@ class Run {
       items_[numbers[i]].compiler_share.give_back();
       return JobEnd::done;
     });
+    forget_choices_of_compilers(inductor_cache());
   }
 
-  void compile_for(const BenchItem& item, const std::vector<std::string>& baselines) {
+  void compile_for(BenchItem& item, const std::vector<std::string>& baselines) {
     const auto begin = Clock::now();
     std::string said;
     try {
-      said = stages_text(compile_ahead({item.folder.module, options_.device, baselines, item.nodes}));
+      const auto stages = compile_ahead({item.folder.module, options_.device, baselines, item.nodes});
+      item.compile_seconds.insert(stages.begin(), stages.end());
+      said = stages_text(stages);
     } catch (const Error& problem) {
       said = first_line(problem.what());
     }
@@ -426,6 +429,9 @@ class Run {
       return;
     }
     if (ready.error.empty()) item.row.ways = std::move(ready.prepared.ways);
+    for (WayTimes& way : item.row.ways)
+      if (const auto ahead = item.compile_seconds.find(way.way); ahead != item.compile_seconds.end())
+        way.make_seconds += ahead->second;
     finish(item, ready.error.empty() ? "ok" : "failed", ready.error);
   }
 

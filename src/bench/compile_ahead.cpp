@@ -7,6 +7,8 @@
 namespace cudal1 {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr int many_nodes = 150, threads_for_many = 4;
 
 }  // namespace
@@ -23,6 +25,14 @@ std::vector<std::pair<std::string, double>> compile_ahead(const CompileJob& job)
   std::vector<std::pair<std::string, double>> stages;
   for (const std::string& baseline : job.baselines) stages.emplace_back(baseline, worker.make(baseline));
   return stages;
+}
+
+int forget_choices_of_compilers(const fs::path& cache) {
+  int forgotten = 0;
+  std::error_code problem;
+  for (fs::recursive_directory_iterator entry(cache, problem), end; !problem && entry != end; entry.increment(problem))
+    if (entry->path().extension() == ".best_config") forgotten += fs::remove(entry->path(), problem) ? 1 : 0;
+  return forgotten;
 }
 
 }  // namespace cudal1

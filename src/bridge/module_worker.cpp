@@ -21,6 +21,8 @@ constexpr std::size_t max_answer_bytes = std::size_t{1} << 20;
 
 }  // namespace
 
+fs::path inductor_cache() { return cache_directory() / "inductor"; }
+
 ModuleWorker::ModuleWorker(const fs::path& module, const std::string& device, int compile_threads)
     : subject_(module.string()) {
   UniqueFd theirs;
@@ -28,7 +30,7 @@ ModuleWorker::ModuleWorker(const fs::path& module, const std::string& device, in
   const UniqueFd messages(
       ::open((scratch_.path() / "messages").c_str(), O_CREAT | O_RDWR | O_APPEND | O_CLOEXEC, 0600));
   ChildOptions options = bridge_child("cudal1_bridge.worker", {fs::absolute(module).string(), "--device", device});
-  options.environment.emplace_back("TORCHINDUCTOR_CACHE_DIR", (cache_directory() / "inductor").string());
+  options.environment.emplace_back("TORCHINDUCTOR_CACHE_DIR", inductor_cache().string());
   if (compile_threads > 0)
     options.environment.emplace_back("TORCHINDUCTOR_COMPILE_THREADS", std::to_string(compile_threads));
   options.descriptors = {{theirs.get(), 0}, {theirs.get(), 1}, {messages.get(), 2}};

@@ -15,6 +15,9 @@
 
 namespace cudal1 {
 
+//! Where PyTorch's compiler keeps what it has made for workers.
+std::filesystem::path inductor_cache();
+
 //! Trusted, as the module is: programs come to it as packages that were judged before. All functions throw Error: one
 //! line that says what the worker could not do, or how it ended; after that it is of no use.
 class ModuleWorker {

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <set>
 
+#include "bench/compile_ahead.hpp"
+#include "bridge/module_worker.hpp"
 #include "worker_fixture.hpp"
 
 namespace cudal1 {
@@ -123,8 +125,20 @@ TEST_F(BenchRunTest, CompilesBesideJudgingAndFindsItAgain) {
   EXPECT_EQ(rows[0].status, "ok") << rows[0].error;
   EXPECT_EQ(std::ranges::count(stages, "compiled"), 1);
   EXPECT_LT(std::ranges::find(stages, "compiled"), std::ranges::find(stages, "made"));
-  const fs::path cache = folder_.path() / "cache/inductor";
-  EXPECT_TRUE(fs::exists(cache)) << "where the worker looks for it";
+  EXPECT_TRUE(fs::exists(inductor_cache())) << "where the worker looks for it";
+  const auto way = std::ranges::find(rows[0].ways, "compile", &WayTimes::way);
+  ASSERT_NE(way, rows[0].ways.end());
+  EXPECT_GT(way->make_seconds, 1.0) << "what was compiled ahead counts";
+}
+
+TEST(CompileAhead, ForgetsWhatWasChosenByTimes) {
+  const TemporaryFolder folder;
+  fs::create_directories(folder.path() / "a/b");
+  for (const char* name : {"a/b/one.best_config", "two.best_config", "a/kernel.py"})
+    std::ofstream(folder.path() / name);
+  EXPECT_EQ(forget_choices_of_compilers(folder.path()), 2);
+  EXPECT_TRUE(fs::exists(folder.path() / "a/kernel.py"));
+  EXPECT_EQ(forget_choices_of_compilers(folder.path() / "nowhere"), 0);
 }
 
 TEST_F(BenchRunTest, WhatIsLateWithoutOthersIsAVerdict) {
