@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/sha256_blocks.hpp"
+
 namespace cudal1 {
 
 //! SHA-256, fed piece by piece. Pieces are length-prefixed by add_field, so that ("ab","c") and
@@ -18,8 +20,7 @@ class Sha256 {
   std::string hex();  //!< finishes; 64 lower-case digits
 
  private:
-  void compress(const std::uint8_t* block);
-  std::array<std::uint32_t, 8> state_;
+  Sha256State state_;
   std::array<std::uint8_t, 64> pending_{};
   std::size_t pending_bytes_ = 0;
   std::uint64_t total_bytes_ = 0;

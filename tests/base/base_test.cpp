@@ -18,6 +18,7 @@
 #include "base/child_process.hpp"
 #include "base/files.hpp"
 #include "base/hash.hpp"
+#include "base/line_socket.hpp"
 #include "base/random.hpp"
 #include "base/result.hpp"
 
@@ -39,6 +40,28 @@ TEST(Sha256, GivesThePublishedDigests) {
   EXPECT_EQ(sha256_hex(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   EXPECT_EQ(sha256_hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   EXPECT_EQ(sha256_hex(std::string(1000000, 'a')), "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}
+
+TEST(Sha256, IsTheSameByInstructionsAndPlainly) {
+  Random random(5);
+  std::vector<std::uint8_t> bytes(64 * 33);
+  for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(random.next());
+  for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{2}, std::size_t{33}}) {
+    Sha256State quick{1, 2, 3, 4, 5, 6, 7, 0xffffffff}, plain = quick;
+    sha256_take_in(quick, bytes.data(), count);
+    sha256_take_in_plainly(plain, bytes.data(), count);
+    EXPECT_EQ(quick, plain) << count;
+  }
+}
+
+TEST(Sha256, DoesNotDependOnThePieces) {
+  const std::string text(1000, 'x');
+  const std::string whole = sha256_hex(text);
+  for (const std::size_t piece : {1u, 63u, 64u, 65u, 200u}) {
+    Sha256 hash;
+    for (std::size_t i = 0; i < text.size(); i += piece) hash.add(std::string_view(text).substr(i, piece));
+    EXPECT_EQ(hash.hex(), whole) << piece;
+  }
 }
 
 TEST(Sha256, KeepsFieldsApart) {
@@ -218,6 +241,32 @@ TEST(ChildProcess, DiesWithEverythingItStarted) {
 TEST(ChildProcess, GivesNoKeysToItsChildren) {
   ::setenv("SECRET_API_KEY", "hidden", 1);
   for (const auto& [name, value] : minimal_environment()) EXPECT_EQ(name.find("KEY"), std::string::npos) << name;
+}
+
+TEST(LineSocket, HearsLinesLatenessAndTheEnd) {
+  UniqueFd theirs;
+  LineSocket ours(theirs);
+  LineSocket other = LineSocket::at(std::move(theirs));
+  const auto soon = [] { return std::chrono::steady_clock::now() + 20ms; };
+  const auto later = [] { return std::chrono::steady_clock::now() + 10s; };
+  std::string line;
+  EXPECT_EQ(ours.read(line, 100, soon()), LineSocket::Heard::too_late);
+  other.send("one");
+  other.send("");
+  other.send(std::string(1000, 'x'));
+  EXPECT_EQ(ours.read(line, 2000, later()), LineSocket::Heard::line);
+  EXPECT_EQ(line, "one");
+  EXPECT_EQ(ours.read(line, 2000, later()), LineSocket::Heard::line);
+  EXPECT_EQ(line, "");
+  EXPECT_EQ(ours.read(line, 2000, later()), LineSocket::Heard::line);
+  EXPECT_EQ(line.size(), 1000u);
+  std::jthread talker([&] { other.send(std::string(200'000, 'x')); });
+  EXPECT_EQ(ours.read(line, 1000, later()), LineSocket::Heard::too_long);
+  EXPECT_EQ(ours.read(line, 1'000'000, later()), LineSocket::Heard::line);
+  talker.join();
+  other = LineSocket();
+  EXPECT_EQ(ours.read(line, 100, std::chrono::steady_clock::time_point::max()), LineSocket::Heard::end);
+  ours.send("into nothing");
 }
 
 }  // namespace
