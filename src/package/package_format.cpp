@@ -63,8 +63,6 @@ PackagedPlan packaged(const Task& task, const Plan& plan, const std::map<std::st
           symbols};
 }
 
-bool is_whole(const TensorRef& ref, const Buffer& buffer) { return ref.byte_offset == 0 && ref.meta == buffer.meta; }
-
 bool runs_without_library(const Plan& plan) {
   std::set<int> seen;
   for (const ValueId id : plan.outputs) {

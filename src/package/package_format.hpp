@@ -31,9 +31,6 @@ struct PackagedPlan {
 
 PackagedPlan packaged(const Task& task, const Plan& plan, const std::map<std::string, std::string>& symbols);
 
-//! Is this all of its buffer?
-bool is_whole(const TensorRef& ref, const Buffer& buffer);
-
 //! Does this plan run without LibTorch? Library steps do not, nor do results that are parts of others.
 bool runs_without_library(const Plan& plan);
 

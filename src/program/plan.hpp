@@ -97,6 +97,9 @@ struct Plan {
 //! Indices of the buffers that a step reads or writes, through any view; in order, each once.
 std::vector<int> buffers_of(const Plan& plan, const Step& step);
 
+//! Is this all of its buffer?
+bool is_whole(const TensorRef& ref, const Buffer& buffer);
+
 //! By buffer: the index of the last step of a call that needs it; SIZE_MAX where the task's outputs lie in it.
 std::vector<std::size_t> last_uses(const Plan& plan);
 

@@ -34,6 +34,8 @@ std::vector<int> buffers_of(const Plan& plan, const Step& step) {
   return buffers;
 }
 
+bool is_whole(const TensorRef& ref, const Buffer& buffer) { return ref.byte_offset == 0 && ref.meta == buffer.meta; }
+
 std::vector<std::size_t> last_uses(const Plan& plan) {
   std::vector<std::size_t> last(plan.buffers.size(), 0);
   for (std::size_t i = 0; i < plan.call.size(); ++i)

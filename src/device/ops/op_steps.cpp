@@ -3,7 +3,39 @@
 #include <ATen/Functions.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
 namespace cudal1 {
+namespace {
+
+//! Operators that compute each element of the result from the same element of the first argument, and exist in place.
+constexpr std::array<std::string_view, 33> pointwise_operators{
+    "abs",     "add",   "ceil",  "clamp", "clamp_max", "clamp_min",   "cos",       "div",      "elu",
+    "erf",     "exp",   "expm1", "floor", "gelu",      "hardsigmoid", "hardswish", "hardtanh", "leaky_relu",
+    "log",     "log1p", "mish",  "mul",   "neg",       "reciprocal",  "relu",      "round",    "rsqrt",
+    "sigmoid", "silu",  "sin",   "sqrt",  "sub",       "tanh"};
+
+//! "aten::add.Tensor" -> "aten::add_.Tensor"; empty where that is not for us.
+std::string name_in_place(const std::string& op) {
+  constexpr std::string_view space = "aten::";
+  if (!op.starts_with(space)) return {};
+  const std::size_t end = std::min(op.find('.'), op.size());
+  const std::string_view base = std::string_view(op).substr(space.size(), end - space.size());
+  if (std::ranges::find(pointwise_operators, base) == pointwise_operators.end()) return {};
+  return fmt::format("{}_{}", op.substr(0, end), op.substr(end));
+}
+
+const ValueRef* first_argument(const Node& node) {
+  return node.args.empty() ? nullptr : std::get_if<ValueRef>(&node.args[0]);
+}
+
+//! `held` and its twin among the values of the call are all there is of it: an operator may have returned what it was
+//! given, which is somebody else's, or a view of that.
+bool is_ours_alone(const at::Tensor& held) { return held.use_count() <= 2 && held.storage().use_count() == 1; }
+
+}  // namespace
 
 OpSteps::OpSteps(const Plan& plan, at::Device device, RandomNumbers random_numbers)
     : plan_(plan), calls_(plan.call.size()) {
@@ -12,6 +44,7 @@ OpSteps::OpSteps(const Plan& plan, at::Device device, RandomNumbers random_numbe
       calls_[i].emplace(step->node, device, /*widen=*/false, random_numbers);
   find_values_from_outside();
   plan_drops();
+  find_steps_in_place(device);
 }
 
 OpValues OpSteps::no_values() const {
@@ -21,12 +54,20 @@ OpValues OpSteps::no_values() const {
 void OpSteps::run(std::size_t step_index, OpValues& values) const {
   for (const std::size_t id : drops_[step_index].values) values.tensors[id].reset();
   for (const std::size_t buffer : drops_[step_index].buffers) values.made[buffer].reset();
-  const auto lookup = [&](ValueId id) -> const at::Tensor& { return tensor_of(id, values); };
-  std::vector<at::Tensor> results = (*calls_.at(step_index))(lookup);
+  std::vector<at::Tensor> results = call(step_index, values);
   const Node& node = std::get<OpStep>(plan_.call[step_index]).node;
   if (results.size() < node.outputs.size())
     throw Error(fmt::format("{} gave {} results, {} expected", node.op, results.size(), node.outputs.size()));
   for (std::size_t i = 0; i < node.outputs.size(); ++i) keep(node.outputs[i], std::move(results[i]), values);
+}
+
+std::vector<at::Tensor> OpSteps::call(std::size_t step_index, OpValues& values) const {
+  const auto lookup = [&](ValueId id) -> const at::Tensor& { return tensor_of(id, values); };
+  if (in_place_[step_index]) {
+    const ValueId self = first_argument(std::get<OpStep>(plan_.call[step_index]).node)->id;
+    if (is_ours_alone(tensor_of(self, values))) return (*in_place_[step_index])(lookup);
+  }
+  return (*calls_.at(step_index))(lookup);
 }
 
 // A value outside op steps was set before the call; one inside is what the op returned, or a view of it.
@@ -73,6 +114,40 @@ void OpSteps::plan_drops() {
     if (Drops* drops = drops_after(plan_.values[id].buffer)) drops->values.push_back(id);
   for (std::size_t buffer = 0; buffer < plan_.buffers.size(); ++buffer)
     if (Drops* drops = drops_after(static_cast<int>(buffer))) drops->buffers.push_back(buffer);
+}
+
+//! Nobody needs the first argument any more, and the result fits in its place.
+bool OpSteps::may_overwrite(const OpStep& step, const std::function<bool(int buffer)>& is_last_use) const {
+  const ValueRef* self = first_argument(step.node);
+  if (!self || self->id < 0 || step.node.outputs.size() != 1) return false;
+  const TensorRef& from = plan_.values[static_cast<std::size_t>(self->id)];
+  const TensorRef& to = plan_.values[static_cast<std::size_t>(step.node.outputs[0])];
+  if (from.buffer < 0 || to.buffer < 0 || from.buffer == to.buffer || !is_last_use(from.buffer)) return false;
+  const std::vector<ValueId> read = OpGraph::reads(step.node);
+  const auto shares_memory = [&](ValueId id) {
+    return plan_.values[static_cast<std::size_t>(id)].buffer == from.buffer;
+  };
+  return buffer_of(from).allocated_by_op && buffer_of(to).allocated_by_op && is_whole(from, buffer_of(from)) &&
+         from.meta == to.meta && std::ranges::count_if(read, shares_memory) == 1;
+}
+
+//! As modules do that save memory: what is read and written in one place stays in the device's caches.
+void OpSteps::find_steps_in_place(at::Device device) {
+  in_place_.resize(plan_.call.size());
+  const std::vector<std::size_t> last = last_uses(plan_);
+  for (std::size_t i = 0; i < plan_.call.size(); ++i) {
+    const auto* step = std::get_if<OpStep>(&plan_.call[i]);
+    if (!step) continue;
+    Node node = step->node;
+    node.op = name_in_place(node.op);
+    const auto is_last_use = [&](int buffer) { return last[static_cast<std::size_t>(buffer)] == i; };
+    if (node.op.empty() || !may_overwrite(*step, is_last_use)) continue;
+    node.writes_state = {first_argument(node)->id};
+    try {
+      in_place_[i].emplace(node, device, /*widen=*/false);
+    } catch (const Error&) {  // not every overload exists in place
+    }
+  }
 }
 
 }  // namespace cudal1

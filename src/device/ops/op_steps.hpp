@@ -3,6 +3,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -36,10 +37,14 @@ class OpSteps {
   void keep(ValueId id, at::Tensor result, OpValues& values) const;
   void find_values_from_outside();
   void plan_drops();
+  void find_steps_in_place(at::Device device);
+  bool may_overwrite(const OpStep& step, const std::function<bool(int buffer)>& is_last_use) const;
+  std::vector<at::Tensor> call(std::size_t step_index, OpValues& values) const;
 
   Plan plan_;
-  std::vector<std::optional<AtenCall>> calls_;  // by step index
-  std::vector<Drops> drops_;                    // by step index
+  std::vector<std::optional<AtenCall>> calls_;     // by step index
+  std::vector<std::optional<AtenCall>> in_place_;  // the same, with the result in the place of the first argument
+  std::vector<Drops> drops_;                       // by step index
   std::vector<std::size_t> from_outside_;
 };
 
