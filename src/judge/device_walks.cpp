@@ -1,6 +1,7 @@
 #include "judge/device_walks.hpp"
 
 #include <ATen/Functions.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
@@ -36,8 +37,16 @@ WalkArgument number(double value) { return {std::bit_cast<std::uint64_t>(value)}
 WalkArgument number(std::uint64_t value) { return {value}; }
 WalkArgument number(std::int64_t value) { return {static_cast<std::uint64_t>(value)}; }
 
-std::string kernel_for(const std::string& name, const at::Tensor& values) {
-  return name + (values.scalar_type() == at::kFloat ? "<float>" : "<double>");
+//! As the kernels write the type; null for others.
+const char* name_of(at::ScalarType type) {
+  if (type == at::kFloat) return "float";
+  if (type == at::kDouble) return "double";
+  if (type == at::kHalf) return "Half";
+  return type == at::kBFloat16 ? "Bfloat" : nullptr;
+}
+
+std::string kernel_for(const char* kernel, const at::Tensor& values) {
+  return fmt::format("{}<{}>", kernel, name_of(values.scalar_type()));
 }
 
 std::int64_t divided_up(std::int64_t count, std::int64_t by) { return (count + by - 1) / by; }
@@ -64,8 +73,6 @@ at::Tensor laid_out_as(const at::Tensor& values, const at::Tensor& tensor) {
   return at::empty_strided(values.sizes(), values.strides(), values.options().dtype(at::kDouble))
       .copy_(tensor.expand(values.sizes()));
 }
-
-bool is_known(at::ScalarType type) { return type == at::kFloat || type == at::kDouble; }
 
 }  // namespace
 
@@ -184,7 +191,7 @@ at::Tensor DeviceWalks::moved(const at::Tensor& values, const WalkMoves& moves, 
 std::optional<DeviceWalks> device_walks_over(std::initializer_list<at::Tensor> tensors) {
   const at::Tensor& first = *tensors.begin();
   const bool alike = std::all_of(tensors.begin(), tensors.end(), [&](const at::Tensor& tensor) {
-    return tensor.is_cuda() && tensor.device() == first.device() && is_known(tensor.scalar_type()) &&
+    return tensor.is_cuda() && tensor.device() == first.device() && name_of(tensor.scalar_type()) &&
            tensor.sizes() == first.sizes();
   });
   if (!alike) return std::nullopt;

@@ -28,7 +28,7 @@ struct WalkMoves {
   at::Tensor most{};   //!< no farther than |most|, likewise; undefined: as far as it goes
 };
 
-//! Takes fp32 and fp64 tensors that the device reaches, each call of one shape; exact ones are fp64.
+//! Takes floating tensors that the device reaches, each call of one shape; exact ones are fp64.
 class DeviceWalks {
  public:
   explicit DeviceWalks(std::shared_ptr<WalkDevice> device) : device_(std::move(device)) {}
@@ -55,7 +55,8 @@ class DeviceWalks {
   std::shared_ptr<WalkDevice> device_;
 };
 
-//! Nothing where these tensors are not on one GPU that walks (walk_device.hpp), of one shape, and in fp32 or fp64.
+//! Nothing where these tensors are not on one GPU that walks (walk_device.hpp), of one shape, and in fp64, fp32, fp16
+//! or bf16.
 std::optional<DeviceWalks> device_walks_over(std::initializer_list<at::Tensor> tensors);
 
 }  // namespace cudal1

@@ -2,6 +2,8 @@
 // dozen and keep as many temporaries. device_walks.hpp launches them.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <string>
 #include <vector>
 
@@ -22,18 +24,32 @@ enum class Direction : long long {
 };
 
 //! All parameters have eight bytes.
-inline const std::vector<std::string>& names() {
-  static const std::vector<std::string> all = {
-      "moved<float>",      "moved<double>", "errors<float>",         "errors<double>",
-      "comparison<float>", "sizes",         "comparison<double>",    "within<float>",
-      "within<double>",    "largest_sizes", "largest_errors<float>", "largest_errors<double>",
-  };
+inline std::vector<std::string> names() {
+  std::vector<std::string> all = {"sizes", "largest_sizes"};
+  for (const char* kernel : {"moved", "errors", "comparison", "within", "largest_errors"})
+    for (const char* type : {"float", "double", "Half", "Bfloat"}) all.push_back(fmt::format("{}<{}>", kernel, type));
   return all;
 }
 
 inline constexpr const char* source = R"cuda(
 typedef unsigned long long Word;
 typedef long long Index;
+
+struct Half {
+  unsigned short bits;
+};
+struct Bfloat {
+  unsigned short bits;
+};
+
+__device__ __forceinline__ double wide(double x) { return x; }
+__device__ __forceinline__ double wide(float x) { return (double)x; }
+__device__ __forceinline__ double wide(Bfloat x) { return (double)__uint_as_float((unsigned)x.bits << 16); }
+__device__ __forceinline__ double wide(Half x) {
+  float result;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(result) : "h"(x.bits));
+  return (double)result;
+}
 
 __device__ __forceinline__ bool is_finite(double x) { return fabs(x) < __longlong_as_double(0x7ff0000000000000ll); }
 
@@ -79,7 +95,7 @@ __global__ void moved(const Value* __restrict__ values, const double* __restrict
                       double absolute, Word seed, Index kind) {
 #pragma unroll 4
   for (Index i = own_index(); i < count; i += all_threads()) {
-    const double value = (double)values[i], size = fabs(sizes ? sizes[i] : value);
+    const double value = wide(values[i]), size = fabs(sizes ? sizes[i] : value);
     double move = move_of(direction_at(i, seed, kind, value), size, relative, absolute);
     if (most) move = fmax(-fabs(most[i]), fmin(fabs(most[i]), move));
     result[i] = __dadd_rn(value, move);
@@ -134,7 +150,7 @@ __device__ __forceinline__ void walk(Index count, double* sums_of_blocks, AddEle
 template <class Given>
 __global__ void errors(const Given* given, const double* exact, Index count, double limit, double* sums_of_blocks) {
   walk(count, sums_of_blocks, [=](Sums& sums, Index i) {
-    const double value = (double)given[i], wanted = exact[i];
+    const double value = wide(given[i]), wanted = exact[i];
     add(sums, fabs(wanted) < limit && is_finite(value), value - wanted);
   });
 }
@@ -152,11 +168,11 @@ template <class Given>
 __global__ void comparison(const double* exact, const Given* usual, const Given* given, Index count, double limit,
                            double* sums_of_blocks) {
   walk(count, sums_of_blocks, [=](Sums& sums, Index i) {
-    const double value = (double)given[i], wanted = exact[i];
+    const double value = wide(given[i]), wanted = exact[i];
     const bool finite = fabs(wanted) < limit, given_finite = is_finite(value);
     add(sums, finite && given_finite, value - wanted);
     const bool mismatch =
-        finite ? !given_finite && is_finite((double)usual[i]) : !is_same_special(wanted, value);
+        finite ? !given_finite && is_finite(wide(usual[i])) : !is_same_special(wanted, value);
     sums.mismatches += mismatch ? 1.0 : 0.0;
   });
 }
@@ -164,7 +180,7 @@ __global__ void comparison(const double* exact, const Given* usual, const Given*
 template <class Value>
 __global__ void within(const Value* left, const Value* right, Index count, double budget, double* sums_of_blocks) {
   walk(count, sums_of_blocks, [=](Sums& sums, Index i) {
-    const double x = (double)left[i], y = (double)right[i];
+    const double x = wide(left[i]), y = wide(right[i]);
     sums.mismatches += fabs(x - y) <= budget || x == y || (x != x && y != y) ? 0.0 : 1.0;
   });
 }
@@ -218,7 +234,7 @@ template <class Given>
 __global__ void largest_errors(const Given* given, const double* exact, double limit, Index outer, Index count,
                                Index inner, Index by_rows, Index parts, double* largest) {
   walk_along(outer, count, inner, by_rows, parts, largest, [=](Index i) {
-    const double value = (double)given[i], wanted = exact[i];
+    const double value = wide(given[i]), wanted = exact[i];
     return fabs(wanted) < limit && is_finite(value) ? fabs(value - wanted) : 0.0;
   });
 }

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cmath>
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <thread>
 
@@ -48,7 +50,7 @@ void expect_same(const ErrorSums& walked, const ErrorSums& wanted) {
 
 TEST_F(WalkOnGpu, GivesTheSumsOfTheProcessor) {
   for (const std::int64_t columns : {1, 7, 40001, 3000017})
-    for (const at::ScalarType type : {at::kFloat, at::kDouble}) {
+    for (const at::ScalarType type : {at::kFloat, at::kDouble, at::kHalf, at::kBFloat16}) {
       const at::Tensor exact = with_specials({3, columns}, 1), reference = with_specials({3, columns}, 2).to(type),
                        candidate = with_specials({3, columns}, 3).to(type);
       const at::Tensor there = on_gpu(exact), usual = on_gpu(reference), given = on_gpu(candidate);
@@ -82,7 +84,7 @@ TEST_F(WalkOnGpu, FindsTheLargestAlongEveryDimension) {
 }
 
 TEST_F(WalkOnGpu, MovesAsTheProcessorDoesWhereNothingIsRandom) {
-  for (const at::ScalarType type : {at::kFloat, at::kDouble}) {
+  for (const at::ScalarType type : {at::kFloat, at::kDouble, at::kHalf, at::kBFloat16}) {
     const at::Tensor values = with_specials({1000003}, 1).to(type), wide = values.to(at::kDouble);
     const std::uint64_t before = launches();
     const at::Tensor by_ulps = moved_by_ulps(on_gpu(values), 3.0, 1, Directions::outward).cpu();
@@ -168,6 +170,28 @@ TEST_F(WalkOnGpu, GivesTheMatchRuleTheVerdictsOfTheProcessor) {
 }
 
 // --- what it is for
+
+std::int64_t free_bytes() {
+  std::size_t free = 0, total = 0;
+  cuda::check(cuda::driver().cuMemGetInfo(&free, &total), "read the free memory");
+  return static_cast<std::int64_t>(free);
+}
+
+// Before any other test has left PyTorch pieces of this size.
+TEST_F(WalkOnGpu, NeedsNoMemoryButForWhatItMakes) {
+  const std::int64_t bytes = std::int64_t{1} << 30, small = bytes / 16;
+  const at::Tensor exact =
+      at::ones({bytes / 8 / 4096, 4096}, at::TensorOptions().dtype(at::kDouble).device(at::kCUDA, 0));
+  const std::int64_t at_first = free_bytes();
+  compare_with(exact, exact, exact);
+  errors_of(exact, exact, at::kFloat);
+  all_within(exact, exact, 0.0);
+  for (std::int64_t d = 0; d < 2; ++d) largest_errors_along(exact, exact, at::kFloat, d);
+  EXPECT_GT(free_bytes(), at_first - small);
+  moved_by_ulps(exact, 6.0, 1);
+  moved_by(exact, {1e-6, exact, exact}, 1);
+  EXPECT_GT(free_bytes(), at_first - bytes - small) << "PyTorch keeps what the first result was in";
+}
 
 double milliseconds_of(const std::function<void()>& work) {
   const auto run = [&] {

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 #include <memory>
 
 #include "compile/nvrtc_compiler.hpp"
@@ -49,7 +50,9 @@ class DeviceWalk : public ::testing::TestWithParam<at::ScalarType> {
   //! No test may pass by what somebody else computed.
   void expect_launches(std::uint64_t count, const std::string& last) {
     EXPECT_EQ(device_->launches() - launches_before_, count);
-    EXPECT_EQ(device_->last_kernel(), last + (GetParam() == at::kFloat ? "<float>" : "<double>"));
+    const std::map<at::ScalarType, std::string> names = {
+        {at::kFloat, "<float>"}, {at::kDouble, "<double>"}, {at::kHalf, "<Half>"}, {at::kBFloat16, "<Bfloat>"}};
+    EXPECT_EQ(device_->last_kernel(), last + names.at(GetParam()));
   }
 
   std::shared_ptr<testing::VgpuWalkDevice> device_;
@@ -102,9 +105,9 @@ TEST_P(DeviceWalk, ExcusesWhatTheReferenceCannotEither) {
 }
 
 TEST_P(DeviceWalk, TellsWhetherAllAreWithin) {
-  const at::Tensor one = with_specials({2003}, 1).to(GetParam());
-  at::Tensor other = one.clone();
-  other[2000] = one[2000] + 0.25;
+  at::Tensor one = with_specials({2003}, 1).to(GetParam()), other = one.clone();
+  one[2000] = 1.0;
+  other[2000] = 1.25;
   EXPECT_TRUE(walks_->all_within(one, one, 0.0));
   EXPECT_TRUE(walks_->all_within(one, other, 0.26));
   EXPECT_FALSE(walks_->all_within(one, other, 0.24));
@@ -214,7 +217,7 @@ TEST_P(DeviceWalk, MovesIntoMemoryOfItsOwnWhateverTheStrides) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Types, DeviceWalk, ::testing::Values(at::kFloat, at::kDouble),
+INSTANTIATE_TEST_SUITE_P(Types, DeviceWalk, ::testing::ValuesIn(output_types),
                          [](const auto& type) { return std::string(at::toString(type.param)); });
 
 class DirectionsOfWalk : public DeviceWalk {};
