@@ -13,11 +13,11 @@
 namespace cudal1 {
 namespace {
 
-// From so many elements that lie together on, a warp reads them faster than threads that have a column each.
-constexpr std::int64_t long_row = 64;
+constexpr std::int64_t lanes_of_a_warp = 32;
 // A warp takes so many at a time: enough to pay for its last steps, and of few rows there are many pieces.
 constexpr std::int64_t elements_of_a_piece = 4096;
-constexpr std::int64_t threads_of_a_warp = 32;
+// Below so many elements of a column, a thread for each column has its last step for little.
+constexpr std::int64_t short_column = 16;
 
 WalkArgument read(const at::Tensor& tensor) {
   if (!tensor.defined()) return {};
@@ -84,6 +84,11 @@ struct DeviceWalks::Extent {
       if (static_cast<std::int64_t>(d) > dimension) inner *= sizes[d];
     }
   }
+  //! Of a warp that read a row together; 0: threads have a column each.
+  std::int64_t lanes() const {
+    if (inner >= lanes_of_a_warp) return lanes_of_a_warp;
+    return outer < short_column ? static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(inner))) : 0;
+  }
   std::int64_t outer = 1, count, inner = 1;
 };
 
@@ -144,12 +149,12 @@ at::Tensor DeviceWalks::largest_along(const std::string& kernel, const at::Tenso
   const Extent extent(exact.sizes(), dimension);
   const std::int64_t columns = extent.count * extent.inner;
   const std::int64_t threads = std::int64_t{device_->most_blocks()} * walk_kernels::threads_of_a_block;
-  const bool by_rows = extent.inner >= long_row;
-  const std::int64_t parts = by_rows ? divided_up(extent.inner, elements_of_a_piece)
-                                     : std::clamp<std::int64_t>(threads / columns, 1, extent.outer);
-  const std::int64_t units = by_rows ? extent.outer * extent.count * parts * threads_of_a_warp : columns * parts;
+  const std::int64_t lanes = extent.lanes();
+  const std::int64_t parts = lanes > 0 ? divided_up(extent.inner, elements_of_a_piece)
+                                       : std::clamp<std::int64_t>(threads / columns, 1, extent.outer);
+  const std::int64_t units = lanes > 0 ? extent.outer * extent.count * parts * lanes : columns * parts;
   const at::Tensor largest = at::zeros({extent.count}, exact.options());
-  for (const std::int64_t size : {extent.outer, extent.count, extent.inner, std::int64_t{by_rows}, parts})
+  for (const std::int64_t size : {extent.outer, extent.count, extent.inner, lanes, parts})
     arguments.push_back(number(size));
   arguments.push_back(written(largest));
   device_->launch(kernel, blocks_for(units), arguments);

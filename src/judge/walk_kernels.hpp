@@ -192,22 +192,28 @@ __device__ __forceinline__ void raise(double* largest, double found) {
   if (found > *(const volatile double*)largest) atomicMax((Word*)largest, (Word)__double_as_longlong(found));
 }
 
-// A long row of inner elements: a warp for each of its pieces.
+// Rows of inner elements in pieces, so many lanes of a warp for each. All its lanes stay to the end, since they ask
+// each other for what they found.
 template <class SizeAt>
-__device__ __forceinline__ void walk_rows(Index outer, Index count, Index inner, Index pieces, double* largest,
-                                          SizeAt size_at) {
-  for (Index unit = own_index() / 32; unit < outer * count * pieces; unit += all_threads() / 32) {
-    const Index row = unit / pieces, piece = unit % pieces;
+__device__ __forceinline__ void walk_rows(Index outer, Index count, Index inner, Index lanes, Index pieces,
+                                          double* largest, SizeAt size_at) {
+  const Index units = outer * count * pieces, own_lane = threadIdx.x % lanes;
+  for (Index first = own_index() / 32 * 32; first < units * lanes; first += all_threads()) {
+    const Index unit = (first + threadIdx.x % 32) / lanes, row = unit / pieces, piece = unit % pieces;
     const Index begin = row * inner + inner * piece / pieces, end = row * inner + inner * (piece + 1) / pieces;
     double most = 0.0;
+    if (unit < units) {
 #pragma unroll 4
-    for (Index i = begin + threadIdx.x % 32; i < end; i += 32) most = fmax(most, size_at(i));
-    for (int lanes = 16; lanes > 0; lanes /= 2) most = fmax(most, __shfl_xor_sync(0xffffffffu, most, lanes));
-    if (threadIdx.x % 32 == 0) raise(largest + row % count, most);
+      for (Index i = begin + own_lane; i < end; i += lanes) most = fmax(most, size_at(i));
+    }
+    for (int other = (int)lanes / 2; other > 0; other /= 2)
+      most = fmax(most, __shfl_xor_sync(0xffffffffu, most, other));
+    if (unit < units && own_lane == 0) raise(largest + row % count, most);
   }
 }
 
-// Short rows: a thread for each column of count x inner, beside those of its neighbours, and for a part of the outer.
+// Many short rows: a thread for each column of count x inner, beside those of its neighbours, and for a part of the
+// outer elements there.
 template <class SizeAt>
 __device__ __forceinline__ void walk_columns(Index outer, Index count, Index inner, Index parts, double* largest,
                                              SizeAt size_at) {
@@ -222,26 +228,26 @@ __device__ __forceinline__ void walk_columns(Index outer, Index count, Index inn
 }
 
 template <class SizeAt>
-__device__ __forceinline__ void walk_along(Index outer, Index count, Index inner, Index by_rows, Index parts,
+__device__ __forceinline__ void walk_along(Index outer, Index count, Index inner, Index lanes, Index parts,
                                            double* largest, SizeAt size_at) {
-  if (by_rows)
-    walk_rows(outer, count, inner, parts, largest, size_at);
+  if (lanes > 0)
+    walk_rows(outer, count, inner, lanes, parts, largest, size_at);
   else
     walk_columns(outer, count, inner, parts, largest, size_at);
 }
 
 template <class Given>
 __global__ void largest_errors(const Given* given, const double* exact, double limit, Index outer, Index count,
-                               Index inner, Index by_rows, Index parts, double* largest) {
-  walk_along(outer, count, inner, by_rows, parts, largest, [=](Index i) {
+                               Index inner, Index lanes, Index parts, double* largest) {
+  walk_along(outer, count, inner, lanes, parts, largest, [=](Index i) {
     const double value = wide(given[i]), wanted = exact[i];
     return fabs(wanted) < limit && is_finite(value) ? fabs(value - wanted) : 0.0;
   });
 }
 
-__global__ void largest_sizes(const double* exact, double limit, Index outer, Index count, Index inner, Index by_rows,
+__global__ void largest_sizes(const double* exact, double limit, Index outer, Index count, Index inner, Index lanes,
                               Index parts, double* largest) {
-  walk_along(outer, count, inner, by_rows, parts, largest, [=](Index i) {
+  walk_along(outer, count, inner, lanes, parts, largest, [=](Index i) {
     const double size = fabs(exact[i]);
     return size < limit ? size : 0.0;
   });

@@ -129,8 +129,10 @@ TEST_P(DeviceWalk, PairsElementsByIndexAndNotByPlaceInMemory) {
 }
 
 TEST_P(DeviceWalk, FindsTheLargestAlongEveryDimension) {
-  const std::vector<std::vector<std::int64_t>> shapes = {{7},        {1, 1, 200}, {5, 70, 30}, {3, 2, 64},
-                                                         {2, 3, 63}, {2, 9000},   {300, 3},    {2, 3, 5, 7, 11}};
+  // Long rows in pieces, short ones side by side, many that are read by columns, and sizes that fill no warp.
+  const std::vector<std::vector<std::int64_t>> shapes = {
+      {7},       {1, 1, 200}, {5, 70, 30}, {3, 2, 64}, {2, 3, 63},  {2, 9000},       {300, 3},
+      {2003, 1}, {15, 40, 5}, {16, 40, 5}, {40, 33},   {1, 301, 2}, {2, 3, 5, 7, 11}};
   std::uint64_t walked = 0;
   for (const auto& shape : shapes) {
     const at::Tensor exact = with_specials(shape, 1), result = with_specials(shape, 2).to(GetParam());
