@@ -9,6 +9,7 @@
 
 #include "base/result.hpp"
 #include "compile/clang_compiler.hpp"
+#include "device/vgpu/checks/launch_checks.hpp"
 #include "device/vgpu/machine/grid.hpp"
 #include "device/vgpu/vgpu_module.hpp"
 #include "judge/walk_device.hpp"
@@ -46,6 +47,20 @@ class VgpuWalkDevice : public WalkDevice {
     return memory;
   }
 
+  //! Races and reads of what nobody wrote are errors, too.
+  static vgpu::ObserverFactory checks_of(const vgpu::Launch& launch, const std::string& kernel,
+                                         const vgpu::GlobalMemory& memory) {
+    vgpu::CheckedLaunch checked;
+    checked.kernel = kernel;
+    checked.grid = launch.grid;
+    checked.block = launch.block;
+    checked.shared_bytes = launch.kernel->static_shared_bytes;
+    checked.local_bytes = launch.kernel->local_bytes;
+    checked.memory = &memory;
+    checked.arrays = &launch.kernel->shared_arrays;
+    return vgpu::make_observers({}, checked);
+  }
+
   void run(const std::string& kernel, std::uint32_t blocks, std::span<const WalkArgument> arguments) override {
     last_kernel_ = kernel;
     const vgpu::Kernel& loaded = module_.find(kernel)->kernel;
@@ -60,6 +75,7 @@ class VgpuWalkDevice : public WalkDevice {
     launch.counting = false;
     vgpu::GlobalMemory memory = memory_of(arguments);
     module_.add_tables(memory);
+    launch.observers = checks_of(launch, kernel, memory);
     vgpu::run_grid(launch, memory);
   }
 
