@@ -138,6 +138,7 @@ at::Tensor moved_by(const at::Tensor& tensor, const Moves& moves, std::uint64_t 
   const auto walks = device_walks_over({tensor});
   if (!walks || tensor.scalar_type() != at::kDouble) return moved_by_operators(tensor, moves, seed, directions);
   const auto direction = in_walk(directions, walk_kernels::Direction::outward);
+  // As far for all of them: nothing relative, and of infinity that is no number, so that it stays.
   if (!moves.sizes.defined()) return walks->moved(tensor, {0.0, moves.ulps, direction, {}, moves.most}, seed);
   return walks->moved(tensor, {moves.ulps, 0.0, direction, moves.sizes, moves.most}, seed);
 }
