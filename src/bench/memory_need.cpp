@@ -21,8 +21,8 @@ constexpr std::uint64_t flush_bytes = 256 * mebibyte;
 constexpr std::uint64_t free_for_an_arena = 1024 * mebibyte;  // what a session wants to see besides (plan_session.cpp)
 constexpr std::uint64_t reference_variants = 3;
 // In fp64, of the same size, beside a value that moves or a result that is compared. The judge walks
-// (device_walks.hpp): most takes a norm, which is kept without its bias, with how far it moves, and moved. Elsewhere
-// operators do that.
+// (device_walks.hpp): most takes a norm, which is kept without its bias, with how far it moves, and moved. What jumps
+// is found by operators, and elsewhere they do all of it.
 constexpr std::uint64_t temporaries_of_walks = 3, temporaries_of_operators = 5;
 
 //! The allocator of PyTorch keeps pieces that fit nobody.
@@ -30,6 +30,10 @@ std::uint64_t with_fragments(std::uint64_t bytes) { return bytes / 8 * 9; }
 
 bool has_jumps(const Task& task) {
   return std::ranges::any_of(facts_of_results(task, facts_of(task)), &ValueFacts::jumps);
+}
+
+std::uint64_t temporaries_of_judge(const Task& task) {
+  return has_jumps(task) ? temporaries_of_operators : temporaries_of_walks;
 }
 
 //! What MatchRule::expect holds at its worst moment: results of the reference's variants, of the oracle and of its
@@ -53,11 +57,12 @@ std::uint64_t arena_bytes(const Task& task) {
 
 std::uint64_t judge_bytes(const Task& task) {
   const GraphBytes own = graph_bytes(task.graph, Width::own), wide = graph_bytes(task.graph, Width::fp64);
+  const std::uint64_t temporaries = temporaries_of_judge(task);
   const std::uint64_t sets = 2 * own.leaves();  // the next one is made while the runner has one
   // Results of the set before are compared meanwhile; that both are at their worst at one time is rare.
-  const std::uint64_t compared = (1 + temporaries_of_walks / 2) * wide.results + 2 * own.results;
+  const std::uint64_t compared = (1 + temporaries / 2) * wide.results + 2 * own.results;
   return context_bytes + free_for_an_arena + arena_bytes(task) +
-         with_fragments(sets + compared + expectation_bytes(task, temporaries_of_walks));
+         with_fragments(sets + compared + expectation_bytes(task, temporaries));
 }
 
 std::uint64_t worker_bytes(const Task& task, const std::vector<std::string>& baselines) {
