@@ -6,6 +6,8 @@
 #include "device/cuda/driver.hpp"
 #include "device/cuda/runtime_kernels.hpp"
 #include "judge/backend.hpp"
+#include "judge/cuda_walk_device.hpp"
+#include "judge/walk_kernels.hpp"
 
 namespace cudal1 {
 namespace {
@@ -18,10 +20,8 @@ class CudaBackend : public Backend {
     cuda::use_primary_context(ordinal);
     info_ = cuda::device_info(ordinal);
     peak_bytes_per_second_ = cuda::peak_bytes_per_second(ordinal);
-    auto kernels = compiler_->compile(
-        {cuda::runtime_kernels_source, {cuda::scrub_kernel_name, cuda::gate_kernel_name}, info_.target});
-    if (!kernels) throw Error("our own kernels do not compile: " + kernels.failure().message);
-    runtime_kernels_ = std::move(kernels).value();
+    runtime_kernels_ = own_kernels(cuda::runtime_kernels_source, {cuda::scrub_kernel_name, cuda::gate_kernel_name});
+    use_walk_device(ordinal, make_cuda_walk_device(ordinal, own_kernels(walk_kernels::source, walk_kernels::names())));
   }
 
   const DeviceInfo& info() const override { return info_; }
@@ -52,6 +52,12 @@ class CudaBackend : public Backend {
   void synchronize() override { cuda::check(cuda::driver().cuCtxSynchronize(), "wait for the judge's own work"); }
 
  private:
+  CompiledModule own_kernels(const std::string& source, const std::vector<std::string>& names) {
+    auto kernels = compiler_->compile({source, names, info_.target});
+    if (!kernels) throw Error("our own kernels do not compile: " + kernels.failure().message);
+    return std::move(kernels).value();
+  }
+
   int ordinal_;
   std::unique_ptr<Compiler> compiler_;
   DeviceInfo info_;

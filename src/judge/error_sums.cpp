@@ -8,6 +8,9 @@
 #include <cmath>
 #include <vector>
 
+#include "judge/device_walks.hpp"
+#include "judge/side_by_side.hpp"
+
 namespace cudal1 {
 namespace {
 
@@ -25,17 +28,6 @@ bool can_walk(const at::Tensor& exact, std::initializer_list<at::Tensor> others)
          std::all_of(others.begin(), others.end(), [&](const at::Tensor& tensor) {
            return tensor.is_cpu() && is_known(tensor.scalar_type()) && tensor.sizes() == exact.sizes();
          });
-}
-
-//! Tensors whose elements lie in the same order in memory; copies where they do not.
-template <std::size_t count>
-std::array<at::Tensor, count> side_by_side(std::array<at::Tensor, count> tensors) {
-  const bool same_order = std::all_of(tensors.begin(), tensors.end(), [&](const at::Tensor& tensor) {
-    return tensor.is_non_overlapping_and_dense() && tensor.strides() == tensors[0].strides();
-  });
-  if (!same_order)
-    for (at::Tensor& tensor : tensors) tensor = tensor.contiguous();
-  return tensors;
 }
 
 void add(ErrorSums& sums, bool counts, double error) {
@@ -158,6 +150,7 @@ double ErrorSums::root_mean_square() const {
 }
 
 ErrorSums errors_of(const at::Tensor& result, const at::Tensor& exact, at::ScalarType type) {
+  if (const auto walks = device_walks_over({result, exact})) return walks->errors_of(result, exact, type);
   if (!can_walk(exact, {result})) return by_operators::errors_of(result, exact, type);
   const auto tensors = side_by_side<2>({result, exact});
   return with_type(type, [&](auto output) {
@@ -168,6 +161,7 @@ ErrorSums errors_of(const at::Tensor& result, const at::Tensor& exact, at::Scala
 }
 
 ErrorSums sizes_of(const at::Tensor& exact, at::ScalarType type) {
+  if (const auto walks = device_walks_over({exact})) return walks->sizes_of(exact, type);
   if (!can_walk(exact, {})) return by_operators::sizes_of(exact, type);
   const auto tensors = side_by_side<1>({exact});
   const auto* sizes = tensors[0].const_data_ptr<double>();
@@ -180,6 +174,8 @@ ErrorSums sizes_of(const at::Tensor& exact, at::ScalarType type) {
 
 at::Tensor largest_errors_along(const at::Tensor& result, const at::Tensor& exact, at::ScalarType type,
                                 std::int64_t dimension) {
+  if (const auto walks = device_walks_over({result, exact}))
+    return walks->largest_errors_along(result, exact, type, dimension);
   if (!can_walk(exact, {result})) return by_operators::largest_errors_along(result, exact, type, dimension);
   const at::Tensor dense_result = result.contiguous(), dense_exact = exact.contiguous();
   const auto* wanted = dense_exact.const_data_ptr<double>();
@@ -195,6 +191,7 @@ at::Tensor largest_errors_along(const at::Tensor& result, const at::Tensor& exac
 }
 
 at::Tensor largest_sizes_along(const at::Tensor& exact, at::ScalarType type, std::int64_t dimension) {
+  if (const auto walks = device_walks_over({exact})) return walks->largest_sizes_along(exact, type, dimension);
   if (!can_walk(exact, {})) return by_operators::largest_sizes_along(exact, type, dimension);
   const at::Tensor dense = exact.contiguous();
   const auto* sizes = dense.const_data_ptr<double>();
@@ -206,15 +203,20 @@ at::Tensor largest_sizes_along(const at::Tensor& exact, at::ScalarType type, std
 }
 
 ErrorSums compare_with(const at::Tensor& exact, const at::Tensor& reference, const at::Tensor& candidate) {
-  if (!can_walk(exact, {reference, candidate}) || reference.scalar_type() != candidate.scalar_type())
+  if (reference.scalar_type() != candidate.scalar_type())
     return by_operators::compare_with(exact, reference, candidate);
+  if (const auto walks = device_walks_over({exact, reference, candidate}))
+    return walks->compare_with(exact, reference, candidate);
+  if (!can_walk(exact, {reference, candidate})) return by_operators::compare_with(exact, reference, candidate);
   const auto tensors = side_by_side<3>({exact, reference, candidate});
   return with_type(reference.scalar_type(),
                    [&](auto output) { return walk_comparison<decltype(output)>(tensors[0], tensors[1], tensors[2]); });
 }
 
 bool all_within(const at::Tensor& a, const at::Tensor& b, double budget) {
-  if (!can_walk(a, {b}) || a.scalar_type() != b.scalar_type()) return by_operators::all_within(a, b, budget);
+  if (a.scalar_type() != b.scalar_type()) return by_operators::all_within(a, b, budget);
+  if (const auto walks = device_walks_over({a, b})) return walks->all_within(a, b, budget);
+  if (!can_walk(a, {b})) return by_operators::all_within(a, b, budget);
   const auto tensors = side_by_side<2>({a, b});
   const ErrorSums sums = with_type(a.scalar_type(), [&](auto value) {
     const auto* left = tensors[0].const_data_ptr<decltype(value)>();

@@ -1,5 +1,5 @@
-// What the match rule wants to know of two tensors, in one walk over their elements. Written out in tensor operators it
-// is a dozen walks, and on the CPU the judge's time goes there.
+// What the match rule wants to know of two tensors, in one walk over their elements: on the CPU, or on a GPU for which
+// there is a walk_device.hpp. Written out in tensor operators it is a dozen walks, and the judge's time goes there.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -41,10 +41,11 @@ at::Tensor mean_along(const at::Tensor& values, std::int64_t dimension) {
 
 at::Tensor rms_errors_along(const at::Tensor& result, const at::Tensor& exact, at::ScalarType type,
                             std::int64_t dimension) {
-  const at::Tensor value = result.to(at::kDouble);
-  const at::Tensor counted = counted_in(value, exact, type);
-  const at::Tensor squares = mean_along(where_counted(counted, (value - exact).square()), dimension);
-  return (squares / mean_along(counted.to(at::kDouble), dimension)).nan_to_num(0.0).sqrt();
+  const at::Tensor counted = counted_in(result, exact, type);
+  const at::Tensor share = mean_along(counted.to(at::kDouble), dimension);
+  // In place, since results may fill half a device.
+  const at::Tensor squares = (result - exact).square_().masked_fill_(counted.logical_not(), 0.0);
+  return (mean_along(squares, dimension) / share).nan_to_num(0.0).sqrt();
 }
 
 namespace by_operators {

@@ -9,6 +9,7 @@
 
 #include "graph/aten_call.hpp"
 #include "judge/compared_place.hpp"
+#include "judge/error_sums.hpp"
 #include "judge/norm_groups.hpp"
 #include "judge/operator_kinds.hpp"
 #include "judge/operator_name.hpp"
@@ -46,15 +47,17 @@ at::Tensor squares_in_one_pass(const at::Tensor& values, std::vector<std::int64_
          at::maximum(shifted_variances * values.var(dimensions, false, true), shift);
 }
 
-//! What an ulp of the result is relative to, broadcastable to it.
+//! What an ulp of the result is relative to, as Moves::sizes.
 at::Tensor size_of_unit(ResultUnit unit, const Node& node, const at::Tensor& argument, const at::Tensor& result) {
-  if (unit == ResultUnit::one) return at::ones({}, result.options());
-  if (unit == ResultUnit::argument) return argument.abs();
-  if (unit == ResultUnit::gate) return argument.chunk(2, dimension_of(node))[0].abs();
-  if (unit == ResultUnit::scan) return result.numel() == 0 ? result : result.abs().amax(dimension_of(node), true);
+  if (unit == ResultUnit::one) return {};
+  if (unit == ResultUnit::argument) return argument;
+  if (unit == ResultUnit::gate) return argument.chunk(2, dimension_of(node))[0];
+  if (unit == ResultUnit::scan)
+    return result.numel() == 0 ? result : finite_or_zero(result).abs_().amax(dimension_of(node), true);
   if (argument.numel() == 0) return result;
   const auto* dimensions = argument_as<std::vector<std::int64_t>>(node, 1, "dim");
-  return squares_in_one_pass(argument, dimensions ? *dimensions : std::vector<std::int64_t>()).reshape(result.sizes());
+  return squares_in_one_pass(finite_or_zero(argument), dimensions ? *dimensions : std::vector<std::int64_t>())
+      .reshape(result.sizes());
 }
 
 //! What a norm gives before its bias is added.
@@ -70,12 +73,20 @@ at::Tensor without_bias(const Node& node, const TensorTable& values, const at::T
   return result - bias;
 }
 
+//! What a norm divides by, group by group, and what that is computed from in one pass.
+struct NormSums {
+  at::Tensor variance, squares;
+};
+
+NormSums sums_of_norm(const NormGroups& groups, const at::Tensor& argument) {
+  const at::Tensor values = finite_or_zero(argument).reshape(groups.sizes);
+  return {values.var(groups.dimensions, false, true), squares_in_one_pass(values, groups.dimensions)};
+}
+
 //! A variance that is off by a share of itself takes half of that share off what it divides.
-at::Tensor size_of_norm(const NormGroups& groups, const at::Tensor& argument, const at::Tensor& squares,
-                        const at::Tensor& result) {
-  const at::Tensor variance = argument.reshape(groups.sizes).var(groups.dimensions, false, true);
-  const at::Tensor enlarged = squares / (variance + groups.epsilon);
-  return result.reshape(groups.sizes).abs().mul_(0.5 * enlarged).reshape(result.sizes());
+at::Tensor size_of_norm(const NormGroups& groups, const NormSums& sums, const at::Tensor& result) {
+  const at::Tensor enlarged = sums.squares / (sums.variance + groups.epsilon);
+  return (result.reshape(groups.sizes) * (0.5 * enlarged)).reshape(result.sizes());
 }
 
 //! What a running variance is moved by for each channel: it takes up its share of each new one.
@@ -103,7 +114,9 @@ double counts_to(DType dtype) {
   return dtype == DType::bf16 ? 0x1.0p8 : 0x1.0p24;
 }
 
+//! Of what is finite.
 double largest_in(const at::Tensor& tensor) {
+  if (tensor.scalar_type() == at::kDouble) return sizes_of(tensor, at::kDouble).largest;
   return tensor.numel() == 0 ? 0.0 : finite_or_zero(tensor).abs().max().item<double>();
 }
 
@@ -142,9 +155,8 @@ struct Perturbation::Draw {
   Directions directions = Directions::thirds;
   std::map<ValueId, at::Tensor> kept{};  //!< what variances are of: the executor lets it go before
 
-  at::Tensor moves(const at::Tensor& sizes, const at::Tensor& like, double ulps) {
-    at::Tensor moves = random_directions(like, random.next(), directions);  // in place: results may fill half a device
-    return moves.mul_(sizes).mul_(ulps).nan_to_num_(0.0, 0.0, 0.0);
+  at::Tensor moved(const at::Tensor& tensor, const Moves& moves) {
+    return moved_by(tensor, moves, random.next(), directions);
   }
 };
 
@@ -211,11 +223,14 @@ void Perturbation::move_by_unit(const Node& node, const TensorTable& values, std
   const ValueId id = node.outputs[0];
   at::Tensor& result = results[0];
   if (facts_[static_cast<std::size_t>(id)].exact || !result.is_floating_point()) return;
-  const at::Tensor argument = finite_or_zero(values[static_cast<std::size_t>(read->id)]);
+  const at::Tensor& argument = values[static_cast<std::size_t>(read->id)];
   const double ulps = ulps_of(id, draw) * ulp_of_value(id);
   if (unit == ResultUnit::norm) return move_norm(node, values, argument, result, ulps, draw);
-  const at::Tensor move = draw.moves(size_of_unit(unit, node, argument, finite_or_zero(result)), result, ulps);
-  result = unit == ResultUnit::root ? (result.square() + move).clamp_min(0.0).sqrt() : result + move;
+  const Moves moves{ulps, size_of_unit(unit, node, argument, result)};
+  if (unit == ResultUnit::root)
+    result = draw.moved(result.square(), moves).clamp_min_(0.0).sqrt_();
+  else
+    result = draw.moved(result, moves);
 }
 
 //! And with its result the running variance that it updates.
@@ -223,12 +238,13 @@ void Perturbation::move_norm(const Node& node, const TensorTable& values, const 
                              at::Tensor& result, double ulps, Draw& draw) const {
   const auto groups = norm_groups(node, argument);
   if (!groups || argument.numel() == 0) return;
-  const at::Tensor squares = squares_in_one_pass(argument.reshape(groups->sizes), groups->dimensions);
-  const at::Tensor scaled = without_bias(node, values, result), most = scaled.abs().nan_to_num_(0.0, 0.0, 0.0);
-  result = result + draw.moves(size_of_norm(*groups, argument, squares, scaled), result, ulps).clamp_(-most, most);
+  const NormSums sums = sums_of_norm(*groups, argument);
+  const at::Tensor scaled = without_bias(node, values, result);
+  result = draw.moved(result, {ulps, size_of_norm(*groups, sums, scaled), scaled});
   if (const ValueId state = running_variance_of(node); state >= 0) {
     const at::Tensor& running = values[static_cast<std::size_t>(state)];
-    running.add_(draw.moves(size_of_running_variance(node, squares, running), running, ulps)).clamp_min_(0.0);
+    const at::Tensor sizes = size_of_running_variance(node, sums.squares, running);
+    running.copy_(draw.moved(running, {ulps, sizes})).clamp_min_(0.0);
   }
 }
 
@@ -242,8 +258,7 @@ void Perturbation::move_convolution(const Node& node, const TensorTable& values,
   if (window.size() < 4 || std::ranges::count_if(window.slice(2), [](auto size) { return size >= 3; }) < 2) return;
   const ValueId id = node.outputs.at(0);
   const double ulps = transform_growth * ulps_of(id, draw) * ulp_of_value(id);
-  const at::Tensor largest = finite_or_zero(results[0]).abs().max();
-  results[0] = results[0] + draw.moves(largest, results[0], ulps);
+  results[0] = draw.moved(results[0], {ulps * largest_in(results[0])});
 }
 
 //! Fast algorithms add rows and columns up before they multiply. Of derived inputs, large numbers may meet there that
@@ -261,7 +276,7 @@ void Perturbation::move_product(const Node& node, const TensorTable& values, std
     if (const auto* read = argument_as<ValueRef>(node, position, ""); read && read->id >= 0)
       largest *= largest_in(values[static_cast<std::size_t>(read->id)]);
   const double ulps = draw.direction * roundings_of_the_largest * ulp_of_value(id);
-  results[0] = results[0] + draw.moves(at::full({}, largest, results[0].options()), results[0], ulps);
+  results[0] = draw.moved(results[0], {ulps * largest});
 }
 
 //! As an operator for variances moves.
@@ -277,7 +292,7 @@ void Perturbation::move_written_variance(const Node& node, const TensorTable& va
       squares_in_one_pass(argument.reshape(squares.sizes()), variance.dimensions).reshape(results[0].sizes());
   if (variance.is_sum) sizes = sizes * (static_cast<double>(squares.numel()) / static_cast<double>(results[0].numel()));
   const double ulps = ulps_of(found->first, draw) * ulp_of_value(found->first);
-  results[0] = (results[0] + draw.moves(sizes, results[0], ulps)).clamp_min(0.0);
+  results[0] = draw.moved(results[0], {ulps, sizes}).clamp_min_(0.0);
 }
 
 //! What other nodes read was rounded, as inputs are: a mean of equal numbers is not exactly one of them.
@@ -289,7 +304,7 @@ void Perturbation::move_intermediates(const Node& node, const TensorTable& value
     if (value.view || !results[i].is_floating_point() || !read_by_nodes_.contains(id)) continue;
     if (is_exact(node, id, values, results[i])) continue;
     const double ulps = ulps_of(id, draw) * ulp_of_value(id);
-    results[i] = results[i] + draw.moves(results[i].abs(), results[i], ulps);
+    results[i] = draw.moved(results[i], {ulps, results[i]});
   }
 }
 

@@ -56,7 +56,7 @@ double root_mean_square(const at::Tensor& numbers) { return std::sqrt(numbers.sq
 
 Variation variation_between(const at::Tensor& first, const at::Tensor& second) {
   if (!first.is_floating_point() || first.numel() == 0) return {};
-  const at::Tensor squares = (first - second).nan_to_num(0.0, 0.0, 0.0).square() / 2.0;
+  const at::Tensor squares = (first - second).nan_to_num_(0.0, 0.0, 0.0).square_().div_(2.0);
   Variation found{std::sqrt(squares.mean().item<double>()), {}};
   for (std::int64_t d = 0; d < first.dim(); ++d)
     found.slices.push_back(has_parts(first, d) ? mean_along(squares, d).sqrt() : at::Tensor());

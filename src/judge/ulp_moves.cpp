@@ -9,6 +9,7 @@
 
 #include "base/random.hpp"
 #include "graph/generator.hpp"
+#include "judge/device_walks.hpp"
 
 namespace cudal1 {
 namespace {
@@ -73,11 +74,29 @@ at::Tensor moved_on_cpu(const at::Tensor& tensor, UlpSizes ulps, std::uint64_t s
   return moved;
 }
 
-at::Tensor moved_by_operators(const at::Tensor& tensor, UlpSizes ulps, std::uint64_t seed, Directions directions) {
+at::Tensor moved_by_ulps_by_operators(const at::Tensor& tensor, UlpSizes ulps, std::uint64_t seed,
+                                      Directions directions) {
   const at::Tensor wide = tensor.to(at::kDouble);
   at::Tensor moves = random_directions(wide, seed, directions);
   moves.mul_(wide.abs().mul_(ulps.relative).add_(ulps.absolute));
   return wide + moves.nan_to_num_(0.0, 0.0, 0.0);
+}
+
+at::Tensor moved_by_operators(const at::Tensor& tensor, const Moves& moves, std::uint64_t seed, Directions directions) {
+  at::Tensor steps = random_directions(tensor, seed, directions);  // in place: results may fill half a device
+  if (moves.sizes.defined()) steps.mul_(moves.sizes.abs());
+  steps.mul_(moves.ulps).nan_to_num_(0.0, 0.0, 0.0);
+  if (moves.most.defined()) {
+    const at::Tensor most = moves.most.abs().nan_to_num_(0.0, 0.0, 0.0);
+    steps.clamp_(-most, most);
+  }
+  return tensor + steps;
+}
+
+//! Where a zero goes outward is the caller's to say.
+walk_kernels::Direction in_walk(Directions directions, walk_kernels::Direction outward) {
+  if (directions == Directions::outward) return outward;
+  return directions == Directions::thirds ? walk_kernels::Direction::thirds : walk_kernels::Direction::never_zero;
 }
 
 }  // namespace
@@ -96,7 +115,11 @@ at::Tensor random_directions(const at::Tensor& like, std::uint64_t seed, Directi
 at::Tensor moved_by_ulps(const at::Tensor& tensor, double ulps, std::uint64_t seed, Directions directions) {
   if (!tensor.is_floating_point()) return tensor;
   const UlpSizes sizes = sizes_of_ulps(tensor, ulps);
-  if (!tensor.is_cpu()) return moved_by_operators(tensor, sizes, seed, directions);
+  if (const auto walks = device_walks_over({tensor})) {
+    const auto direction = in_walk(directions, walk_kernels::Direction::outward_from_zero);
+    return walks->moved(tensor, {sizes.relative, sizes.absolute, direction}, seed);
+  }
+  if (!tensor.is_cpu()) return moved_by_ulps_by_operators(tensor, sizes, seed, directions);
   switch (tensor.scalar_type()) {
     case at::kDouble:
       return moved_on_cpu<double>(tensor, sizes, seed, directions);
@@ -107,8 +130,17 @@ at::Tensor moved_by_ulps(const at::Tensor& tensor, double ulps, std::uint64_t se
     case at::kBFloat16:
       return moved_on_cpu<at::BFloat16>(tensor, sizes, seed, directions);
     default:
-      return moved_by_operators(tensor, sizes, seed, directions);
+      return moved_by_ulps_by_operators(tensor, sizes, seed, directions);
   }
+}
+
+at::Tensor moved_by(const at::Tensor& tensor, const Moves& moves, std::uint64_t seed, Directions directions) {
+  const auto walks = device_walks_over({tensor});
+  if (!walks || tensor.scalar_type() != at::kDouble) return moved_by_operators(tensor, moves, seed, directions);
+  const auto direction = in_walk(directions, walk_kernels::Direction::outward);
+  // As far for all of them: nothing relative, and of infinity that is no number, so that it stays.
+  if (!moves.sizes.defined()) return walks->moved(tensor, {0.0, moves.ulps, direction, {}, moves.most}, seed);
+  return walks->moved(tensor, {moves.ulps, 0.0, direction, moves.sizes, moves.most}, seed);
 }
 
 }  // namespace cudal1

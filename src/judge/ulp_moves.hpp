@@ -28,4 +28,16 @@ at::Tensor finite_or_zero(const at::Tensor& tensor);
 at::Tensor moved_by_ulps(const at::Tensor& tensor, double ulps, std::uint64_t seed,
                          Directions directions = Directions::thirds);
 
+//! How far elements move, times their directions.
+struct Moves {
+  double ulps = 0.0;   //!< of one
+  at::Tensor sizes{};  //!< times |sizes|, broadcastable to what moves; undefined: times one
+  at::Tensor most{};   //!< at most |most|, of the shape of what moves; undefined: as far as it goes
+};
+
+//! Every element of a floating tensor moved so far, in its type; or not at all where that is not finite. The result
+//! has memory of its own: others may read what moved.
+at::Tensor moved_by(const at::Tensor& tensor, const Moves& moves, std::uint64_t seed,
+                    Directions directions = Directions::thirds);
+
 }  // namespace cudal1

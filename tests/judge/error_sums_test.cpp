@@ -5,35 +5,16 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 
-#include "graph/generator.hpp"
+#include "special_numbers.hpp"
 
 namespace cudal1 {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+using testing::drawn, testing::infinity, testing::not_a_number, testing::with_specials;
 
 at::Tensor numbers(std::vector<double> values, at::ScalarType type = at::kDouble) {
   return at::tensor(values, at::TensorOptions().dtype(at::kDouble)).to(type);
-}
-
-at::Tensor drawn(std::vector<std::int64_t> sizes, std::uint64_t seed) {
-  return at::empty(sizes, at::TensorOptions().dtype(at::kDouble)).normal_(0.0, 1.0, make_generator(at::kCPU, seed));
-}
-
-//! Normal numbers, and among them all that is special, in steps of different length.
-at::Tensor with_specials(std::vector<std::int64_t> sizes, std::uint64_t seed) {
-  at::Tensor tensor = drawn(std::move(sizes), seed);
-  at::Tensor flat = tensor.view({-1});
-  const std::int64_t shift = static_cast<std::int64_t>(seed % 3);
-  flat.slice(0, shift, flat.numel(), 7).fill_(infinity);
-  flat.slice(0, 1 + shift, flat.numel(), 11).fill_(-infinity);
-  flat.slice(0, 2 + shift, flat.numel(), 13).fill_(not_a_number);
-  flat.slice(0, 3 + shift, flat.numel(), 17).fill_(1e39);  // finite in fp64 alone
-  flat.slice(0, 4 + shift, flat.numel(), 19).fill_(70000.0);
-  return tensor;
 }
 
 void expect_same(const ErrorSums& walked, const ErrorSums& wanted) {

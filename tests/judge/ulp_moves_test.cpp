@@ -108,5 +108,32 @@ TEST(Moves, GoTheOtherWayWithUlpsBelowZero) {
   EXPECT_GT(there.abs().max().item<double>(), 0.0);
 }
 
+TEST(MovesBySizes, AreDirectionsTimesSizes) {
+  const at::Tensor zeros = at::zeros({400, 5}, of(at::kDouble)), sizes = at::arange(-2.0, 3.0, of(at::kDouble));
+  for (const Directions directions : {Directions::thirds, Directions::never_zero}) {
+    const at::Tensor drawn = random_directions(zeros, 7, directions);
+    EXPECT_TRUE(moved_by(zeros, {0.5}, 7, directions).equal(drawn * 0.5));
+    EXPECT_TRUE(moved_by(zeros, {0.5, sizes}, 7, directions).equal(drawn * sizes.abs() * 0.5)) << "by column";
+    EXPECT_TRUE(moved_by(zeros, {-0.5, sizes}, 7, directions).equal(drawn * sizes.abs() * -0.5));
+    const at::Tensor most = at::full_like(zeros, -0.3);
+    EXPECT_TRUE(moved_by(zeros, {0.5, sizes, most}, 7, directions).equal((drawn * sizes.abs() * 0.5).clamp(-0.3, 0.3)));
+  }
+}
+
+TEST(MovesBySizes, AreNoneWhereTheyAreNotFinite) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  const at::Tensor numbers = at::tensor({infinity, -infinity, 1.0, 0.0}, of(at::kDouble)).repeat({50});
+  EXPECT_TRUE(moved_by(numbers, {0.5, numbers}, 1, Directions::never_zero).isinf().equal(numbers.isinf()));
+  EXPECT_TRUE(moved_by(at::ones_like(numbers), {infinity}, 1, Directions::never_zero).equal(at::ones_like(numbers)));
+}
+
+TEST(MovesBySizes, LeaveWhatMovesAsItIs) {
+  const at::Tensor numbers = at::ones({100}, of(at::kDouble));
+  const at::Tensor moved = moved_by(numbers, {0.5, numbers}, 1, Directions::outward);
+  EXPECT_TRUE(moved.equal(at::full_like(numbers, 1.5)));
+  EXPECT_TRUE(numbers.equal(at::ones_like(numbers)));
+  EXPECT_NE(moved_by(numbers, {0.0}, 1).const_data_ptr(), numbers.const_data_ptr());
+}
+
 }  // namespace
 }  // namespace cudal1
