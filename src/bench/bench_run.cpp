@@ -71,8 +71,10 @@ struct JudgingMemory {
         compiling(all.total_bytes() / 5, &all) {}
 
   bool is_small(std::uint64_t judge_bytes) const { return judge_bytes <= all.total_bytes() / 16; }
+  //! Nobody of any size would fit beside it.
+  bool is_huge(std::uint64_t judge_bytes) const { return judge_bytes > all.total_bytes() / 2; }
+  bool may_compile(std::uint64_t worker_bytes) const { return worker_bytes <= compiling.total_bytes() / 2; }
   DeviceMemory& for_judge(std::uint64_t bytes) { return is_small(bytes) ? small : all; }
-  DeviceMemory& for_compiler(std::uint64_t bytes) { return bytes <= compiling.total_bytes() / 2 ? compiling : all; }
 
   DeviceMemory all, small, compiling;
 };
@@ -312,50 +314,73 @@ class Run {
     return share.has_value();
   }
 
+  //! So many processes of that size fit into the machine's memory.
+  static int fitting(std::uint64_t bytes) {
+    return static_cast<int>(std::min<std::uint64_t>(free_memory_bytes() / bytes, 1 << 20));
+  }
+
   //! One keeps the GPU busy, the other the processors. Small programs do not wait for large ones: what they take is
-  //! mostly time to begin and to end.
+  //! mostly time to begin and to end. Huge ones would wait for all the others, and come first.
   void judge_and_compile(const Numbers& numbers) {
     JudgingMemory memory(memory_.total_bytes(), judges());
-    Numbers small, large;
+    Numbers small, large, huge;
     for (const std::size_t i : numbers)
-      if (!items_[i].judged) (memory.is_small(items_[i].judge_bytes) ? small : large).push_back(i);
-    const int for_large = large.empty() ? 0 : std::max(1, judges() / 3);
-    Progress progress{"judging", small.size() + large.size()};
-    JudgeProcesses processes;
+      if (const std::uint64_t bytes = items_[i].judge_bytes; !items_[i].judged)
+        (memory.is_small(bytes) ? small : memory.is_huge(bytes) ? huge : large).push_back(i);
+    const int judging =
+        std::min(judges(), fitting(bytes_per_judge) * 2 / 3);  // the rest of the machine is for compilers
+    const int for_large = large.empty() ? 0 : std::max(1, judging / 3);
+    Progress progress{"judging", small.size() + large.size() + huge.size()};
     const auto judge_all = [&](const Numbers& some, int jobs) {
+      JudgeProcesses processes;  // they end with the threads that have started them
       in_parallel(progress, some, judging_limits(some, memory, std::max(1, jobs)),
                   [&](BenchItem& item) { return judge(item, processes.of_this_thread(), memory); });
     };
-    const std::jthread compiling([&] { compile_all(numbers, memory); });
+    judge_all(huge, 1);
+    const std::vector<CompileJob> compilers = jobs_for_compilers(numbers, memory);
+    const std::jthread compiling([&] { compile_all(numbers, compilers, memory); });
     const std::jthread judging_large([&] { judge_all(large, for_large); });
-    judge_all(small, judges() - for_large);
+    judge_all(small, judging - for_large);
+  }
+
+  //! By number; without a module where there is nothing to compile, or no room for it beside judges.
+  std::vector<CompileJob> jobs_for_compilers(const Numbers& numbers, const JudgingMemory& memory) const {
+    const std::vector<std::string> baselines = compiled_baselines(options_.baselines);
+    std::vector<CompileJob> jobs(numbers.size());
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      const BenchItem& item = items_[numbers[i]];
+      const bool is_wanted = !baselines.empty() && options_.device != "vgpu" && !item.done;
+      if (is_wanted && memory.may_compile(item.worker_bytes))
+        jobs[i] = {item.folder.module, options_.device, baselines, item.nodes};
+    }
+    return jobs;
   }
 
   //! What the workers will ask for.
-  void compile_all(const Numbers& numbers, JudgingMemory& memory) {
-    const std::vector<std::string> baselines = compiled_baselines(options_.baselines);
-    if (baselines.empty() || options_.device == "vgpu") return;
-    PoolLimits limits{std::max(1, options_.jobs * 3 / 4), bytes_per_worker};
+  void compile_all(const Numbers& numbers, const std::vector<CompileJob>& jobs, JudgingMemory& memory) {
+    PoolLimits limits{std::max(1, std::min(options_.jobs * 3 / 4, fitting(bytes_per_worker) / 3)), bytes_per_worker};
     limits.may_begin = [&](std::size_t i) {
       BenchItem& item = items_[numbers[i]];
-      return takes(item.compiler_share, memory.for_compiler(item.worker_bytes), item.worker_bytes);
+      return jobs[i].module.empty() || takes(item.compiler_share, memory.compiling, item.worker_bytes);
     };
     run_jobs(numbers.size(), limits, [&](std::size_t i) {
-      compile_for(items_[numbers[i]], baselines);
-      items_[numbers[i]].compiler_share.give_back();
+      BenchItem& item = items_[numbers[i]];
+      if (!jobs[i].module.empty()) compile_for(item, jobs[i]);
+      item.compiler_share.give_back();
       return JobEnd::done;
     });
-    forget_choices_of_compilers(inductor_cache());
+    if (std::ranges::any_of(jobs, [](const CompileJob& job) { return !job.module.empty(); }))
+      forget_choices_of_compilers(inductor_cache());
   }
 
-  void compile_for(BenchItem& item, const std::vector<std::string>& baselines) {
+  void compile_for(BenchItem& item, const CompileJob& job) {
     const auto begin = Clock::now();
     std::string said;
     try {
-      const auto stages = compile_ahead({item.folder.module, options_.device, baselines, item.nodes});
+      const auto stages = compile_ahead(job);
       item.compile_seconds.insert(stages.begin(), stages.end());
       said = stages_text(stages);
-    } catch (const Error& problem) {
+    } catch (const std::exception& problem) {
       said = first_line(problem.what());
     }
     log("compiled", seconds_since(begin), item, said);

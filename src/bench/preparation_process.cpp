@@ -109,6 +109,7 @@ void PreparationProcess::start() {
   options.environment = minimal_environment();
   options.descriptors = {{theirs.get(), 0}, {messages.get(), 1}, {messages.get(), 2}};
   child_ = ChildProcess::start(options);
+  served_ = 0;
 }
 
 void PreparationProcess::fail(const std::string& why) {
@@ -122,6 +123,7 @@ Preparation PreparationProcess::ask(const PreparationRequest& request) {
   std::string report;
   switch (socket_.read(report, max_report_bytes, std::chrono::steady_clock::now() + longest_run)) {
     case LineSocket::Heard::line:
+      ++served_;
       return preparation_from_json(json::parse(report));
     case LineSocket::Heard::end:
       fail(how_it_ended(child_->wait_for(time_to_end)));
@@ -134,10 +136,14 @@ Preparation PreparationProcess::ask(const PreparationRequest& request) {
 }
 
 Preparation PreparationProcess::run(const PreparationRequest& request) {
+  const bool was_used = is_used();
   try {
-    return ask(request);
+    Preparation preparation = ask(request);
+    if (preparation.status == "failed" || preparation.status == to_string(Status::judge_error)) child_.reset();
+    return preparation;
   } catch (const std::exception& problem) {
     child_.reset();
+    if (was_used) return run(request);
     Preparation preparation;
     preparation.status = "failed";
     preparation.error = problem.what();

@@ -14,16 +14,19 @@ namespace cudal1 {
 //! processes of a machine wait for each other in it. Use it from one thread, with which it ends.
 class PreparationProcess {
  public:
-  //! Never throws: what went wrong is a status. After that the process is another one.
+  //! Never throws: what went wrong is a status. After that the process is another one: its GPU may have failed. And one
+  //! that has served others before and ends without an answer may have had its reasons from them: a new one is asked.
   Preparation run(const PreparationRequest& request);
 
  private:
   void start();
+  bool is_used() { return served_ > 0 && child_ && child_->running(); }
   Preparation ask(const PreparationRequest& request);
   [[noreturn]] void fail(const std::string& why);
 
   LineSocket socket_;
   std::optional<ChildProcess> child_;
+  int served_ = 0;  //!< requests, by this child
 };
 
 //! Did it come to nothing because others had the memory, as far as can be told? A device that is full shows in many

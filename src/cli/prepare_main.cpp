@@ -1,5 +1,6 @@
 // cudal1-prepare: what bench does for a task before it measures, in a process of its own. Reads requests from standard
 // input, a socket, one a line, and answers each there.
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -65,17 +66,34 @@ cudal1::Preparation prepared(const std::string& request, Backends& backends) {
   }
 }
 
+//! The conversation, where nobody whom we start finds it.
+LineSocket taken_from_standard_input() {
+  cudal1::UniqueFd socket(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
+  const cudal1::UniqueFd nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  ::dup2(nothing.get(), STDIN_FILENO);
+  return LineSocket::at(std::move(socket));
+}
+
+//! A GPU on which the judge's own work has failed is of no more use to this process.
+bool gives_back_memory(const Backends& backends) try {
+  backends.give_back_memory();
+  return true;
+} catch (const std::exception&) {
+  return false;
+}
+
 }  // namespace
 
 int main() {
-  LineSocket socket = LineSocket::at(cudal1::UniqueFd(::dup(STDIN_FILENO)));
+  LineSocket socket = taken_from_standard_input();
   Backends backends;
   std::string request;
   constexpr auto forever = std::chrono::steady_clock::time_point::max();
   while (socket.read(request, most_request_bytes, forever) == LineSocket::Heard::line) {
     const json report = cudal1::to_json(prepared(request, backends));
-    backends.give_back_memory();
+    const bool goes_on = gives_back_memory(backends);
     socket.send(report.dump(-1, ' ', false, json::error_handler_t::replace));
+    if (!goes_on) return 1;
   }
   return 0;
 }

@@ -77,17 +77,20 @@ struct Executor::Resolved {
     const auto transposed = call.integers_of("transposed");
     return node.op.starts_with("aten::conv_transpose") || node.op.starts_with("aten::conv3d") ||
            (node.op.starts_with("aten::convolution") && !transposed.empty() && transposed[0] != 0) ||
-           (node.op.starts_with("aten::conv2d") && has_wide_windows(call));
+           (node.op.starts_with("aten::conv2d") && has_wide_windows(node, call));
   }
 
-  //! In two dimensions products are made image by image: they gain where there are few, of many numbers each.
-  bool has_wide_windows(const AtenCall& call) const {
+  //! In two dimensions products are made image by image: they gain where there are few, of many numbers each. An image
+  //! is written out for it, window by window, which must not take more than what is there anyway.
+  bool has_wide_windows(const Node& node, const AtenCall& call) const {
     constexpr std::int64_t most_images = 32, fewest_taps = 9;
     const auto inputs = call.values_of("input"), weights = call.values_of("weight");
     if (inputs.empty() || weights.empty() || call.integers_of("groups") != std::vector<std::int64_t>{1}) return false;
-    const auto& images = graph.values[inputs[0]].meta.sizes;
+    const TensorMeta &images = graph.values[inputs[0]].meta, &result = graph.values[node.outputs.at(0)].meta;
     const auto& window = graph.values[weights[0]].meta.sizes;
-    return images.size() == 4 && window.size() == 4 && images[0] <= most_images && window[2] * window[3] >= fewest_taps;
+    if (images.sizes.size() != 4 || window.size() != 4 || result.sizes.size() != 4) return false;
+    const std::int64_t taps = window[2] * window[3], columns = window[1] * taps * result.sizes[2] * result.sizes[3];
+    return images.sizes[0] <= most_images && taps >= fewest_taps && columns <= std::max(images.numel(), result.numel());
   }
 
   //! The oracle takes what the reference draws, in the reference's dtype: in fp64 it would be other numbers.

@@ -147,6 +147,7 @@ bool DeviceWalks::all_within(const at::Tensor& a, const at::Tensor& b, double bu
 at::Tensor DeviceWalks::largest_along(const std::string& kernel, const at::Tensor& exact, std::int64_t dimension,
                                       Arguments arguments) const {
   const Extent extent(exact.sizes(), dimension);
+  if (exact.numel() == 0) return at::zeros({extent.count}, exact.options());
   const std::int64_t columns = extent.count * extent.inner;
   const std::int64_t threads = std::int64_t{device_->most_blocks()} * walk_kernels::threads_of_a_block;
   const std::int64_t lanes = extent.lanes();

@@ -4,10 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <map>
 #include <set>
 
 #include "bench/compile_ahead.hpp"
 #include "bridge/module_worker.hpp"
+#include "chain_task.hpp"
 #include "worker_fixture.hpp"
 
 namespace cudal1 {
@@ -102,14 +105,50 @@ TEST_F(BenchRunTest, JudgesAgainAloneWhatWasTooLateBesideOthers) {
 TEST_F(BenchRunTest, AJudgeThatGoesIsARowAndAnotherComes) {
   BenchOptions one_by_one = options(device_bytes);
   one_by_one.jobs = 1;
-  const std::vector<BenchRow> rows = run_bench(
-      {task("first", 0, "ok", ""), task("crash", 99, "failed", "gone"), task("last", 0, "ok", "")}, one_by_one, {}, {});
+  const std::vector<BenchRow> rows = run_bench({task("first", 0, "ok", "whoever has most to say comes first"),
+                                                task("crash", 99, "failed", "gone"), task("last", 0, "ok", "")},
+                                               one_by_one, {}, {});
   ASSERT_EQ(rows.size(), 3u);
   EXPECT_EQ(rows[0].status, "ok") << rows[0].error;
   EXPECT_EQ(rows[1].status, "failed");
   EXPECT_EQ(rows[1].error, "judging ended with exit code 3");
   EXPECT_EQ(rows[2].status, "ok") << rows[2].error;
-  EXPECT_EQ(processes_of({"first", "crash", "last"}).size(), 2u) << "as long as it lives, one process judges all";
+  EXPECT_EQ(tries("crash"), 2) << "a process of its own decides";
+  EXPECT_EQ(processes_of({"first", "crash"}).size(), 2u) << "as long as it lives, one process judges all";
+  EXPECT_EQ(processes_of({"first", "crash", "last"}).size(), 3u);
+}
+
+TEST_F(BenchRunTest, AJudgeThatFailedJudgesNoOthers) {
+  BenchOptions one_by_one = options(device_bytes);
+  one_by_one.jobs = 1;
+  const std::vector<BenchRow> rows =
+      run_bench({task("first", 1, "judge_error", "whoever has most to say comes first"), task("second", 0, "ok", "")},
+                one_by_one, {}, {});
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].status, "judge_error");
+  EXPECT_EQ(rows[1].status, "ok") << rows[1].error;
+  EXPECT_EQ(processes_of({"first", "second"}).size(), 2u);
+}
+
+// Sixteenths and halves of the device decide who is judged when.
+TEST_F(BenchRunTest, JudgesHugeOnesFirst) {
+  std::vector<SuiteTask> tasks;
+  for (const char* name : {"small", "large", "huge", "tiny"}) tasks.push_back(task(name, 0, "ok", ""));
+  constexpr std::int64_t billion = std::int64_t{1} << 30;
+  const std::vector<std::int64_t> elements{billion / 8, 2 * billion, 8 * billion, 1};
+  BenchOptions sized = options(device_bytes);
+  sized.jobs = 1;  // so that they are read in their order
+  std::atomic<std::size_t> read = 0;
+  sized.read_task = [&](const fs::path&) { return chain(elements.at(read++)); };
+  BenchEvents events;
+  std::vector<std::string> judged;
+  events.took = [&](const std::string& what, double, const std::string& name, const std::string&) {
+    if (what == "judged") judged.push_back(name);
+  };
+  const std::vector<BenchRow> rows = run_bench(tasks, sized, {}, events);
+  for (const BenchRow& row : rows) EXPECT_EQ(row.status, "ok") << row.name << ": " << row.error;
+  ASSERT_EQ(judged.size(), 4u);
+  EXPECT_EQ(judged[0], tasks[2].label());
 }
 
 TEST_F(BenchRunTest, CompilesBesideJudgingAndFindsItAgain) {
@@ -117,15 +156,18 @@ TEST_F(BenchRunTest, CompilesBesideJudgingAndFindsItAgain) {
   compiled.baselines = {"eager", "compile"};
   BenchEvents events;
   std::vector<std::string> stages;
-  events.took = [&](const std::string& what, double, const std::string&, const std::string&) {
+  std::map<std::string, double> seconds;  // of the compiler
+  events.took = [&](const std::string& what, double, const std::string&, const std::string& details) {
     stages.push_back(what);
+    if (const auto at = details.find("compile "); at != std::string::npos)
+      seconds[what] = std::stod(details.substr(at + 8));
   };
   const std::vector<BenchRow> rows = run_bench({task("one", 0, "ok", "")}, compiled, {}, events);
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_EQ(rows[0].status, "ok") << rows[0].error;
   EXPECT_EQ(std::ranges::count(stages, "compiled"), 1);
   EXPECT_LT(std::ranges::find(stages, "compiled"), std::ranges::find(stages, "made"));
-  EXPECT_TRUE(fs::exists(inductor_cache())) << "where the worker looks for it";
+  EXPECT_LT(seconds.at("made"), seconds.at("compiled")) << "it was there already";
   const auto way = std::ranges::find(rows[0].ways, "compile", &WayTimes::way);
   ASSERT_NE(way, rows[0].ways.end());
   EXPECT_GT(way->make_seconds, 1.0) << "what was compiled ahead counts";
