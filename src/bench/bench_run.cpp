@@ -71,7 +71,7 @@ struct JudgingMemory {
         compiling(all.total_bytes() / 5, &all) {}
 
   bool is_small(std::uint64_t judge_bytes) const { return judge_bytes <= all.total_bytes() / 16; }
-  //! Nobody of any size would fit beside it.
+  //! No other of that kind fits beside it.
   bool is_huge(std::uint64_t judge_bytes) const { return judge_bytes > all.total_bytes() / 2; }
   bool may_compile(std::uint64_t worker_bytes) const { return worker_bytes <= compiling.total_bytes() / 2; }
   DeviceMemory& for_judge(std::uint64_t bytes) { return is_small(bytes) ? small : all; }
@@ -140,16 +140,12 @@ class Run {
     events_.took(what, seconds, item.task->label(), details);
   }
 
-  //! What takes longest comes first, or everybody waits for it in the end: whoever needs so much of the device that few
-  //! of that kind fit beside it, the more the sooner, then whoever has much to say.
+  //! What takes longest comes first, or everybody waits for it in the end: whoever has much to say.
   Numbers remaining() const {
     Numbers numbers;
     for (std::size_t i = 0; i < items_.size(); ++i)
       if (!items_[i].done) numbers.push_back(i);
-    std::ranges::stable_sort(numbers, std::greater<>(), [&](std::size_t i) {
-      const std::uint64_t bytes = items_[i].judge_bytes;
-      return std::pair(bytes > memory_.total_bytes() / 8 ? bytes : 0, source_bytes(*items_[i].task));
-    });
+    std::ranges::stable_sort(numbers, std::greater<>(), [&](std::size_t i) { return source_bytes(*items_[i].task); });
     return numbers;
   }
 
@@ -337,40 +333,42 @@ class Run {
                   [&](BenchItem& item) { return judge(item, processes.of_this_thread(), memory); });
     };
     judge_all(huge, 1);
-    const std::vector<CompileJob> compilers = jobs_for_compilers(numbers, memory);
-    const std::jthread compiling([&] { compile_all(numbers, compilers, memory); });
+    const std::vector<Compilation> compilations = compilations_for(numbers, memory);
+    const std::jthread compiling([&] { compile_all(compilations, memory); });
     const std::jthread judging_large([&] { judge_all(large, for_large); });
     judge_all(small, judging - for_large);
   }
 
-  //! By number; without a module where there is nothing to compile, or no room for it beside judges.
-  std::vector<CompileJob> jobs_for_compilers(const Numbers& numbers, const JudgingMemory& memory) const {
+  struct Compilation {
+    BenchItem* item;
+    CompileJob job;
+  };
+
+  //! Of tasks that have room for it beside judges.
+  std::vector<Compilation> compilations_for(const Numbers& numbers, const JudgingMemory& memory) {
     const std::vector<std::string> baselines = compiled_baselines(options_.baselines);
-    std::vector<CompileJob> jobs(numbers.size());
-    for (std::size_t i = 0; i < numbers.size(); ++i) {
-      const BenchItem& item = items_[numbers[i]];
-      const bool is_wanted = !baselines.empty() && options_.device != "vgpu" && !item.done;
-      if (is_wanted && memory.may_compile(item.worker_bytes))
-        jobs[i] = {item.folder.module, options_.device, baselines, item.nodes};
-    }
-    return jobs;
+    if (baselines.empty() || options_.device == "vgpu") return {};
+    std::vector<Compilation> compilations;
+    for (const std::size_t i : numbers)
+      if (BenchItem& item = items_[i]; !item.done && memory.may_compile(item.worker_bytes))
+        compilations.push_back({&item, {item.folder.module, options_.device, baselines, item.nodes}});
+    return compilations;
   }
 
   //! What the workers will ask for.
-  void compile_all(const Numbers& numbers, const std::vector<CompileJob>& jobs, JudgingMemory& memory) {
+  void compile_all(const std::vector<Compilation>& compilations, JudgingMemory& memory) {
+    if (compilations.empty()) return;
     PoolLimits limits{std::max(1, std::min(options_.jobs * 3 / 4, fitting(bytes_per_worker) / 3)), bytes_per_worker};
     limits.may_begin = [&](std::size_t i) {
-      BenchItem& item = items_[numbers[i]];
-      return jobs[i].module.empty() || takes(item.compiler_share, memory.compiling, item.worker_bytes);
+      BenchItem& item = *compilations[i].item;
+      return takes(item.compiler_share, memory.compiling, item.worker_bytes);
     };
-    run_jobs(numbers.size(), limits, [&](std::size_t i) {
-      BenchItem& item = items_[numbers[i]];
-      if (!jobs[i].module.empty()) compile_for(item, jobs[i]);
-      item.compiler_share.give_back();
+    run_jobs(compilations.size(), limits, [&](std::size_t i) {
+      compile_for(*compilations[i].item, compilations[i].job);
+      compilations[i].item->compiler_share.give_back();
       return JobEnd::done;
     });
-    if (std::ranges::any_of(jobs, [](const CompileJob& job) { return !job.module.empty(); }))
-      forget_choices_of_compilers(inductor_cache());
+    forget_choices_of_compilers(inductor_cache());
   }
 
   void compile_for(BenchItem& item, const CompileJob& job) {

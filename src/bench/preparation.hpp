@@ -40,6 +40,9 @@ struct Preparation {
   bool is_ready() const { return status == "ok"; }
 };
 
+//! Of a task that came to nothing, for no fault of its program.
+Preparation failed_preparation(const std::string& error);
+
 nlohmann::json to_json(const PreparationRequest& request);
 PreparationRequest preparation_request_from_json(const nlohmann::json& json);
 nlohmann::json to_json(const Preparation& preparation);

@@ -15,6 +15,7 @@ namespace cudal1 {
 namespace {
 
 using nlohmann::json;
+
 constexpr std::chrono::minutes longest_run{60};
 constexpr std::chrono::seconds time_to_end{10};
 constexpr std::size_t max_report_bytes = std::size_t{16} << 20;
@@ -100,6 +101,13 @@ Preparation preparation_from_json(const json& said) {
   return preparation;
 }
 
+Preparation failed_preparation(const std::string& error) {
+  Preparation failed;
+  failed.status = "failed";
+  failed.error = error;
+  return failed;
+}
+
 void PreparationProcess::start() {
   const UniqueFd messages(::open("/dev/null", O_RDWR | O_CLOEXEC));
   UniqueFd theirs;
@@ -112,11 +120,6 @@ void PreparationProcess::start() {
   served_ = 0;
 }
 
-void PreparationProcess::fail(const std::string& why) {
-  child_.reset();
-  throw Error(why);
-}
-
 Preparation PreparationProcess::ask(const PreparationRequest& request) {
   if (!child_ || !child_->running()) start();
   socket_.send(to_json(request).dump(-1, ' ', false, json::error_handler_t::replace));
@@ -126,13 +129,13 @@ Preparation PreparationProcess::ask(const PreparationRequest& request) {
       ++served_;
       return preparation_from_json(json::parse(report));
     case LineSocket::Heard::end:
-      fail(how_it_ended(child_->wait_for(time_to_end)));
+      throw Error(how_it_ended(child_->wait_for(time_to_end)));
     case LineSocket::Heard::too_long:
-      fail("the judge says too much");
+      throw Error("the judge says too much");
     case LineSocket::Heard::too_late:
       break;
   }
-  fail(fmt::format("judging took more than {} minutes", longest_run.count()));
+  throw Error(fmt::format("judging took more than {} minutes", longest_run.count()));
 }
 
 Preparation PreparationProcess::run(const PreparationRequest& request) {
@@ -144,10 +147,7 @@ Preparation PreparationProcess::run(const PreparationRequest& request) {
   } catch (const std::exception& problem) {
     child_.reset();
     if (was_used) return run(request);
-    Preparation preparation;
-    preparation.status = "failed";
-    preparation.error = problem.what();
-    return preparation;
+    return failed_preparation(problem.what());
   }
 }
 

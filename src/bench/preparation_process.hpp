@@ -22,7 +22,6 @@ class PreparationProcess {
   void start();
   bool is_used() { return served_ > 0 && child_ && child_->running(); }
   Preparation ask(const PreparationRequest& request);
-  [[noreturn]] void fail(const std::string& why);
 
   LineSocket socket_;
   std::optional<ChildProcess> child_;

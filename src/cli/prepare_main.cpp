@@ -59,10 +59,7 @@ cudal1::Preparation prepared(const std::string& request, Backends& backends) {
         cudal1::preparation_request_from_json(json::parse(request)),
         [&](const std::string& device, const std::string& gpu) { return backends.get(device, gpu); });
   } catch (const std::exception& problem) {
-    cudal1::Preparation failed;
-    failed.status = "failed";
-    failed.error = problem.what();
-    return failed;
+    return cudal1::failed_preparation(problem.what());
   }
 }
 

@@ -10,16 +10,12 @@
 #include <numeric>
 
 #include "base/result.hpp"
+#include "graph/operator_name.hpp"
 
 namespace cudal1 {
 namespace {
 
 using Lookup = std::function<const at::Tensor&(ValueId)>;
-
-std::string base_name(const Node& node) {
-  const std::string name = node.op.substr(std::string_view("aten::").size());
-  return name.substr(0, name.find('.'));
-}
 
 [[noreturn]] void fail(const Node& node, const std::string& message) {
   throw Error(fmt::format("node {} ({}): {}", node.name, node.op, message));
@@ -51,7 +47,8 @@ ConvolutionArguments convolution_arguments(const Node& node, const AtenCall& cal
   ConvolutionArguments arguments{call.integers_of("stride"), call.integers_of("padding"), call.integers_of("dilation"),
                                  call.integers_of("output_padding")};
   arguments.groups = element(call.integers_of("groups"), 0, 1);
-  arguments.transposed = base_name(node).starts_with("conv_transpose") || element(call.integers_of("transposed"), 0, 0);
+  arguments.transposed =
+      base_name(node.op).starts_with("conv_transpose") || element(call.integers_of("transposed"), 0, 0);
   return arguments;
 }
 
@@ -92,7 +89,7 @@ std::vector<at::Tensor> batch_norm_outputs(const Node& node, const AtenCall& cal
       if (lookup(id).numel() != channels)
         fail(node, fmt::format("{} has {} elements for {} channels", name, lookup(id).numel(), channels));
   const at::Tensor normalized = empty_meta(input.sizes().vec(), input.scalar_type(), input.suggest_memory_format());
-  if (base_name(node) == "batch_norm") return {normalized};
+  if (base_name(node.op) == "batch_norm") return {normalized};
   const bool training = element(call.integers_of("training"), 0, 0) != 0;
   const at::ScalarType statistic = input.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
   const auto saved = [&] { return empty_meta({training ? channels : 0}, statistic, at::MemoryFormat::Contiguous); };
@@ -101,7 +98,7 @@ std::vector<at::Tensor> batch_norm_outputs(const Node& node, const AtenCall& cal
 
 //! What weight and bias of a normalisation have as many elements as.
 std::int64_t normalized_elements(const Node& node, const AtenCall& call, const at::Tensor& input) {
-  if (base_name(node) != "layer_norm") {
+  if (base_name(node.op) != "layer_norm") {
     if (input.dim() < 2) fail(node, "the input needs at least two dimensions");
     const std::int64_t groups = element(call.integers_of("num_groups"), 0, 1);
     if (groups <= 0 || input.size(1) % groups != 0)
@@ -136,7 +133,7 @@ std::optional<std::vector<at::Tensor>> outputs_by_rule(const Node& node, const A
       "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "convolution"};
   constexpr std::array<std::string_view, 3> batch_norms{"batch_norm", "native_batch_norm", "_native_batch_norm_legit"};
   constexpr std::array<std::string_view, 3> other_norms{"layer_norm", "group_norm", "instance_norm"};
-  const std::string name = base_name(node);
+  const std::string name(base_name(node.op));
   if (std::ranges::find(convolutions, name) != convolutions.end() && has_integer_padding(call))
     return convolution_outputs(node, call, lookup);
   if (std::ranges::find(batch_norms, name) != batch_norms.end()) return batch_norm_outputs(node, call, lookup);

@@ -8,6 +8,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "graph/operator_name.hpp"
+
 namespace cudal1 {
 namespace {
 
@@ -19,11 +21,6 @@ float round_to_tf32(float value) {
   const std::uint32_t tie_to_even = (bits >> dropped_bits) & 1u;
   const std::uint32_t rounded = bits + (1u << (dropped_bits - 1)) - 1u + tie_to_even;
   return std::bit_cast<float>(rounded & ~((1u << dropped_bits) - 1u));
-}
-
-std::string_view base_name(std::string_view op) {
-  op.remove_prefix(std::string_view("aten::").size());
-  return op.substr(0, op.find('.'));
 }
 
 bool is_convolution(std::string_view name) {

@@ -8,6 +8,7 @@
 #include <limits>
 #include <vector>
 
+#include "judge/dimensions.hpp"
 #include "judge/side_by_side.hpp"
 
 namespace cudal1 {
@@ -56,12 +57,8 @@ ErrorSums total_of(const at::Tensor& sums_of_blocks) {
   const at::Tensor brought = sums_of_blocks.to(at::kCPU);
   const auto* part = brought.const_data_ptr<double>();
   ErrorSums total;
-  for (std::int64_t i = 0; i < brought.numel(); i += walk_kernels::numbers_of_a_block) {
-    total.largest = std::max(total.largest, part[i]);
-    total.squares += part[i + 1];
-    total.counted += static_cast<std::int64_t>(part[i + 2]);
-    total.mismatches += static_cast<std::int64_t>(part[i + 3]);
-  }
+  for (std::int64_t i = 0; i < brought.numel(); i += walk_kernels::numbers_of_a_block)
+    total += {part[i], part[i + 1], static_cast<std::int64_t>(part[i + 2]), static_cast<std::int64_t>(part[i + 3])};
   return total;
 }
 
@@ -74,23 +71,14 @@ at::Tensor laid_out_as(const at::Tensor& values, const at::Tensor& tensor) {
       .copy_(tensor.expand(values.sizes()));
 }
 
-}  // namespace
+//! Of a warp that read a row together; 0: threads have a column each.
+std::int64_t lanes_for(const Extent& extent) {
+  if (extent.inner >= lanes_of_a_warp) return lanes_of_a_warp;
+  const auto inner = static_cast<std::uint64_t>(extent.inner);
+  return extent.outer < short_column ? static_cast<std::int64_t>(std::bit_ceil(inner)) : 0;
+}
 
-//! A contiguous tensor about one of its dimensions.
-struct DeviceWalks::Extent {
-  Extent(at::IntArrayRef sizes, std::int64_t dimension) : count(sizes[static_cast<std::size_t>(dimension)]) {
-    for (std::size_t d = 0; d < sizes.size(); ++d) {
-      if (static_cast<std::int64_t>(d) < dimension) outer *= sizes[d];
-      if (static_cast<std::int64_t>(d) > dimension) inner *= sizes[d];
-    }
-  }
-  //! Of a warp that read a row together; 0: threads have a column each.
-  std::int64_t lanes() const {
-    if (inner >= lanes_of_a_warp) return lanes_of_a_warp;
-    return outer < short_column ? static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(inner))) : 0;
-  }
-  std::int64_t outer = 1, count, inner = 1;
-};
+}  // namespace
 
 double finite_below(at::ScalarType type) {
   // What lies half way to the first number that is too large is rounded up, to even; and 16 bits are rounded from fp32,
@@ -147,14 +135,14 @@ bool DeviceWalks::all_within(const at::Tensor& a, const at::Tensor& b, double bu
 at::Tensor DeviceWalks::largest_along(const std::string& kernel, const at::Tensor& exact, std::int64_t dimension,
                                       Arguments arguments) const {
   const Extent extent(exact.sizes(), dimension);
-  if (exact.numel() == 0) return at::zeros({extent.count}, exact.options());
+  const at::Tensor largest = at::zeros({extent.count}, exact.options());
+  if (exact.numel() == 0) return largest;
   const std::int64_t columns = extent.count * extent.inner;
   const std::int64_t threads = std::int64_t{device_->most_blocks()} * walk_kernels::threads_of_a_block;
-  const std::int64_t lanes = extent.lanes();
+  const std::int64_t lanes = lanes_for(extent);
   const std::int64_t parts = lanes > 0 ? divided_up(extent.inner, elements_of_a_piece)
                                        : std::clamp<std::int64_t>(threads / columns, 1, extent.outer);
   const std::int64_t units = lanes > 0 ? extent.outer * extent.count * parts * lanes : columns * parts;
-  const at::Tensor largest = at::zeros({extent.count}, exact.options());
   for (const std::int64_t size : {extent.outer, extent.count, extent.inner, lanes, parts})
     arguments.push_back(number(size));
   arguments.push_back(written(largest));

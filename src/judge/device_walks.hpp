@@ -45,7 +45,6 @@ class DeviceWalks {
   at::Tensor moved(const at::Tensor& values, const WalkMoves& moves, std::uint64_t seed) const;
 
  private:
-  struct Extent;
   using Arguments = std::vector<WalkArgument>;
   std::uint32_t blocks_for(std::int64_t threads) const;
   ErrorSums sums_of(const std::string& kernel, std::int64_t count, const at::Tensor& like, Arguments arguments) const;

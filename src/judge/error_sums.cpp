@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "judge/device_walks.hpp"
+#include "judge/dimensions.hpp"
 #include "judge/side_by_side.hpp"
 
 namespace cudal1 {
@@ -39,12 +40,7 @@ void add(ErrorSums& sums, bool counts, double error) {
 
 ErrorSums total_of(const ErrorSums* begin, const ErrorSums* end) {
   ErrorSums total;
-  for (const ErrorSums* part = begin; part != end; ++part) {
-    total.largest = std::max(total.largest, part->largest);
-    total.squares += part->squares;
-    total.counted += part->counted;
-    total.mismatches += part->mismatches;
-  }
+  for (const ErrorSums* part = begin; part != end; ++part) total += *part;
   return total;
 }
 
@@ -121,13 +117,8 @@ ErrorSums walk_comparison(const at::Tensor& exact, const at::Tensor& reference, 
 //! share the indices, so that each element is looked at once and no results are to be put together.
 template <class ErrorAt>
 at::Tensor walk_along(at::IntArrayRef sizes, std::int64_t dimension, const ErrorAt& error_at) {
-  const auto product = [&](std::int64_t first, std::int64_t end) {
-    std::int64_t elements = 1;
-    for (std::int64_t d = first; d < end; ++d) elements *= sizes[static_cast<std::size_t>(d)];
-    return elements;
-  };
-  const std::int64_t count = sizes[static_cast<std::size_t>(dimension)], outer = product(0, dimension),
-                     inner = product(dimension + 1, static_cast<std::int64_t>(sizes.size()));
+  const Extent extent(sizes, dimension);
+  const std::int64_t outer = extent.outer, count = extent.count, inner = extent.inner;
   at::Tensor largest = at::zeros({count}, at::TensorOptions().dtype(at::kDouble));
   auto* found = largest.mutable_data_ptr<double>();
   const std::int64_t grain = std::max<std::int64_t>(1, chunk_elements / (outer * inner));
@@ -147,6 +138,14 @@ at::Tensor walk_along(at::IntArrayRef sizes, std::int64_t dimension, const Error
 
 double ErrorSums::root_mean_square() const {
   return counted == 0 ? 0.0 : std::sqrt(squares / static_cast<double>(counted));
+}
+
+ErrorSums& ErrorSums::operator+=(const ErrorSums& others) {
+  largest = std::max(largest, others.largest);
+  squares += others.squares;
+  counted += others.counted;
+  mismatches += others.mismatches;
+  return *this;
 }
 
 ErrorSums errors_of(const at::Tensor& result, const at::Tensor& exact, at::ScalarType type) {

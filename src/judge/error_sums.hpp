@@ -16,6 +16,7 @@ struct ErrorSums {
   std::int64_t mismatches = 0;  //!< elements that are finite, or not, where they must not be
 
   double root_mean_square() const;
+  ErrorSums& operator+=(const ErrorSums& others);
   bool operator==(const ErrorSums&) const = default;
 };
 

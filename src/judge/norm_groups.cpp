@@ -2,8 +2,8 @@
 
 #include <numeric>
 
+#include "graph/operator_name.hpp"
 #include "judge/dimensions.hpp"
-#include "judge/operator_name.hpp"
 
 namespace cudal1 {
 namespace {

@@ -8,11 +8,11 @@
 #include <numeric>
 
 #include "graph/aten_call.hpp"
+#include "graph/operator_name.hpp"
 #include "judge/compared_place.hpp"
 #include "judge/error_sums.hpp"
 #include "judge/norm_groups.hpp"
 #include "judge/operator_kinds.hpp"
-#include "judge/operator_name.hpp"
 #include "judge/reduction_length.hpp"
 #include "judge/result_unit.hpp"
 #include "judge/ulp_moves.hpp"

@@ -6,8 +6,8 @@
 #include <numeric>
 #include <string_view>
 
+#include "graph/operator_name.hpp"
 #include "judge/operator_kinds.hpp"
-#include "judge/operator_name.hpp"
 
 namespace cudal1 {
 namespace {

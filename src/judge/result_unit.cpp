@@ -1,6 +1,6 @@
 #include "judge/result_unit.hpp"
 
-#include "judge/operator_name.hpp"
+#include "graph/operator_name.hpp"
 
 namespace cudal1 {
 

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <string_view>
 
+#include "graph/operator_name.hpp"
 #include "judge/operator_kinds.hpp"
-#include "judge/operator_name.hpp"
 #include "judge/reduction_length.hpp"
 
 namespace cudal1 {

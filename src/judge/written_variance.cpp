@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "judge/operator_name.hpp"
+#include "graph/operator_name.hpp"
 
 namespace cudal1 {
 namespace {

@@ -17,7 +17,7 @@
 namespace cudal1 {
 namespace {
 
-using testing::drawn, testing::infinity, testing::not_a_number, testing::with_specials;
+using testing::drawn, testing::expect_same, testing::infinity, testing::not_a_number, testing::with_specials;
 using walk_kernels::Direction;
 
 constexpr at::ScalarType output_types[] = {at::kFloat, at::kDouble, at::kHalf, at::kBFloat16};
@@ -28,13 +28,6 @@ at::TensorOptions fp64() { return at::TensorOptions().dtype(at::kDouble); }
 bool are_identical(const at::Tensor& a, const at::Tensor& b) {
   const at::Tensor same = a.eq(b).logical_and(a.signbit().eq(b.signbit())).logical_or(a.isnan().logical_and(b.isnan()));
   return a.sizes() == b.sizes() && same.all().item<bool>();
-}
-
-void expect_same(const ErrorSums& walked, const ErrorSums& wanted) {
-  EXPECT_EQ(walked.largest, wanted.largest);
-  EXPECT_EQ(walked.counted, wanted.counted);
-  EXPECT_EQ(walked.mismatches, wanted.mismatches);
-  EXPECT_NEAR(walked.squares, wanted.squares, 1e-12 * wanted.squares);
 }
 
 class DeviceWalk : public ::testing::TestWithParam<at::ScalarType> {

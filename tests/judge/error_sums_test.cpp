@@ -11,17 +11,10 @@
 namespace cudal1 {
 namespace {
 
-using testing::drawn, testing::infinity, testing::not_a_number, testing::with_specials;
+using testing::drawn, testing::expect_same, testing::infinity, testing::not_a_number, testing::with_specials;
 
 at::Tensor numbers(std::vector<double> values, at::ScalarType type = at::kDouble) {
   return at::tensor(values, at::TensorOptions().dtype(at::kDouble)).to(type);
-}
-
-void expect_same(const ErrorSums& walked, const ErrorSums& wanted) {
-  EXPECT_EQ(walked.largest, wanted.largest);
-  EXPECT_EQ(walked.counted, wanted.counted);
-  EXPECT_EQ(walked.mismatches, wanted.mismatches);
-  EXPECT_NEAR(walked.squares, wanted.squares, 1e-12 * wanted.squares);
 }
 
 TEST(ErrorSums, CountWhatIsFiniteOnBothSides) {

@@ -1,7 +1,8 @@
-// Tensors with all that is special among their numbers.
+// Tensors with all that is special among their numbers, and what walks over them find.
 #pragma once
 
 #include <ATen/Functions.h>
+#include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "graph/generator.hpp"
+#include "judge/error_sums.hpp"
 
 namespace cudal1::testing {
 
@@ -36,6 +38,14 @@ inline at::Tensor with_specials(std::vector<std::int64_t> sizes, std::uint64_t s
   put(5, 23, 0x1.0p-140);  // a denormal of fp32
   put(6, 29, -0.0);
   return tensor;
+}
+
+//! But for the order in which squares were added up.
+inline void expect_same(const ErrorSums& walked, const ErrorSums& wanted, double tolerance = 1e-12) {
+  EXPECT_EQ(walked.largest, wanted.largest);
+  EXPECT_EQ(walked.counted, wanted.counted);
+  EXPECT_EQ(walked.mismatches, wanted.mismatches);
+  EXPECT_NEAR(walked.squares, wanted.squares, tolerance * wanted.squares);
 }
 
 }  // namespace cudal1::testing

@@ -7,6 +7,8 @@
 #include <array>
 #include <string_view>
 
+#include "graph/operator_name.hpp"
+
 namespace cudal1 {
 namespace {
 
@@ -19,17 +21,13 @@ constexpr std::array<std::string_view, 33> pointwise_operators{
 
 //! "aten::add.Tensor" -> "aten::add_.Tensor"; empty where that is not for us.
 std::string name_in_place(const std::string& op) {
-  constexpr std::string_view space = "aten::";
-  if (!op.starts_with(space)) return {};
-  const std::size_t end = std::min(op.find('.'), op.size());
-  const std::string_view base = std::string_view(op).substr(space.size(), end - space.size());
+  const std::string_view base = base_name(op);
   if (std::ranges::find(pointwise_operators, base) == pointwise_operators.end()) return {};
+  const std::size_t end = static_cast<std::size_t>(base.data() + base.size() - op.data());
   return fmt::format("{}_{}", op.substr(0, end), op.substr(end));
 }
 
-const ValueRef* first_argument(const Node& node) {
-  return node.args.empty() ? nullptr : std::get_if<ValueRef>(&node.args[0]);
-}
+const ValueRef* first_argument(const Node& node) { return argument_as<ValueRef>(node, 0, "self"); }
 
 //! `held` and its twin among the values of the call are all there is of it: an operator may have returned what it was
 //! given, which is somebody else's, or a view of that.
@@ -43,8 +41,9 @@ OpSteps::OpSteps(const Plan& plan, at::Device device, RandomNumbers random_numbe
     if (const auto* step = std::get_if<OpStep>(&plan.call[i]))
       calls_[i].emplace(step->node, device, /*widen=*/false, random_numbers);
   find_values_from_outside();
-  plan_drops();
-  find_steps_in_place(device);
+  const std::vector<std::size_t> last = last_uses(plan_);
+  plan_drops(last);
+  find_steps_in_place(last, device);
 }
 
 OpValues OpSteps::no_values() const {
@@ -101,9 +100,8 @@ void OpSteps::find_values_from_outside() {
 }
 
 //! What op steps made is freed before the first op step that comes after its last use.
-void OpSteps::plan_drops() {
+void OpSteps::plan_drops(const std::vector<std::size_t>& last) {
   drops_.resize(plan_.call.size());
-  const std::vector<std::size_t> last = last_uses(plan_);
   const auto drops_after = [&](int buffer) -> Drops* {
     if (buffer < 0 || !plan_.buffers[static_cast<std::size_t>(buffer)].allocated_by_op) return nullptr;
     for (std::size_t i = last[static_cast<std::size_t>(buffer)]; i < plan_.call.size(); ++i)
@@ -132,9 +130,8 @@ bool OpSteps::may_overwrite(const OpStep& step, const std::function<bool(int buf
 }
 
 //! As modules do that save memory: what is read and written in one place stays in the device's caches.
-void OpSteps::find_steps_in_place(at::Device device) {
+void OpSteps::find_steps_in_place(const std::vector<std::size_t>& last, at::Device device) {
   in_place_.resize(plan_.call.size());
-  const std::vector<std::size_t> last = last_uses(plan_);
   for (std::size_t i = 0; i < plan_.call.size(); ++i) {
     const auto* step = std::get_if<OpStep>(&plan_.call[i]);
     if (!step) continue;

@@ -36,8 +36,8 @@ class OpSteps {
   const at::Tensor& tensor_of(ValueId id, OpValues& values) const;
   void keep(ValueId id, at::Tensor result, OpValues& values) const;
   void find_values_from_outside();
-  void plan_drops();
-  void find_steps_in_place(at::Device device);
+  void plan_drops(const std::vector<std::size_t>& last);
+  void find_steps_in_place(const std::vector<std::size_t>& last, at::Device device);
   bool may_overwrite(const OpStep& step, const std::function<bool(int buffer)>& is_last_use) const;
   std::vector<at::Tensor> call(std::size_t step_index, OpValues& values) const;
 

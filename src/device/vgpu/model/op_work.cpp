@@ -4,6 +4,8 @@
 #include <map>
 #include <set>
 
+#include "graph/operator_name.hpp"
+
 namespace cudal1::vgpu {
 namespace {
 
@@ -273,14 +275,8 @@ std::string class_by_name(const Node& node, const std::string& name, Metas input
 
 }  // namespace
 
-std::string base_name(const std::string& op) {
-  const std::size_t colon = op.rfind(':');
-  const std::string name = colon == std::string::npos ? op : op.substr(colon + 1);
-  return name.substr(0, name.find('.'));
-}
-
 OpWork work_of(const Node& node, std::span<const TensorMeta> inputs, std::span<const TensorMeta> outputs) {
-  const std::string name = base_name(node.op);
+  const std::string name(base_name(node.op));
   OpWork work;
   work.op_class = class_by_name(node, name, inputs);
   if (work.op_class == "view") return work;

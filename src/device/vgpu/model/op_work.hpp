@@ -19,7 +19,4 @@ struct OpWork {
 //! `inputs` are the metas of OpGraph::reads(node), in that order; `outputs` those of node.outputs.
 OpWork work_of(const Node& node, std::span<const TensorMeta> inputs, std::span<const TensorMeta> outputs);
 
-//! "aten::softmax.int" -> "softmax".
-std::string base_name(const std::string& op);
-
 }  // namespace cudal1::vgpu

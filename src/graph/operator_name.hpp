@@ -1,4 +1,4 @@
-// What the match rule reads off a node.
+// The name and the arguments of a node, as rules for operators ask for them.
 #pragma once
 
 #include <string_view>
