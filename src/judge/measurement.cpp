@@ -282,14 +282,24 @@ Measurement predict(TaskContext& context, PlanSession& candidate, const Verifica
   return {std::nullopt, {}, summary, times.candidate.profile};
 }
 
+namespace {
+
+//! A disturbance of the machine can look like hidden work for once; who hides work does so whenever it pays.
+bool is_in_doubt(Status status) { return status == Status::clock_mismatch || status == Status::unstable; }
+
+}  // namespace
+
 std::optional<Failure> measure_until_stable(const std::function<Measurement()>& measure_once, TimingProtocol protocol,
                                             Evaluation& evaluation) {
+  const bool as_published = protocol == TimingProtocol::paper;
+  const int most = as_published ? 1 : most_measurements;
   TimingSummary summary;
-  for (int attempt = 0; attempt < most_measurements; ++attempt) {
+  for (int attempt = 1; attempt <= most; ++attempt) {
     const Measurement measurement = measure_once();
+    if (measurement.failure && is_in_doubt(measurement.failure->status) && attempt < most) continue;
     if (measurement.failure) return measurement.failure;
     summary = measurement.summary;
-    if (summary.stable || protocol == TimingProtocol::paper) break;
+    if (summary.stable) break;
   }
   evaluation.timing = summary;
   if (summary.stable) return std::nullopt;

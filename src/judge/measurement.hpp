@@ -27,7 +27,8 @@ struct Measurement {
   std::vector<TimedPair> pairs;  //!< of solutions in Python: what the summary was made from
 };
 
-//! Measures until the result is stable, a few times at most, and puts it down. What is left to say is a failure.
+//! Measures until the result is stable, a few times at most, and puts it down. What is left to say is a failure; that
+//! clocks disagree is said only if they do so every time.
 std::optional<Failure> measure_until_stable(const std::function<Measurement()>& measure_once, TimingProtocol protocol,
                                             Evaluation& evaluation);
 
