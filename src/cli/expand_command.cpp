@@ -8,6 +8,7 @@
 #include "cli/task_argument.hpp"
 #include "judge/error_json.hpp"
 #include "program/plan.hpp"
+#include "writer/write_program.hpp"
 
 namespace cudal1 {
 namespace {
@@ -74,7 +75,7 @@ void print_json(const nlohmann::json& object) {
 int run_expand(const ExpandOptions& options) {
   const Task task = load_task_argument(options.task);
   const ProgramText program = read_program(options.program);
-  const Result<Plan> plan = program.failure ? Result<Plan>(*program.failure) : make_plan(task.graph, program.text);
+  const Result<Plan> plan = program.failure ? Result<Plan>(*program.failure) : plan_program(task.graph, program.text);
   if (!plan && options.as_json) {
     print_json(failure_to_json(options.program.filename().string(), plan.failure()));
     return 1;

@@ -18,6 +18,7 @@
 #include "judge/judge.hpp"
 #include "package/package_writer.hpp"
 #include "suite/task_export.hpp"
+#include "writer/write_program.hpp"
 
 namespace cudal1 {
 namespace {
@@ -150,7 +151,7 @@ ExportedProgram export_program(const ExportOptions& options, const TaskFolder& m
   refuse_hidden_state(task, made.module);
   check_interface(task);
   const ChosenProgram program = choose_program(options, index, task, backend.info().name);
-  const Result<Plan> plan = make_plan(task.graph, program.text);
+  const Result<Plan> plan = plan_program(task.graph, program.text);
   if (!plan)
     throw Error(fmt::format("{}:{}:{}: {}", program.origin, plan.failure().at.line, plan.failure().at.column,
                             plan.failure().message));

@@ -14,6 +14,7 @@
 #include "judge/measurement.hpp"
 #include "judge/possible.hpp"
 #include "judge/profiler.hpp"
+#include "writer/write_program.hpp"
 
 namespace cudal1 {
 namespace {
@@ -299,7 +300,7 @@ const std::string& TaskJudge::source_text() const { return impl_->context->task(
 CompiledProgram compile_program(const OpGraph& graph, Backend& backend, const std::string& name,
                                 const std::string& text) {
   CompiledProgram program{name, text, {}, {}, {}};
-  auto plan = make_plan(graph, text);
+  auto plan = plan_program(graph, text);
   if (!plan) {
     program.failure = plan.failure();
     return program;

@@ -8,6 +8,7 @@
 #include "program/expression.hpp"
 #include "program/launch_options.hpp"
 #include "program/nearest_name.hpp"
+#include "program/node_names.hpp"
 #include "program/rejection.hpp"
 
 namespace cudal1 {
@@ -17,31 +18,12 @@ constexpr std::int64_t most_buffer_bytes = std::int64_t{1} << 40;  // more than 
 constexpr std::size_t most_buffer_dimensions = 16;
 
 const std::vector<std::string>& directive_names() {
-  static const std::vector<std::string> names = {"kernel", "group", "launch", "buffer", "prepare", "graph"};
+  static const std::vector<std::string> names = {"kernel", "group", "launch", "buffer", "prepare", "graph", "fuse"};
   return names;
 }
 
 bool belongs_to_writer(std::string_view word) {
-  return word == "fuse" || word == "layout" || word == "fold" || word == "split" || word == "hoist";
-}
-
-//! `*` stands for any characters, `?` for one.
-bool glob_matches(std::string_view pattern, std::string_view name) {
-  std::size_t p = 0, n = 0, star = pattern.npos, star_name = 0;
-  while (n < name.size()) {
-    if (p < pattern.size() && pattern[p] == '*') {
-      star = p++;
-      star_name = n;
-    } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == name[n])) {
-      ++p, ++n;
-    } else if (star != pattern.npos) {
-      p = star + 1;
-      n = ++star_name;
-    } else {
-      return false;
-    }
-  }
-  return pattern.find_first_not_of('*', p) == pattern.npos;
+  return word == "layout" || word == "fold" || word == "split" || word == "hoist";
 }
 
 class DirectiveParser {
@@ -193,27 +175,12 @@ class DirectiveParser {
     if (!word.is_word() || word.text != "replaces")
       reject(Status::parse_error, word.at, fmt::format("expected 'replaces NODE…', found {}", shown(word)));
     const int index = static_cast<int>(program_.groups.size());
-    while (!cursor.at_end() && !cursor.peek().is(":")) read_node_pattern(cursor, index);
+    for (const NamedNode& named : read_node_names(cursor, graph_)) take_node(named.node, index, named.at);
     for (std::size_t node = 0; node < group_of_node_.size(); ++node) {
       if (group_of_node_[node] == index) group.nodes.push_back(static_cast<int>(node));
     }
     if (group.nodes.empty())
       reject(Status::parse_error, cursor.peek().at, "expected the names of nodes after 'replaces', or * for all");
-  }
-
-  void read_node_pattern(TokenCursor& cursor, int group) {
-    const DirectiveToken first = cursor.next();
-    std::string pattern(first.text);
-    if (first.is(",")) reject(Status::parse_error, first.at, "nodes are separated by spaces, not by commas");
-    while (!cursor.at_end() && !cursor.peek().space_before && !cursor.peek().is(":") && !cursor.peek().is(","))
-      pattern += cursor.next().text;
-    bool found = false;
-    for (std::size_t node = 0; node < graph_.nodes.size(); ++node) {
-      if (!glob_matches(pattern, graph_.nodes[node].name)) continue;
-      found = true;
-      take_node(static_cast<int>(node), group, first.at);
-    }
-    if (!found) reject_unknown_node(pattern, first.at);
   }
 
   void take_node(int node, int group, SourcePosition at) {
@@ -225,19 +192,6 @@ class DirectiveParser {
              fmt::format("node {} is replaced already, by {} in line {}", name, quoted(program_.groups[owner].name),
                          program_.groups[owner].at.line));
     owner = group;
-  }
-
-  [[noreturn]] void reject_unknown_node(const std::string& pattern, SourcePosition at) const {
-    std::vector<std::string> names;
-    for (const Node& node : graph_.nodes) names.push_back(node.name);
-    if (pattern.find_first_of("*?") != pattern.npos)
-      reject(Status::plan_error, at,
-             fmt::format("no node matches {}; the nodes are {}", quoted(pattern), listed(names)));
-    if (const ValueId value = graph_.find_value(pattern); value >= 0 && graph_.values[value].node < 0)
-      reject(Status::plan_error, at, fmt::format("{} is not a node but a leaf of the task", quoted(pattern)));
-    reject(Status::plan_error, at,
-           fmt::format("there is no node {}{}; the nodes are {}", quoted(pattern), did_you_mean(pattern, names),
-                       listed(names)));
   }
 
   static void expect_end(const TokenCursor& cursor, std::string_view after) {

@@ -1,0 +1,84 @@
+#include "writer/draft.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "program/rejection.hpp"
+#include "program/source_scan.hpp"
+#include "program/tensor_scope.hpp"
+
+namespace cudal1 {
+namespace {
+
+std::string extent(const Dim3& sizes) { return fmt::format("({}, {}, {})", sizes[0], sizes[1], sizes[2]); }
+
+std::string launch_options(const WrittenLaunch& launch) {
+  std::string text = fmt::format("grid={} block={}", extent(launch.grid), extent(launch.block));
+  if (launch.shared_bytes > 0) text += fmt::format(" shared={}", launch.shared_bytes);
+  return text + fmt::format(" args=({})", fmt::join(launch.arguments, ", "));
+}
+
+std::string buffer_line(const WrittenBuffer& buffer) {
+  return fmt::format("//! buffer {} {} [{}]{}\n", buffer.name, to_string(buffer.dtype), fmt::join(buffer.sizes, ", "),
+                     buffer.zero ? " zero" : "");
+}
+
+bool is_identifier(std::string_view name) {
+  if (name.empty() || !is_word_start(name.front())) return false;
+  for (const char c : name)
+    if (!is_word_part(c) || static_cast<unsigned char>(c) >= 0x80) return false;
+  return true;
+}
+
+}  // namespace
+
+std::string directive_name(const Value& value) {
+  if (value.kind == ValueKind::node_output || (is_identifier(value.name) && !is_reserved_name(value.name)))
+    return value.name;
+  return fmt::format("\"{}\"", value.name);
+}
+
+std::string code_name(const std::string& name) {
+  std::string made;
+  for (const char c : name) made += is_word_part(c) && static_cast<unsigned char>(c) < 0x80 ? c : '_';
+  return made.empty() || is_digit(made.front()) ? "_" + made : made;
+}
+
+Draft::Draft(OpGraph task, std::set<std::string> words)
+    : graph(std::move(task)), taken_(graph.nodes.size()), words_(std::move(words)) {}
+
+void Draft::take_node(int node, const std::string& by, SourcePosition at) {
+  taken_.resize(graph.nodes.size());
+  Taken& taken = taken_[node];
+  if (taken.line > 0)
+    reject(Status::plan_error, at,
+           fmt::format("node {} is replaced already, by {} in line {}", quoted(graph.nodes[node].name),
+                       quoted(taken.by), taken.line));
+  taken = {by, at.line};
+}
+
+std::string Draft::unused_name(const std::string& wish) {
+  std::string name = wish;
+  for (int i = 2; words_.contains(name) || graph.find_value(name) >= 0 || graph.find_node(name) >= 0; ++i)
+    name = fmt::format("{}_{}", wish, i);
+  words_.insert(name);
+  return name;
+}
+
+void Draft::add_group(const std::string& name, const std::set<int>& nodes, const WrittenGroup& group,
+                      const std::string& origin) {
+  text_ += fmt::format("\n// {}\n", origin);
+  for (const WrittenBuffer& buffer : group.buffers) text_ += buffer_line(buffer);
+  std::string names;
+  for (const int node : nodes) names += " " + graph.nodes[node].name;
+  text_ += fmt::format("//! group {} replaces{}\n", name, names);
+  for (const WrittenLaunch& launch : group.launches)
+    text_ += fmt::format("//! launch {} : {}\n", launch.kernel, launch_options(launch));
+  for (const std::string& header : group.headers)
+    if (headers_.insert(header).second) text_ += fmt::format("#include <{}>\n", header);
+  text_ += group.code;
+}
+
+std::string Draft::text() const { return text_; }
+
+}  // namespace cudal1

@@ -1,0 +1,69 @@
+// A program while it is being written: the graph as it stands, which nodes are taken, and the text that was added.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "graph/op_graph.hpp"
+#include "program/plan.hpp"
+
+namespace cudal1 {
+
+//! One launch of a kernel that the writer made.
+struct WrittenLaunch {
+  std::string kernel;
+  Dim3 grid{1, 1, 1}, block{1, 1, 1};
+  std::int64_t shared_bytes = 0;
+  std::vector<std::string> arguments;  //!< as in `args=`: names of tensors, quoted where needed, or typed numbers
+};
+
+//! Scratch memory of a group.
+struct WrittenBuffer {
+  std::string name;
+  DType dtype = DType::f32;
+  std::vector<std::int64_t> sizes;
+  bool zero = false;
+};
+
+//! Kernels that take the place of some nodes.
+struct WrittenGroup {
+  std::vector<WrittenBuffer> buffers;
+  std::vector<WrittenLaunch> launches;
+  std::set<std::string> headers;  //!< "cudal1/vector.cuh"
+  std::string code;
+};
+
+//! How directives name a value.
+std::string directive_name(const Value& value);
+
+//! How code names a value: its name with everything that C++ does not allow replaced.
+std::string code_name(const std::string& name);
+
+class Draft {
+ public:
+  //! `words`: that the program's own code uses; names of kernels and buffers must not be among them.
+  Draft(OpGraph graph, std::set<std::string> words);
+
+  OpGraph graph;
+
+  //! Throws Rejection at `at` if the node is taken already.
+  void take_node(int node, const std::string& by, SourcePosition at);
+  //! This name, or with something behind it if it is in use.
+  std::string unused_name(const std::string& wish);
+  void add_group(const std::string& name, const std::set<int>& nodes, const WrittenGroup& group,
+                 const std::string& origin);
+  //! Directives and code that go behind the program's text.
+  std::string text() const;
+
+ private:
+  struct Taken {
+    std::string by;
+    int line = 0;
+  };
+  std::vector<Taken> taken_;  //!< by node; nobody: line 0
+  std::set<std::string> words_, headers_;
+  std::string text_;
+};
+
+}  // namespace cudal1

@@ -1,0 +1,63 @@
+#include "writer/fused/affine.hpp"
+
+#include <algorithm>
+
+namespace cudal1 {
+
+void Affine::add(int atom, std::int64_t factor) {
+  if (factor == 0) return;
+  const auto at = std::ranges::lower_bound(factors, atom, {}, &std::pair<int, std::int64_t>::first);
+  if (at == factors.end() || at->first != atom) {
+    factors.insert(at, {atom, factor});
+  } else if ((at->second += factor) == 0) {
+    factors.erase(at);
+  }
+}
+
+void Affine::add(const Affine& other, std::int64_t times) {
+  offset += times * other.offset;
+  for (const auto& [atom, factor] : other.factors) add(atom, times * factor);
+}
+
+std::int64_t Affine::factor_of(int atom) const {
+  const auto at = std::ranges::find(factors, atom, &std::pair<int, std::int64_t>::first);
+  return at == factors.end() ? 0 : at->second;
+}
+
+int AtomTable::add(std::int64_t size) {
+  atoms_.push_back({size, -1, -1});
+  return count() - 1;
+}
+
+void AtomTable::split(int atom, std::int64_t inner) {
+  const int outer_atom = add(size(atom) / inner), inner_atom = add(inner);
+  atoms_[atom].outer = outer_atom;
+  atoms_[atom].inner = inner_atom;
+}
+
+void AtomTable::add_resolved(int atom, std::int64_t factor, Affine& sum) const {
+  const Atom& entry = atoms_[atom];
+  if (entry.outer < 0) return sum.add(atom, factor);
+  add_resolved(entry.outer, factor * size(entry.inner), sum);
+  add_resolved(entry.inner, factor, sum);
+}
+
+Affine AtomTable::resolved(const Affine& affine) const {
+  Affine sum{affine.offset, {}};
+  for (const auto& [atom, factor] : affine.factors) add_resolved(atom, factor, sum);
+  return sum;
+}
+
+Point AtomTable::resolved(const Point& point) const {
+  Point result;
+  for (const Affine& index : point) result.push_back(resolved(index));
+  return result;
+}
+
+std::int64_t AtomTable::largest(const Affine& affine) const {
+  std::int64_t sum = affine.offset;
+  for (const auto& [atom, factor] : affine.factors) sum += factor * (size(atom) - 1);
+  return sum;
+}
+
+}  // namespace cudal1

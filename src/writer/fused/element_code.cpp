@@ -1,0 +1,49 @@
+#include "writer/fused/element_code.hpp"
+
+#include <fmt/format.h>
+
+namespace cudal1 {
+
+std::string ElementCode::operator[](int index) {
+  const Term& term = terms_.terms[index];
+  if (term.kind == TermKind::constant) return term.code;
+  if (const auto known = names_.find(index); known != names_.end()) return known->second;
+  const bool is_leaf = term.kind != TermKind::map;
+  const std::string value = is_leaf ? leaf_(index) : expression(term);
+  const std::string name = fmt::format("t{}", index);
+  text_ += fmt::format("{}const {} {} = {};\n", indent_, cuda_name(term.scalar), name, value);
+  return names_[index] = name;
+}
+
+std::string ElementCode::expression(const Term& term) {
+  std::string text;
+  for (std::size_t i = 0; i < term.code.size(); ++i) {
+    if (term.code[i] != '{') {
+      text += term.code[i];
+      continue;
+    }
+    text += (*this)[term.operands[static_cast<std::size_t>(term.code[i + 1] - '0')]];
+    i += 2;
+  }
+  return text;
+}
+
+std::string loaded(const std::string& element, DType dtype) {
+  if (dtype == DType::f32 || dtype == DType::i64 || dtype == DType::boolean) return element;
+  if (is_floating(dtype)) return fmt::format("cudal1::to_float({})", element);
+  return fmt::format("static_cast<long long>({})", element);
+}
+
+std::string stored(const std::string& scalar, DType dtype) {
+  if (dtype == DType::f32 || dtype == DType::i64 || dtype == DType::boolean) return scalar;
+  if (is_floating(dtype)) return fmt::format("cudal1::from_float<{}>({})", cuda_element_name(dtype), scalar);
+  return fmt::format("static_cast<{}>({})", cuda_element_name(dtype), scalar);
+}
+
+std::string header_for(DType dtype) {
+  if (dtype == DType::f16) return "cudal1/half.cuh";
+  if (dtype == DType::bf16) return "cudal1/bfloat16.cuh";
+  return {};
+}
+
+}  // namespace cudal1

@@ -1,0 +1,189 @@
+#include "writer/fused/lowering.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "writer/fused/operator_rules.hpp"
+#include "writer/fused/view_points.hpp"
+
+namespace cudal1 {
+namespace {
+
+std::string real_literal(double number) {
+  const auto rounded = static_cast<float>(number);
+  if (std::isnan(rounded)) return "__int_as_float(0x7fffffff)";
+  if (std::isinf(rounded)) return rounded > 0 ? "__int_as_float(0x7f800000)" : "__int_as_float(0xff800000)";
+  std::string text = fmt::format("{:.9g}", rounded);
+  if (text.find_first_of(".e") == text.npos) text += ".0";
+  return rounded < 0 || std::signbit(rounded) ? fmt::format("({}f)", text) : text + "f";
+}
+
+std::string literal(ScalarKind kind, double number) {
+  if (kind == ScalarKind::boolean) return number != 0.0 ? "true" : "false";
+  if (kind == ScalarKind::integer) return fmt::format("{}ll", static_cast<std::int64_t>(number));
+  return real_literal(number);
+}
+
+//! The largest first: it says which loops there are.
+std::vector<ValueId> by_size(const OpGraph& graph, std::vector<ValueId> values) {
+  std::ranges::stable_sort(
+      values, [&](ValueId a, ValueId b) { return graph.values[a].meta.numel() > graph.values[b].meta.numel(); });
+  return values;
+}
+
+}  // namespace
+
+FusedTerms Lowering::run() {
+  for (const ValueId value : by_size(graph(), region_.outputs())) add_output(value);
+  resolve_all();
+  return std::move(made_);
+}
+
+void Lowering::add_output(ValueId value) {
+  const TensorMeta& meta = graph().values[value].meta;
+  Point point;
+  if (made_.outputs.empty()) {
+    point = first_ = whole(meta);
+  } else if (const Point* covering = covering_point(value)) {
+    point = *covering;
+  } else {
+    const Value& first = graph().values[made_.outputs.front().value];
+    if (first.meta.sizes != meta.sizes)
+      reject(
+          Status::plan_error, at_,
+          fmt::format("{} and {} must both be written, but have different sizes, {} and {}: fuse them apart",
+                      quoted(first.name), quoted(graph().values[value].name), to_string(first.meta), to_string(meta)));
+    point = first_;
+  }
+  const int term = value_at(value, point);
+  made_.outputs.push_back({value, term, memory_place(meta, made_.atoms.resolved(point))});
+}
+
+//! Where the loops of the first output pass every element of this value once, too.
+const Point* Lowering::covering_point(ValueId value) const {
+  const std::int64_t elements = graph().values[value].meta.numel();
+  for (auto at = known_.lower_bound({value, {}}); at != known_.end() && at->first.first == value; ++at) {
+    std::int64_t passed = 1;
+    std::set<int> atoms;
+    for (const Affine& index : at->first.second)
+      for (const auto& [atom, factor] : index.factors)
+        if (atoms.insert(atom).second) passed *= made_.atoms.size(atom);
+    const std::int64_t all = graph().values[made_.outputs.front().value].meta.numel();
+    if (passed == elements && passed == all) return &at->first.second;
+  }
+  return nullptr;
+}
+
+Point Lowering::whole(const TensorMeta& meta) {
+  Point point(meta.sizes.size());
+  for (std::size_t i = 0; i < point.size(); ++i)
+    if (meta.sizes[i] != 1) point[i].add(made_.atoms.add(meta.sizes[i]), 1);
+  return point;
+}
+
+Affine Lowering::loop(std::int64_t size, std::vector<int>& loops) {
+  Affine index;
+  if (size == 1) return index;
+  loops.push_back(made_.atoms.add(size));
+  index.add(loops.back(), 1);
+  return index;
+}
+
+int Lowering::value_at(ValueId id, const Point& point) {
+  const Value& value = graph().values[id];
+  if (value.view && region_.makes(value.view->base)) return through_view(value, point);
+  const std::pair<ValueId, Point> key{id, made_.atoms.resolved(point)};
+  if (const auto known = known_.find(key); known != known_.end()) return known->second;
+  const int term = region_.makes(id) ? lower_node(id, key.second) : load(id, key.second);
+  known_.emplace(std::pair{id, made_.atoms.resolved(point)}, term);
+  return term;
+}
+
+int Lowering::through_view(const Value& view, const Point& point) {
+  const Value& base = graph().values[view.view->base];
+  Affine place = memory_place(view.meta, made_.atoms.resolved(point));
+  place.offset += view.view->offset_elements;
+  const auto inside = point_at(base.meta, place, made_.atoms);
+  if (!inside)
+    reject(Status::plan_error, at_,
+           fmt::format("{} is a view of {} that no loop can follow; leave one of them out of the fusion",
+                       quoted(view.name), quoted(base.name)));
+  return value_at(view.view->base, *inside);
+}
+
+int Lowering::load(ValueId value, const Point& point) {
+  const TensorMeta& meta = graph().values[value].meta;
+  if (meta.dtype == DType::f64)
+    reject(Status::plan_error, at_,
+           fmt::format("{} is fp64, which is not written; leave its node to the library",
+                       quoted(graph().values[value].name)));
+  return add({TermKind::load, scalar_kind(meta.dtype), {}, {}, value, memory_place(meta, point), {}});
+}
+
+int Lowering::lower_node(ValueId id, const Point& point) {
+  const Value& value = graph().values[id];
+  const Node& node = graph().nodes[value.node];
+  if (value.meta.dtype == DType::f64) refuse(node, "gives fp64, which is not written");
+  if (!node.writes_state.empty()) refuse(node, "updates a state");
+  const OperatorRule* rule = rule_of(node);
+  if (rule == nullptr) refuse(node, fmt::format("is {}, which is not written", node.op));
+  return as(scalar_kind(value.meta.dtype), (*rule)({*this, node, value, point}));
+}
+
+void Lowering::refuse(const Node& node, std::string_view why) const {
+  reject(Status::plan_error, at_,
+         fmt::format("{} cannot be fused: it {}; leave it to the library", quoted(node.name), why));
+}
+
+int Lowering::broadcast_at(ValueId id, const Point& point) {
+  const std::vector<std::int64_t>& sizes = graph().values[id].meta.sizes;
+  Point own(sizes.size());
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    if (sizes[i] != 1) own[i] = point[point.size() - sizes.size() + i];
+  return value_at(id, own);
+}
+
+int Lowering::add(Term term) {
+  made_.terms.push_back(std::move(term));
+  return static_cast<int>(made_.terms.size()) - 1;
+}
+
+int Lowering::map(ScalarKind kind, std::string code, std::vector<int> operands) {
+  const auto [known, fresh] = known_maps_.emplace(std::pair{fmt::format("{} {}", cuda_name(kind), code), operands},
+                                                  static_cast<int>(made_.terms.size()));
+  return fresh ? add({TermKind::map, kind, std::move(code), std::move(operands)}) : known->second;
+}
+
+int Lowering::constant(ScalarKind kind, double number) {
+  return add({TermKind::constant, kind, literal(kind, number)});
+}
+
+int Lowering::position(const Affine& index) {
+  return add({TermKind::position, ScalarKind::integer, {}, {}, -1, index, {}});
+}
+
+int Lowering::reduce(ScalarKind kind, std::string operation, std::vector<int> elements, std::vector<int> loops) {
+  return add({TermKind::reduce, kind, std::move(operation), std::move(elements), -1, {}, std::move(loops)});
+}
+
+int Lowering::as(ScalarKind kind, int term) {
+  const ScalarKind from = made_.terms[term].scalar;
+  if (from == kind) return term;
+  if (kind == ScalarKind::boolean) return map(kind, "{0} != 0", {term});
+  return map(kind, fmt::format("static_cast<{}>({{0}})", cuda_name(kind)), {term});
+}
+
+void Lowering::resolve_all() {
+  for (Term& term : made_.terms) term.place = made_.atoms.resolved(term.place);
+  for (FusedTerms::Output& output : made_.outputs) output.place = made_.atoms.resolved(output.place);
+  for (Term& term : made_.terms) {
+    Affine sum;
+    for (const int atom : term.loops) sum.add(atom, 1);
+    term.loops.clear();
+    for (const auto& [atom, factor] : made_.atoms.resolved(sum).factors) term.loops.push_back(atom);
+  }
+}
+
+}  // namespace cudal1

@@ -1,0 +1,56 @@
+// Nodes of a region -> terms: starts at what the region must write and works back to what it reads.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "program/rejection.hpp"
+#include "writer/fused/region.hpp"
+#include "writer/fused/terms.hpp"
+
+namespace cudal1 {
+
+class Lowering {
+ public:
+  //! `at`: of the directive; what cannot be lowered is rejected there.
+  Lowering(const Region& region, SourcePosition at) : region_(region), at_(at) {}
+
+  //! For operators that are written with several outputs, one at a time.
+  FusedTerms run();
+
+  // For the rules of operators (operator_rules.hpp):
+  const OpGraph& graph() const { return region_.graph(); }
+  //! The term of a tensor at an index.
+  int value_at(ValueId value, const Point& point);
+  //! The same for a tensor that is broadcast to a result with more or larger dimensions.
+  int broadcast_at(ValueId value, const Point& point);
+  int map(ScalarKind kind, std::string code, std::vector<int> operands);
+  int constant(ScalarKind kind, double number);
+  int position(const Affine& index);
+  //! `operation` over the loops: of the term `element`, which depends on them.
+  int reduce(ScalarKind kind, std::string operation, std::vector<int> elements, std::vector<int> loops);
+  //! As this kind; the same term if it is one already.
+  int as(ScalarKind kind, int term);
+  //! An index that runs through a dimension.
+  Affine loop(std::int64_t size, std::vector<int>& loops);
+  [[noreturn]] void refuse(const Node& node, std::string_view why) const;
+
+ private:
+  Point whole(const TensorMeta& meta);
+  int lower_node(ValueId value, const Point& point);
+  int through_view(const Value& view, const Point& point);
+  int load(ValueId value, const Point& point);
+  int add(Term term);
+  void add_output(ValueId value);
+  const Point* covering_point(ValueId value) const;
+  void resolve_all();
+
+  const Region& region_;
+  SourcePosition at_;
+  FusedTerms made_;
+  std::map<std::pair<ValueId, Point>, int> known_;
+  std::map<std::pair<std::string, std::vector<int>>, int> known_maps_;
+  Point first_;  //!< of the first output
+};
+
+}  // namespace cudal1

@@ -1,0 +1,60 @@
+#include "writer/fused/terms.hpp"
+
+#include <algorithm>
+
+namespace cudal1 {
+
+ScalarKind scalar_kind(DType dtype) {
+  if (dtype == DType::boolean) return ScalarKind::boolean;
+  return is_floating(dtype) ? ScalarKind::real : ScalarKind::integer;
+}
+
+std::string_view cuda_name(ScalarKind kind) {
+  constexpr std::string_view names[] = {"bool", "long long", "float"};
+  return names[static_cast<int>(kind)];
+}
+
+std::string_view cuda_element_name(DType dtype) {
+  switch (dtype) {
+    case DType::f32:
+      return "float";
+    case DType::f64:
+      return "double";
+    case DType::f16:
+      return "__half";
+    case DType::bf16:
+      return "__nv_bfloat16";
+    case DType::i8:
+      return "signed char";
+    case DType::i16:
+      return "short";
+    case DType::i32:
+      return "int";
+    case DType::i64:
+      return "long long";
+    case DType::u8:
+      return "unsigned char";
+    case DType::boolean:
+      break;
+  }
+  return "bool";
+}
+
+std::set<int> FusedTerms::atoms_of(int index) const {
+  const Term& term = terms[index];
+  std::set<int> found;
+  for (const auto& [atom, factor] : term.place.factors) found.insert(atom);
+  for (const int operand : term.operands) found.merge(atoms_of(operand));
+  for (const int loop : term.loops) found.erase(loop);
+  return found;
+}
+
+std::vector<ValueId> FusedTerms::reads() const {
+  std::vector<ValueId> values;
+  for (const Term& term : terms)
+    if (term.kind == TermKind::load && std::ranges::find(values, term.value) == values.end())
+      values.push_back(term.value);
+  return values;
+}
+
+}  // namespace cudal1

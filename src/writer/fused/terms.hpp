@@ -1,0 +1,55 @@
+// What a fused kernel computes for one element, as a list of terms, each made of earlier ones.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "graph/op_graph.hpp"
+#include "writer/fused/affine.hpp"
+
+namespace cudal1 {
+
+//! How kernels hold a number: small floating types are computed in fp32, integers in 64 bits.
+enum class ScalarKind { boolean, integer, real };
+
+ScalarKind scalar_kind(DType dtype);
+std::string_view cuda_name(ScalarKind kind);      //!< "bool", "long long", "float"
+std::string_view cuda_element_name(DType dtype);  //!< "__half", …: the type of elements in memory
+
+enum class TermKind {
+  load,      //!< an element of a tensor in memory
+  constant,  //!< a number of the program
+  position,  //!< an index
+  map,       //!< a function of other terms
+  reduce,    //!< one operation over all elements of its loops
+};
+
+struct Term {
+  TermKind kind = TermKind::constant;
+  ScalarKind scalar = ScalarKind::real;
+  std::string code = {};           //!< constant: the literal; map: an expression of {0}, {1}…; reduce: the operation
+  std::vector<int> operands = {};  //!< indices of terms
+  ValueId value = -1;              //!< load: of which tensor
+  Affine place = {};               //!< load: where, in elements; position: the index
+  std::vector<int> loops = {};     //!< reduce: atoms
+};
+
+//! Everything that a fused kernel reads, computes and writes.
+struct FusedTerms {
+  struct Output {
+    ValueId value = -1;
+    int term = -1;
+    Affine place;
+  };
+  AtomTable atoms;
+  std::vector<Term> terms;
+  std::vector<Output> outputs;
+
+  //! Atoms on which a term depends, loops of reductions left out.
+  std::set<int> atoms_of(int term) const;
+  //! Tensors that are read, in order of first use.
+  std::vector<ValueId> reads() const;
+};
+
+}  // namespace cudal1

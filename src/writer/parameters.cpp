@@ -1,0 +1,60 @@
+#include "writer/parameters.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "program/nearest_name.hpp"
+#include "program/rejection.hpp"
+
+namespace cudal1 {
+namespace {
+
+const Parameter& find_parameter(const std::vector<Parameter>& parameters, const DirectiveToken& name) {
+  const auto found = std::ranges::find(parameters, name.text, &Parameter::name);
+  if (found != parameters.end()) return *found;
+  std::vector<std::string> names;
+  for (const Parameter& parameter : parameters) names.push_back(parameter.name);
+  if (names.empty())
+    reject(Status::parse_error, name.at, fmt::format("{} is no parameter here: there are none", shown(name)));
+  reject(Status::parse_error, name.at,
+         fmt::format("{} is not a parameter here{}; the parameters are {}", shown(name), did_you_mean(name.text, names),
+                     listed(names)));
+}
+
+std::string read_value(TokenCursor& cursor) {
+  std::string value;
+  do value += cursor.next().text;
+  while (!cursor.at_end() && !cursor.peek().space_before);
+  return value;
+}
+
+}  // namespace
+
+ParameterValues ParameterValues::read(TokenCursor& cursor, const std::vector<Parameter>& parameters) {
+  ParameterValues values;
+  const SourcePosition directive = cursor.peek().at;
+  if (!cursor.at_end()) cursor.expect(":", "the nodes");
+  while (!cursor.at_end()) {
+    const DirectiveToken name = cursor.next();
+    const Parameter& parameter = find_parameter(parameters, name);
+    cursor.expect("=", fmt::format("'{}'", parameter.name));
+    if (cursor.at_end())
+      reject(Status::parse_error, name.at, fmt::format("'{}' has no value behind '='", parameter.name));
+    const SourcePosition at = cursor.peek().at;
+    const std::string value = read_value(cursor);
+    if (std::ranges::find(parameter.choices, value) == parameter.choices.end())
+      reject(Status::plan_error, at,
+             fmt::format("{} is not among the values of '{}': {}", quoted(value), parameter.name,
+                         listed(parameter.choices, 24)));
+    if (!values.values_.emplace(parameter.name, Given{value, at}).second)
+      reject(Status::parse_error, name.at, fmt::format("'{}' is given twice", parameter.name));
+  }
+  for (const Parameter& parameter : parameters)
+    values.values_.emplace(parameter.name, Given{parameter.choices.front(), directive});
+  return values;
+}
+
+std::int64_t ParameterValues::number(const std::string& name) const { return std::stoll(text(name)); }
+
+}  // namespace cudal1

@@ -1,0 +1,36 @@
+#include "writer/technique.hpp"
+#include "writer/techniques/pointwise.hpp"
+
+namespace cudal1 {
+
+const std::vector<const FusionTechnique*>& fusion_techniques() {
+  static const PointwiseFusion pointwise;
+  static const std::vector<const FusionTechnique*> all = {&pointwise};
+  return all;
+}
+
+namespace {
+
+const std::vector<const RewriteTechnique*>& rewrite_techniques() {
+  static const std::vector<const RewriteTechnique*> all = {};
+  return all;
+}
+
+}  // namespace
+
+const RewriteTechnique* rewrite_technique(std::string_view directive) {
+  for (const RewriteTechnique* technique : rewrite_techniques())
+    if (technique->description().directive == directive) return technique;
+  return nullptr;
+}
+
+const std::vector<const Technique*>& all_techniques() {
+  static const std::vector<const Technique*> all = [] {
+    std::vector<const Technique*> made(fusion_techniques().begin(), fusion_techniques().end());
+    made.insert(made.end(), rewrite_techniques().begin(), rewrite_techniques().end());
+    return made;
+  }();
+  return all;
+}
+
+}  // namespace cudal1

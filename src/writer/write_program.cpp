@@ -1,0 +1,152 @@
+#include "writer/write_program.hpp"
+
+#include <fmt/format.h>
+
+#include "program/node_names.hpp"
+#include "program/rejection.hpp"
+#include "program/source_scan.hpp"
+#include "writer/technique.hpp"
+
+namespace cudal1 {
+namespace {
+
+std::set<std::string> words_of(const SourceScan& scan) {
+  std::set<std::string> words;
+  for (const CodeToken& token : scan.tokens)
+    if (token.kind == CodeTokenKind::word) words.emplace(token.text);
+  for (const DirectiveText& directive : scan.directives) {
+    TokenCursor cursor(directive);
+    for (; !cursor.at_end(); cursor.next())
+      if (cursor.peek().is_word()) words.emplace(cursor.peek().text);
+  }
+  return words;
+}
+
+std::string text_of(const DirectiveText& directive) {
+  std::string text;
+  for (const DirectivePiece& piece : directive.pieces) text += std::string(piece.text);
+  return text.substr(std::min(text.size(), text.find_first_not_of(' ')));
+}
+
+const FusionTechnique& technique_for(const Region& region, SourcePosition at) {
+  for (const FusionTechnique* technique : fusion_techniques())
+    if (technique->is_for(region)) return *technique;
+  for (const int node : region.computing_nodes())
+    reject(Status::plan_error, at,
+           fmt::format("no technique fuses {} ({}) with the other nodes", quoted(region.graph().nodes[node].name),
+                       region.graph().nodes[node].op));
+  reject(Status::plan_error, at, "these nodes are views: there is nothing to compute");
+}
+
+class Writer {
+ public:
+  Writer(const OpGraph& graph, const SourceScan& scan) : draft_(graph, words_of(scan)) {
+    for (const DirectiveText& directive : scan.directives) write(directive);
+  }
+
+  bool wrote() const { return !techniques_.empty(); }
+
+  //! The lines of the writer become comments, so that all lines keep their numbers.
+  WrittenProgram finish(std::string_view text) {
+    std::string plain(text);
+    for (const std::size_t at : marks_) plain[at] = ' ';
+    if (!plain.empty() && plain.back() != '\n') plain += '\n';
+    return {std::move(draft_.graph), plain + draft_.text(), std::move(techniques_)};
+  }
+
+  //! Offsets of the `!` of the writer's lines.
+  void mark(std::size_t offset) { marks_.push_back(offset); }
+  const std::set<int>& lines() const { return lines_; }
+
+ private:
+  void write(const DirectiveText& directive) {
+    TokenCursor cursor(directive);
+    const DirectiveToken word = cursor.next();
+    if (word.text == "fuse") return fuse(cursor, directive, word);
+    if (word.text == "kernel" || word.text == "group") return take_replaced(cursor, word);
+    if (const RewriteTechnique* technique = rewrite_technique(word.text)) {
+      technique->apply(cursor, word, draft_);
+      done(*technique, directive, word);
+    }
+  }
+
+  //! Whatever a line of the program itself replaces is out of reach. Mistakes in it are the planner's to find.
+  void take_replaced(TokenCursor& cursor, const DirectiveToken& word) {
+    const std::string name(cursor.peek().text);
+    while (!cursor.at_end() && cursor.peek().text != "replaces") cursor.next();
+    if (cursor.at_end()) return;
+    cursor.next();
+    for (const int node : known_nodes(cursor)) draft_.take_node(node, name, word.at);
+  }
+
+  std::set<int> known_nodes(TokenCursor& cursor) const {
+    std::set<int> nodes;
+    try {
+      for (const NamedNode& named : read_node_names(cursor, draft_.graph)) nodes.insert(named.node);
+    } catch (const Rejection&) {
+      nodes.clear();
+    }
+    return nodes;
+  }
+
+  void fuse(TokenCursor& cursor, const DirectiveText& directive, const DirectiveToken& word) {
+    std::set<int> nodes;
+    for (const NamedNode& named : read_node_names(cursor, draft_.graph)) {
+      if (!nodes.insert(named.node).second)
+        reject(Status::plan_error, named.at,
+               fmt::format("node {} is listed twice", quoted(draft_.graph.nodes[named.node].name)));
+      draft_.take_node(named.node, "fuse", named.at);
+    }
+    if (nodes.empty()) reject(Status::parse_error, cursor.peek().at, "expected the names of nodes after 'fuse'");
+    const Region region(draft_.graph, nodes);
+    const FusionTechnique& technique = technique_for(region, word.at);
+    const auto parameters = ParameterValues::read(cursor, technique.description().parameters);
+    const std::string name = draft_.unused_name("fuse_" + code_name(draft_.graph.nodes[*nodes.rbegin()].name));
+    const WrittenGroup group = technique.write(region, parameters, word.at, name);
+    draft_.add_group(name, nodes, group, text_of(directive));
+    done(technique, directive, word);
+  }
+
+  void done(const Technique& technique, const DirectiveText& directive, const DirectiveToken& word) {
+    techniques_.push_back({technique.description().name, text_of(directive), word.at});
+    for (const DirectivePiece& piece : directive.pieces) lines_.insert(piece.at.line);
+  }
+
+  Draft draft_;
+  std::vector<AppliedTechnique> techniques_;
+  std::vector<std::size_t> marks_;
+  std::set<int> lines_;
+};
+
+//! `//!` in these lines becomes `// `.
+void mark_lines(Writer& writer, std::string_view text) {
+  int line = 1;
+  for (std::size_t begin = 0; begin < text.size(); ++line) {
+    if (writer.lines().contains(line)) writer.mark(text.find("//!", begin) + 2);
+    const std::size_t end = text.find('\n', begin);
+    if (end == text.npos) break;
+    begin = end + 1;
+  }
+}
+
+}  // namespace
+
+Result<WrittenProgram> write_program(const OpGraph& graph, std::string_view text, const ProgramLimits& limits) {
+  try {
+    check_is_text(text, limits.max_text_bytes);
+    Writer writer(graph, scan_source(text));
+    if (!writer.wrote()) return WrittenProgram{graph, std::string(text), {}};
+    mark_lines(writer, text);
+    return writer.finish(text);
+  } catch (const Rejection& rejection) {
+    return rejection.failure;
+  }
+}
+
+Result<Plan> plan_program(const OpGraph& graph, std::string_view text, const ProgramLimits& limits) {
+  const auto written = write_program(graph, text, limits);
+  if (!written) return written.failure();
+  return make_plan(written.value().graph, written.value().text, limits);
+}
+
+}  // namespace cudal1
