@@ -68,6 +68,21 @@ CUDAL1_INLINE typename Operation::Value block_reduce(typename Operation::Value v
   return warp_reduce<Operation, lanes>(from < warps ? values[from] : Operation::identity());
 }
 
+//! The same for blocks in which `rows` neighbouring threads have a row each: thread t brings a value of row t % rows,
+//! `ways` threads share a row, and each of them gets what these give.
+template <class Operation, int rows, int ways>
+CUDAL1_INLINE typename Operation::Value block_reduce_across(typename Operation::Value value) {
+  using Value = typename Operation::Value;
+  __shared__ Value values[ways][rows];
+  __syncthreads();  // an earlier call may still be read
+  values[threadIdx.x / rows][threadIdx.x % rows] = value;
+  __syncthreads();
+  value = values[0][threadIdx.x % rows];
+#pragma unroll
+  for (int way = 1; way < ways; ++way) value = Operation::combine(value, values[way][threadIdx.x % rows]);
+  return value;
+}
+
 //! Lane i gets the values of lanes 0 to i.
 template <class Operation>
 CUDAL1_INLINE typename Operation::Value warp_inclusive_scan(typename Operation::Value value) {

@@ -1,11 +1,13 @@
 #include "writer/technique.hpp"
 #include "writer/techniques/pointwise.hpp"
+#include "writer/techniques/rows.hpp"
 
 namespace cudal1 {
 
 const std::vector<const FusionTechnique*>& fusion_techniques() {
   static const PointwiseFusion pointwise;
-  static const std::vector<const FusionTechnique*> all = {&pointwise};
+  static const RowFusion rows;
+  static const std::vector<const FusionTechnique*> all = {&pointwise, &rows};
   return all;
 }
 

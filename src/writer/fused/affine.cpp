@@ -42,6 +42,19 @@ void AtomTable::add_resolved(int atom, std::int64_t factor, Affine& sum) const {
   add_resolved(entry.inner, factor, sum);
 }
 
+void AtomTable::add_parts(int atom, std::vector<int>& parts) const {
+  const Atom entry = atoms_[atom];
+  if (entry.outer < 0) return parts.push_back(atom);
+  add_parts(entry.outer, parts);
+  add_parts(entry.inner, parts);
+}
+
+std::vector<int> AtomTable::parts_of(const std::vector<int>& atoms) const {
+  std::vector<int> parts;
+  for (const int atom : atoms) add_parts(atom, parts);
+  return parts;
+}
+
 Affine AtomTable::resolved(const Affine& affine) const {
   Affine sum{affine.offset, {}};
   for (const auto& [atom, factor] : affine.factors) add_resolved(atom, factor, sum);

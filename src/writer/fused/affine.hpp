@@ -33,6 +33,8 @@ class AtomTable {
   void split(int atom, std::int64_t inner);
   bool is_split(int atom) const { return atoms_[atom].outer >= 0; }
   int count() const { return static_cast<int>(atoms_.size()); }
+  //! What has become of these, in their order, outer ones first.
+  std::vector<int> parts_of(const std::vector<int>& atoms) const;
   Affine resolved(const Affine& affine) const;
   Point resolved(const Point& point) const;
   //! The largest value that it takes; all factors must be positive.
@@ -44,6 +46,7 @@ class AtomTable {
     int outer = -1, inner = -1;  //!< not negative: it was split into these
   };
   void add_resolved(int atom, std::int64_t factor, Affine& sum) const;
+  void add_parts(int atom, std::vector<int>& parts) const;
   std::vector<Atom> atoms_;
 };
 

@@ -2,14 +2,26 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
+
 namespace cudal1 {
+namespace {
+
+//! There is a variable for it already.
+bool is_name(const std::string& text) {
+  return std::ranges::all_of(text, [](unsigned char c) { return std::isalnum(c) || c == '_'; });
+}
+
+}  // namespace
 
 std::string ElementCode::operator[](int index) {
   const Term& term = terms_.terms[index];
   if (term.kind == TermKind::constant) return term.code;
   if (const auto known = names_.find(index); known != names_.end()) return known->second;
-  const bool is_leaf = term.kind != TermKind::map;
-  const std::string value = is_leaf ? leaf_(index) : expression(term);
+  const std::optional<std::string> given = given_(index);
+  if (given && is_name(*given)) return names_[index] = *given;
+  const std::string value = given ? *given : expression(term);
   const std::string name = fmt::format("t{}", index);
   text_ += fmt::format("{}const {} {} = {};\n", indent_, cuda_name(term.scalar), name, value);
   return names_[index] = name;

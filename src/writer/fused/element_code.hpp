@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "writer/fused/terms.hpp"
@@ -11,9 +12,10 @@ namespace cudal1 {
 
 class ElementCode {
  public:
-  //! `leaf`: the expression for a term that is not made of others here: a load, a position, a reduction.
-  ElementCode(const FusedTerms& terms, std::function<std::string(int term)> leaf, std::string indent)
-      : terms_(terms), leaf_(std::move(leaf)), indent_(std::move(indent)) {}
+  //! `given`: the expression of a term that is not computed here from its operands; it must know all loads,
+  //! positions and reductions that are asked for.
+  ElementCode(const FusedTerms& terms, std::function<std::optional<std::string>(int term)> given, std::string indent)
+      : terms_(terms), given_(std::move(given)), indent_(std::move(indent)) {}
 
   //! The name of the variable that holds a term, or its literal; statements for all it needs are added.
   std::string operator[](int term);
@@ -23,7 +25,7 @@ class ElementCode {
   std::string expression(const Term& term);
 
   const FusedTerms& terms_;
-  std::function<std::string(int)> leaf_;
+  std::function<std::optional<std::string>(int)> given_;
   std::string indent_;
   std::map<int, std::string> names_;
   std::string text_;

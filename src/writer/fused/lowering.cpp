@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "graph/operator_name.hpp"
 #include "writer/fused/operator_rules.hpp"
 #include "writer/fused/view_points.hpp"
 
@@ -26,6 +27,12 @@ std::string literal(ScalarKind kind, double number) {
   return real_literal(number);
 }
 
+//! What others are made of comes after them, and finds its place in their loops.
+std::vector<ValueId> latest_first(std::vector<ValueId> values) {
+  std::ranges::sort(values, std::greater{});
+  return values;
+}
+
 //! The largest first: it says which loops there are.
 std::vector<ValueId> by_size(const OpGraph& graph, std::vector<ValueId> values) {
   std::ranges::stable_sort(
@@ -35,10 +42,46 @@ std::vector<ValueId> by_size(const OpGraph& graph, std::vector<ValueId> values) 
 
 }  // namespace
 
-FusedTerms Lowering::run() {
-  for (const ValueId value : by_size(graph(), region_.outputs())) add_output(value);
+FusedTerms lower(const Region& region, SourcePosition at) {
+  try {
+    return Lowering(region, at).run(latest_first(region.outputs()));
+  } catch (const Rejection&) {
+    return Lowering(region, at).run(by_size(region.graph(), region.outputs()));
+  }
+}
+
+FusedTerms Lowering::run(const std::vector<ValueId>& outputs) {
+  for (const ValueId value : outputs) add_output(value);
+  add_updates_in_place();
+  made_.outputs.insert(made_.outputs.end(), states_.begin(), states_.end());
+  if (made_.outputs.empty()) reject(Status::plan_error, at_, "nobody reads what these nodes compute");
   resolve_all();
   return std::move(made_);
+}
+
+//! Nodes such as `add_`, of which nothing is left but the state.
+void Lowering::add_updates_in_place() {
+  for (const int index : region_.computing_nodes()) {
+    const Node& node = graph().nodes[index];
+    if (node.writes_state.size() != 1 || !base_name(node.op).ends_with('_')) continue;
+    const ValueId state = node.writes_state.front();
+    const Value& value = graph().values[state];
+    const OperatorRule* rule = rule_of(node);
+    if (rule == nullptr) refuse(node, fmt::format("is {}, which is not written", node.op));
+    const Point point = whole(value.meta);
+    write_state(state, point, as(scalar_kind(value.meta.dtype), (*rule)({*this, node, value, point})));
+  }
+}
+
+void Lowering::write_state(ValueId state, const Point& point, int term) {
+  if (std::ranges::find(states_, state, &FusedTerms::Output::value) != states_.end())
+    reject(Status::plan_error, at_,
+           fmt::format("the nodes update {} twice; fuse them apart", quoted(graph().values[state].name)));
+  states_.push_back({state, term, memory_place(graph().values[state].meta, made_.atoms.resolved(point))});
+}
+
+std::optional<Point> Lowering::regrouped(const Point& point, const TensorMeta& meta, const TensorMeta& other) {
+  return point_at(other, memory_place(meta, made_.atoms.resolved(point)), made_.atoms);
 }
 
 void Lowering::add_output(ValueId value) {
@@ -61,7 +104,7 @@ void Lowering::add_output(ValueId value) {
   made_.outputs.push_back({value, term, memory_place(meta, made_.atoms.resolved(point))});
 }
 
-//! Where the loops of the first output pass every element of this value once, too.
+//! Where the loops of outputs before this one pass every element of it, too; some perhaps many times.
 const Point* Lowering::covering_point(ValueId value) const {
   const std::int64_t elements = graph().values[value].meta.numel();
   for (auto at = known_.lower_bound({value, {}}); at != known_.end() && at->first.first == value; ++at) {
@@ -70,8 +113,7 @@ const Point* Lowering::covering_point(ValueId value) const {
     for (const Affine& index : at->first.second)
       for (const auto& [atom, factor] : index.factors)
         if (atoms.insert(atom).second) passed *= made_.atoms.size(atom);
-    const std::int64_t all = graph().values[made_.outputs.front().value].meta.numel();
-    if (passed == elements && passed == all) return &at->first.second;
+    if (passed == elements) return &at->first.second;
   }
   return nullptr;
 }
@@ -126,7 +168,7 @@ int Lowering::lower_node(ValueId id, const Point& point) {
   const Value& value = graph().values[id];
   const Node& node = graph().nodes[value.node];
   if (value.meta.dtype == DType::f64) refuse(node, "gives fp64, which is not written");
-  if (!node.writes_state.empty()) refuse(node, "updates a state");
+  if (!node.writes_state.empty() && base_name(node.op).ends_with('_')) refuse(node, "works in place, and is read");
   const OperatorRule* rule = rule_of(node);
   if (rule == nullptr) refuse(node, fmt::format("is {}, which is not written", node.op));
   return as(scalar_kind(value.meta.dtype), (*rule)({*this, node, value, point}));
@@ -178,12 +220,7 @@ int Lowering::as(ScalarKind kind, int term) {
 void Lowering::resolve_all() {
   for (Term& term : made_.terms) term.place = made_.atoms.resolved(term.place);
   for (FusedTerms::Output& output : made_.outputs) output.place = made_.atoms.resolved(output.place);
-  for (Term& term : made_.terms) {
-    Affine sum;
-    for (const int atom : term.loops) sum.add(atom, 1);
-    term.loops.clear();
-    for (const auto& [atom, factor] : made_.atoms.resolved(sum).factors) term.loops.push_back(atom);
-  }
+  for (Term& term : made_.terms) term.loops = made_.atoms.parts_of(term.loops);
 }
 
 }  // namespace cudal1

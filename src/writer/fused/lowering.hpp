@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include "program/rejection.hpp"
@@ -15,8 +16,8 @@ class Lowering {
   //! `at`: of the directive; what cannot be lowered is rejected there.
   Lowering(const Region& region, SourcePosition at) : region_(region), at_(at) {}
 
-  //! For operators that are written with several outputs, one at a time.
-  FusedTerms run();
+  //! What the region must write, in an order in which the loops of the first serve the others.
+  FusedTerms run(const std::vector<ValueId>& outputs);
 
   // For the rules of operators (operator_rules.hpp):
   const OpGraph& graph() const { return region_.graph(); }
@@ -31,6 +32,10 @@ class Lowering {
   int reduce(ScalarKind kind, std::string operation, std::vector<int> elements, std::vector<int> loops);
   //! As this kind; the same term if it is one already.
   int as(ScalarKind kind, int term);
+  //! Another shape of the same memory: the index there. Nothing where it does not fall into its dimensions.
+  std::optional<Point> regrouped(const Point& point, const TensorMeta& meta, const TensorMeta& other);
+  //! What a node makes of a state besides its results.
+  void write_state(ValueId state, const Point& point, int term);
   //! An index that runs through a dimension.
   Affine loop(std::int64_t size, std::vector<int>& loops);
   [[noreturn]] void refuse(const Node& node, std::string_view why) const;
@@ -42,6 +47,7 @@ class Lowering {
   int load(ValueId value, const Point& point);
   int add(Term term);
   void add_output(ValueId value);
+  void add_updates_in_place();
   const Point* covering_point(ValueId value) const;
   void resolve_all();
 
@@ -51,6 +57,10 @@ class Lowering {
   std::map<std::pair<ValueId, Point>, int> known_;
   std::map<std::pair<std::string, std::vector<int>>, int> known_maps_;
   Point first_;  //!< of the first output
+  std::vector<FusedTerms::Output> states_;
 };
+
+//! All that a region computes. Throws Rejection at `at`.
+FusedTerms lower(const Region& region, SourcePosition at);
 
 }  // namespace cudal1

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "graph/operator_name.hpp"
+#include "writer/fused/reduction_rules.hpp"
 
 namespace cudal1 {
 namespace {
@@ -212,9 +213,7 @@ OperatorRule triangle(bool lower) {
   };
 }
 
-using Rules = std::unordered_map<std::string_view, OperatorRule>;
-
-void add_functions(Rules& rules) {
+void add_functions(OperatorRules& rules) {
   for (const char* name : {"exp",  "log",  "log2", "log10", "log1p", "expm1", "sqrt",  "rsqrt", "sin",   "cos", "tan",
                            "asin", "acos", "atan", "sinh",  "cosh",  "tanh",  "asinh", "acosh", "atanh", "erf", "erfc"})
     rules.emplace(name, real_function(fmt::format("{}f({{0}})", name)));
@@ -243,7 +242,7 @@ void add_functions(Rules& rules) {
                 real_function_with("cudal1::threshold({0}, {1}, {2})", {{"threshold", 0.0}, {"value", 0.0}}));
 }
 
-void add_arithmetic(Rules& rules) {
+void add_arithmetic(OperatorRules& rules) {
   for (const char* name : {"add", "add_"}) rules.emplace(name, sum_with_factor('+', false));
   for (const char* name : {"sub", "subtract"}) rules.emplace(name, sum_with_factor('-', false));
   rules.emplace("rsub", sum_with_factor('-', true));
@@ -258,7 +257,7 @@ void add_arithmetic(Rules& rules) {
   rules.emplace("addcdiv", sum_with_pair("/"));
 }
 
-void add_choices(Rules& rules) {
+void add_choices(OperatorRules& rules) {
   constexpr std::pair<const char*, const char*> comparisons[] = {{"eq", "=="}, {"ne", "!="}, {"lt", "<"},
                                                                  {"le", "<="}, {"gt", ">"},  {"ge", ">="}};
   for (const auto& [name, symbol] : comparisons) rules.emplace(name, comparison(symbol));
@@ -284,7 +283,7 @@ void add_choices(Rules& rules) {
   rules.emplace("triu", triangle(false));
 }
 
-void add_copies(Rules& rules) {
+void add_copies(OperatorRules& rules) {
   for (const char* name : {"clone", "contiguous", "to", "_to_copy", "alias", "detach", "lift_fresh_copy", "positive"})
     rules.emplace(name, identity());
   rules.emplace("dropout", dropout);
@@ -292,9 +291,9 @@ void add_copies(Rules& rules) {
   for (const char* name : {"ones", "ones_like", "new_ones"}) rules.emplace(name, filled(1.0));
 }
 
-const Rules& rules() {
-  static const Rules made = [] {
-    Rules table;
+const OperatorRules& pointwise_rules() {
+  static const OperatorRules made = [] {
+    OperatorRules table;
     add_functions(table);
     add_arithmetic(table);
     add_choices(table);
@@ -302,6 +301,33 @@ const Rules& rules() {
     return table;
   }();
   return made;
+}
+
+const OperatorRules& reduction_rules() {
+  static const OperatorRules made = [] {
+    OperatorRules table;
+    add_reduction_rules(table);
+    return table;
+  }();
+  return made;
+}
+
+const OperatorRule* find(const OperatorRules& rules, std::string_view name) {
+  const auto found = rules.find(name);
+  return found == rules.end() ? nullptr : &found->second;
+}
+
+//! `min.other` and `max.other` are the functions of two tensors; the other overloads reduce.
+std::string_view rule_name(const Node& node) {
+  if (node.op == "aten::min.other") return "minimum";
+  if (node.op == "aten::max.other") return "maximum";
+  return base_name(node.op);
+}
+
+//! By statistics that are given.
+bool normalises_by_state(const Node& node) {
+  const bool* training = argument_as<bool>(node, 5, "training");
+  return base_name(node.op) == "batch_norm" && training != nullptr && !*training;
 }
 
 }  // namespace
@@ -335,14 +361,16 @@ ScalarKind RuleCall::common_kind(std::size_t first, std::size_t second) const {
 }
 
 const OperatorRule* rule_of(const Node& node) {
-  // `min.other` and `max.other` are the functions of two tensors; the other overloads reduce.
-  std::string_view name = base_name(node.op);
-  if (node.op == "aten::min.other") name = "minimum";
-  if (node.op == "aten::max.other") name = "maximum";
-  const auto found = rules().find(name);
-  return found == rules().end() ? nullptr : &found->second;
+  if (const OperatorRule* rule = find(pointwise_rules(), rule_name(node))) return rule;
+  return find(reduction_rules(), rule_name(node));
 }
 
-bool is_pointwise(const Node& node) { return rule_of(node) != nullptr; }
+bool is_pointwise(const Node& node) {
+  return find(pointwise_rules(), rule_name(node)) != nullptr || normalises_by_state(node);
+}
+
+bool is_reduction(const Node& node) {
+  return !is_pointwise(node) && find(reduction_rules(), rule_name(node)) != nullptr;
+}
 
 }  // namespace cudal1

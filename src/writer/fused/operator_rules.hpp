@@ -38,4 +38,7 @@ const OperatorRule* rule_of(const Node& node);
 //! Every element of the result is made of one element of each argument, wherever it lies.
 bool is_pointwise(const Node& node);
 
+//! Some element of the result is made of many elements of an argument.
+bool is_reduction(const Node& node);
+
 }  // namespace cudal1

@@ -49,6 +49,22 @@ std::set<int> FusedTerms::atoms_of(int index) const {
   return found;
 }
 
+std::vector<Affine> FusedTerms::places() const {
+  std::vector<Affine> all;
+  for (const Output& output : outputs) all.push_back(output.place);
+  for (const Term& term : terms)
+    if (term.kind == TermKind::load) all.push_back(term.place);
+  return all;
+}
+
+std::set<int> FusedTerms::positions() const {
+  std::set<int> found;
+  for (const Term& term : terms)
+    if (term.kind == TermKind::position)
+      for (const auto& [atom, factor] : term.place.factors) found.insert(atom);
+  return found;
+}
+
 std::vector<ValueId> FusedTerms::reads() const {
   std::vector<ValueId> values;
   for (const Term& term : terms)

@@ -48,6 +48,10 @@ struct FusedTerms {
 
   //! Atoms on which a term depends, loops of reductions left out.
   std::set<int> atoms_of(int term) const;
+  //! Of all loads and stores.
+  std::vector<Affine> places() const;
+  //! Atoms whose index itself is a number that is computed with.
+  std::set<int> positions() const;
   //! Tensors that are read, in order of first use.
   std::vector<ValueId> reads() const;
 };

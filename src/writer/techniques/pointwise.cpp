@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "program/rejection.hpp"
+#include "writer/fused/access_code.hpp"
 #include "writer/fused/element_code.hpp"
 #include "writer/fused/loops.hpp"
 #include "writer/fused/lowering.hpp"
@@ -14,237 +15,139 @@
 namespace cudal1 {
 namespace {
 
-constexpr std::int64_t access_bytes = 16;
-constexpr std::int64_t narrow_limit = std::int64_t{1} << 31;  // indices below it fit 32 bits, sums of two as well
-
-//! One tensor at its place: read as a term, or written as an output.
-struct Access {
-  ValueId value = -1;
-  Affine place;
-};
-
 class PointwiseKernel {
  public:
   PointwiseKernel(const Region& region, const ParameterValues& parameters, SourcePosition at, std::string name)
-      : graph_(region.graph()), at_(at), name_(std::move(name)), fused_(Lowering(region, at).run()) {
-    make_loops();
+      : graph_(region.graph()),
+        name_(std::move(name)),
+        fused_(lower(region, at)),
+        loops_(make_loops()),
+        code_(graph_, fused_, loops_, index_names(loops_.size())) {
+    refuse_small_outputs(at);
     threads_ = parameters.is_auto("block") ? 256 : parameters.number("block");
     items_ = parameters.number("items");
-    vector_ = parameters.is_auto("vector") ? widest_vector() : checked_vector(parameters);
-    groups_ = product_of_sizes(loops_) / vector_;
-    wide_ = needs_wide_indices();
+    const FusedTerms::Output& first = fused_.outputs.front();
+    code_.set_width(parameters.is_auto("vector") ? code_.widest(first.value, first.place) : checked_width(parameters));
+    groups_ = product_of_sizes(loops_) / code_.width();
+    code_.set_wide(code_.reaches_far() || groups_ + threads_ * items_ >= std::int64_t{1} << 31);
   }
 
   WrittenGroup write() {
     WrittenGroup group;
-    group.headers = {"cudal1/math.cuh", "cudal1/vector.cuh"};
-    for (const ValueId value : tensors())
-      if (const std::string header = header_for(meta(value).dtype); !header.empty()) group.headers.insert(header);
-    WrittenLaunch launch;
-    launch.kernel = name_;
-    launch.block = {threads_, 1, 1};
-    launch.grid = {std::max<std::int64_t>(1, (groups_ + threads_ * items_ - 1) / (threads_ * items_)), 1, 1};
-    for (const ValueId value : tensors()) launch.arguments.push_back(directive_name(graph_.values[value]));
-    group.launches.push_back(std::move(launch));
+    group.headers = code_.headers();
+    const std::int64_t a_block = threads_ * items_;
+    group.launches.push_back({name_,
+                              {std::max<std::int64_t>(1, (groups_ + a_block - 1) / a_block), 1, 1},
+                              {threads_, 1, 1},
+                              0,
+                              code_.arguments()});
     group.code = kernel();
     return group;
   }
 
  private:
-  const TensorMeta& meta(ValueId value) const { return graph_.values[value].meta; }
-
-  std::vector<Affine> places() const {
-    std::vector<Affine> all;
-    for (const FusedTerms::Output& output : fused_.outputs) all.push_back(output.place);
-    for (const Term& term : fused_.terms)
-      if (term.kind == TermKind::load) all.push_back(term.place);
-    return all;
+  static std::vector<std::string> index_names(std::size_t count) {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < count; ++i) names.push_back(fmt::format("i{}", i));
+    return names;
   }
 
-  void make_loops() {
-    std::set<int> atoms, apart;
-    for (const Affine& place : places())
+  //! Through everything that is read and written, in the order in which the first output lies in memory.
+  std::vector<Loop> make_loops() {
+    const std::vector<Affine> places = fused_.places();
+    std::set<int> atoms = fused_.positions();
+    const std::set<int> apart = atoms;
+    for (const Affine& place : places)
       for (const auto& [atom, factor] : place.factors) atoms.insert(atom);
-    for (const Term& term : fused_.terms) {
-      if (term.kind != TermKind::position) continue;
-      for (const auto& [atom, factor] : term.place.factors) apart.insert(atom);
+    auto loops = joined_loops(fused_.atoms, in_memory_order(fused_.outputs.front().place, atoms), places, apart);
+    if (loops.empty()) loops.push_back({1, {fused_.atoms.add(1)}});
+    return loops;
+  }
+
+  void refuse_small_outputs(SourcePosition at) const {
+    for (const FusedTerms::Output& output : fused_.outputs) {
+      if (graph_.values[output.value].meta.numel() == product_of_sizes(loops_)) continue;
+      reject(Status::plan_error, at,
+             fmt::format("{} must be written, but is smaller than {}: fuse them apart",
+                         quoted(graph_.values[output.value].name),
+                         quoted(graph_.values[fused_.outputs.front().value].name)));
     }
-    atoms.insert(apart.begin(), apart.end());
-    loops_ = joined_loops(fused_.atoms, in_memory_order(fused_.outputs.front().place, atoms), places(), apart);
-    if (loops_.empty()) loops_.push_back({1, {fused_.atoms.add(1)}});
-    for (std::size_t i = 0; i < loops_.size(); ++i) names_.push_back(fmt::format("i{}", i));
   }
 
-  //! May this access move `width` neighbours at once?
-  bool fits_vector(const Access& access, std::int64_t width) const {
-    const Loop& inner = loops_.back();
-    if (inner.stride_of(access.place) != 1 || inner.size % width != 0 || access.place.offset % width != 0) return false;
-    const auto& view = graph_.values[access.value].view;
-    if (view && view->offset_elements % width != 0) return false;
-    return std::ranges::all_of(access.place.factors, [&](const auto& entry) {
-      return entry.second % width == 0 || std::ranges::find(inner.atoms, entry.first) != inner.atoms.end();
-    });
-  }
-
-  Access first_output() const { return {fused_.outputs.front().value, fused_.outputs.front().place}; }
-
-  std::int64_t widest_vector() const {
-    std::int64_t largest = 1;
-    for (const ValueId value : tensors()) largest = std::max(largest, size_in_bytes(meta(value).dtype));
-    std::int64_t width = access_bytes / largest;
-    while (width > 1 && !fits_vector(first_output(), width)) width /= 2;
-    return width;
-  }
-
-  std::int64_t checked_vector(const ParameterValues& parameters) const {
+  std::int64_t checked_width(const ParameterValues& parameters) const {
     const std::int64_t width = parameters.number("vector");
-    if (width > 1 && !fits_vector(first_output(), width))
+    const FusedTerms::Output& first = fused_.outputs.front();
+    if (width > 1 && !code_.fits(first.value, first.place, width))
       reject(Status::plan_error, parameters.at("vector"),
              fmt::format("vector={} does not divide the {} elements of {} that lie side by side", width,
-                         loops_.back().size, quoted(graph_.values[first_output().value].name)));
+                         loops_.back().size, quoted(graph_.values[first.value].name)));
     return width;
-  }
-
-  bool needs_wide_indices() const {
-    if (groups_ + threads_ * items_ >= narrow_limit) return true;
-    const auto is_far = [&](const Affine& place) { return fused_.atoms.largest(place) >= narrow_limit; };
-    const auto all = places();
-    return std::ranges::any_of(all, is_far);
-  }
-
-  //! What is read, then what is written.
-  std::vector<ValueId> tensors() const {
-    std::vector<ValueId> values = fused_.reads();
-    for (const FusedTerms::Output& output : fused_.outputs) values.push_back(output.value);
-    return values;
-  }
-
-  std::string parameter(ValueId value, bool is_read) const {
-    return fmt::format("{}{}* __restrict__ {}", is_read ? "const " : "", cuda_element_name(meta(value).dtype),
-                       variable(value));
-  }
-
-  //! Prefixed, so that no tensor's name is one of the kernel's own or of CUDA.
-  std::string variable(ValueId value) const { return "p_" + code_name(graph_.values[value].name); }
-
-  std::string_view suffix() const { return wide_ ? "ull" : "u"; }
-
-  //! Where the first of a thread's neighbours lies.
-  std::string place_of_first(const Affine& place) const {
-    std::vector<std::string> names = names_;
-    if (vector_ > 1) names.back() = fmt::format("({}{} * {})", vector_, suffix(), names.back());
-    return place_text(place, loops_, names, suffix());
   }
 
   std::string kernel() {
-    std::vector<std::string> parameters;
-    const std::size_t reads = fused_.reads().size();
-    for (const ValueId value : tensors()) parameters.push_back(parameter(value, parameters.size() < reads));
-    const std::string_view type = wide_ ? "unsigned long long" : "unsigned";
     std::string text = fmt::format("extern \"C\" __global__ void __launch_bounds__({}) {}({}) {{\n", threads_, name_,
-                                   fmt::join(parameters, ", "));
-    const std::string first =
-        fmt::format("static_cast<{}>(blockIdx.x) * {}{} + threadIdx.x", type, threads_ * items_, suffix());
-    if (items_ == 1) {
-      text += fmt::format("  const {} i = {};\n", type, first) + guard("return") + body("  ") + "}\n";
-      return text;
-    }
-    text += "#pragma unroll\n";
-    text += fmt::format("  for (int item = 0; item < {}; ++item) {{\n", items_);
-    text += fmt::format("    const {} i = {} + item * {}{};\n", type, first, threads_, suffix());
-    return text + guard("break") + body("    ") + "  }\n}\n";
+                                   fmt::join(code_.parameters(), ", "));
+    const std::string first = fmt::format("static_cast<{}>(blockIdx.x) * {}{} + threadIdx.x", code_.index_type(),
+                                          threads_ * items_, code_.suffix());
+    if (items_ == 1)
+      return text + fmt::format("  const {} i = {};\n", code_.index_type(), first) + guard("return") + body("  ") +
+             "}\n";
+    text += fmt::format("#pragma unroll\n  for (int item = 0; item < {}; ++item) {{\n", items_);
+    text += fmt::format("    const {} i = {} + item * {}{};\n", code_.index_type(), first, threads_, code_.suffix());
+    return text + "  " + guard("break") + body("    ") + "  }\n}\n";
   }
 
   std::string guard(std::string_view leave) const {
     if (groups_ > 0 && groups_ % (threads_ * items_) == 0) return {};
-    return fmt::format("  if (i >= {}{}) {};\n", groups_, suffix(), leave);
+    return fmt::format("  if (i >= {}{}) {};\n", groups_, code_.suffix(), leave);
   }
 
   std::string body(const std::string& indent) {
+    if (groups_ == 0) return {};  // nobody is there
     std::vector<Loop> groups = loops_;
-    groups.back().size /= vector_;
-    std::string text = groups_ > 0 ? index_statements(groups, names_, "i", wide_, indent) : "";
-    if (groups_ == 0) return text;
+    groups.back().size /= code_.width();
+    std::string text = index_statements(groups, index_names(groups.size()), "i", code_.is_wide(), indent);
     for (std::size_t i = 0; i < fused_.terms.size(); ++i)
-      if (fused_.terms[i].kind == TermKind::load) text += load_before(static_cast<int>(i), indent);
-    return text + (vector_ == 1 ? elements(indent, true) : vector_elements(indent));
+      if (fused_.terms[i].kind == TermKind::load) text += code_.load_before(static_cast<int>(i), indent);
+    if (code_.width() == 1) return text + elements(indent);
+    std::string before, after;
+    for (std::size_t i = 0; i < fused_.outputs.size(); ++i) {
+      if (!code_.output_is_vector(i)) continue;
+      before += code_.vector_variable(i, indent);
+      after += code_.store_vector(i, indent);
+    }
+    return fmt::format("{}{}#pragma unroll\n{}for (int e = 0; e < {}; ++e) {{\n{}{}}}\n{}", text, before, indent,
+                       code_.width(), elements(indent + "  "), indent, after);
   }
 
-  bool is_vector(const Term& term) const { return vector_ > 1 && fits_vector({term.value, term.place}, vector_); }
-
-  //! Loads that serve all of a thread's neighbours.
-  std::string load_before(int index, const std::string& indent) const {
-    const Term& term = fused_.terms[index];
-    if (is_vector(term))
-      return fmt::format("{}const auto v{} = cudal1::load<{}>({} + {});\n", indent, index, vector_,
-                         variable(term.value), place_of_first(term.place));
-    if (loops_.back().stride_of(term.place) != 0 && vector_ > 1) return {};
-    return fmt::format("{}const auto v{} = {}[{}];\n", indent, index, variable(term.value), place_of_first(term.place));
-  }
-
-  std::string leaf(int index) const {
-    const Term& term = fused_.terms[index];
-    const std::int64_t stride = loops_.back().stride_of(term.place);
-    const bool moves = vector_ > 1 && stride != 0;
-    const std::string further =
-        moves ? fmt::format(" + {}", stride == 1 ? "e" : fmt::format("{} * e", stride)) : std::string();
-    if (term.kind == TermKind::position)
-      return fmt::format("static_cast<long long>({}){}", position_text(term.place), further);
-    const DType dtype = meta(term.value).dtype;
-    if (is_vector(term)) return loaded(fmt::format("v{}[e]", index), dtype);
-    if (!moves) return loaded(fmt::format("v{}", index), dtype);
-    return loaded(fmt::format("{}[{}{}]", variable(term.value), place_of_first(term.place), further), dtype);
-  }
-
-  //! Signed, since differences of indices may be negative.
-  std::string position_text(const Affine& index) const {
-    std::vector<std::string> names = names_;
-    if (vector_ > 1) names.back() = fmt::format("({}{} * {})", vector_, suffix(), names.back());
-    for (std::string& name : names) name = fmt::format("static_cast<long long>({})", name);
-    return place_text(index, loops_, names, "ll");
-  }
-
-  //! Computes one element and stores it, or keeps it among its neighbours.
-  std::string elements(const std::string& indent, bool store_at_once) {
+  //! Computes one element of each output and stores it, or keeps it among its neighbours.
+  std::string elements(const std::string& indent) {
     ElementCode code(
-        fused_, [this](int term) { return leaf(term); }, indent);
+        fused_, [this](int term) { return given(term); }, indent);
     std::string stores;
     for (std::size_t i = 0; i < fused_.outputs.size(); ++i) {
       const FusedTerms::Output& output = fused_.outputs[i];
-      const std::string value = stored(code[output.term], meta(output.value).dtype);
-      const bool kept = !store_at_once && fits_vector({output.value, output.place}, vector_);
-      const std::int64_t stride = loops_.back().stride_of(output.place);
-      const std::string further = store_at_once || stride == 0 ? "" : fmt::format(" + {} * e", stride);
-      stores += kept ? fmt::format("{}o{}[e] = {};\n", indent, i, value)
-                     : fmt::format("{}{}[{}{}] = {};\n", indent, variable(output.value), place_of_first(output.place),
-                                   further, value);
+      const std::string value = code[output.term];
+      stores += code_.output_is_vector(i)
+                    ? fmt::format("{}o{}[e] = {};\n", indent, i, stored(value, graph_.values[output.value].meta.dtype))
+                    : code_.store_element(i, value, indent);
     }
     return code.text() + stores;
   }
 
-  std::string vector_elements(const std::string& indent) {
-    std::string before, after;
-    for (std::size_t i = 0; i < fused_.outputs.size(); ++i) {
-      const FusedTerms::Output& output = fused_.outputs[i];
-      if (!fits_vector({output.value, output.place}, vector_)) continue;
-      before += fmt::format("{}cudal1::Vector<{}, {}> o{};\n", indent, cuda_element_name(meta(output.value).dtype),
-                            vector_, i);
-      after += fmt::format("{}cudal1::store({} + {}, o{});\n", indent, variable(output.value),
-                           place_of_first(output.place), i);
-    }
-    return fmt::format("{}#pragma unroll\n{}for (int e = 0; e < {}; ++e) {{\n{}{}}}\n{}", before, indent, vector_,
-                       elements(indent + "  ", false), indent, after);
+  std::optional<std::string> given(int index) const {
+    const TermKind kind = fused_.terms[index].kind;
+    if (kind != TermKind::load && kind != TermKind::position) return std::nullopt;
+    return code_.element(index, fmt::format("v{}", index));
   }
 
   const OpGraph& graph_;
-  SourcePosition at_;
   std::string name_;
   FusedTerms fused_;
   std::vector<Loop> loops_;
-  std::vector<std::string> names_;
-  std::int64_t threads_ = 256, items_ = 1, vector_ = 1;
-  std::int64_t groups_ = 0;  //!< of `vector_` neighbours: one is what a thread computes at a time
-  bool wide_ = false;
+  AccessCode code_;
+  std::int64_t threads_ = 256, items_ = 1;
+  std::int64_t groups_ = 0;  //!< of neighbours: one is what a thread computes at a time
 };
 
 }  // namespace

@@ -1,0 +1,163 @@
+#include "writer/fused/access_code.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "writer/draft.hpp"
+#include "writer/fused/element_code.hpp"
+
+namespace cudal1 {
+namespace {
+
+constexpr std::int64_t access_bytes = 16;
+constexpr std::int64_t narrow_limit = std::int64_t{1} << 31;  // below it sums of two indices fit 32 bits as well
+
+}  // namespace
+
+AccessCode::AccessCode(const OpGraph& graph, const FusedTerms& fused, std::vector<Loop> loops,
+                       std::vector<std::string> names)
+    : graph_(graph), fused_(fused), loops_(std::move(loops)), names_(std::move(names)) {}
+
+bool AccessCode::fits(ValueId value, const Affine& place, std::int64_t width) const {
+  const Loop& inner = loops_.back();
+  if (inner.stride_of(place) != 1 || inner.size % width != 0 || place.offset % width != 0) return false;
+  if (const auto& view = graph_.values[value].view; view && view->offset_elements % width != 0) return false;
+  return std::ranges::all_of(place.factors, [&](const auto& entry) {
+    return entry.second % width == 0 || std::ranges::find(inner.atoms, entry.first) != inner.atoms.end();
+  });
+}
+
+std::int64_t AccessCode::widest(ValueId value, const Affine& place) const {
+  std::int64_t largest = 1;
+  for (const ValueId tensor : tensors()) largest = std::max(largest, size_in_bytes(meta(tensor).dtype));
+  std::int64_t width = access_bytes / largest;
+  while (width > 1 && !fits(value, place, width)) width /= 2;
+  return width;
+}
+
+bool AccessCode::reaches_far() const {
+  const auto is_far = [&](const Affine& place) { return fused_.atoms.largest(place) >= narrow_limit; };
+  const auto loads_far = [&](const Term& term) { return term.kind == TermKind::load && is_far(term.place); };
+  const auto stores_far = [&](const FusedTerms::Output& output) { return is_far(output.place); };
+  return std::ranges::any_of(fused_.terms, loads_far) || std::ranges::any_of(fused_.outputs, stores_far);
+}
+
+bool AccessCode::is_written(ValueId value) const {
+  return std::ranges::find(fused_.outputs, value, &FusedTerms::Output::value) != fused_.outputs.end();
+}
+
+std::vector<ValueId> AccessCode::tensors() const {
+  std::vector<ValueId> values = fused_.reads();
+  std::erase_if(values, [&](ValueId value) { return is_written(value); });
+  for (const FusedTerms::Output& output : fused_.outputs) values.push_back(output.value);
+  return values;
+}
+
+std::vector<std::string> AccessCode::parameters() const {
+  const std::vector<ValueId> reads = fused_.reads();
+  std::vector<std::string> texts;
+  for (const ValueId value : tensors()) {
+    const bool read = std::ranges::find(reads, value) != reads.end(), written = is_written(value);
+    texts.push_back(fmt::format("{}{}* {}{}", written ? "" : "const ", cuda_element_name(meta(value).dtype),
+                                read && written ? "" : "__restrict__ ", variable(value)));
+  }
+  return texts;
+}
+
+std::vector<std::string> AccessCode::arguments() const {
+  std::vector<std::string> names;
+  for (const ValueId value : tensors()) names.push_back(directive_name(graph_.values[value]));
+  return names;
+}
+
+std::set<std::string> AccessCode::headers() const {
+  std::set<std::string> headers = {"cudal1/math.cuh", "cudal1/vector.cuh"};
+  for (const ValueId value : tensors())
+    if (const std::string header = header_for(meta(value).dtype); !header.empty()) headers.insert(header);
+  return headers;
+}
+
+std::string AccessCode::variable(ValueId value) const { return "p_" + code_name(graph_.values[value].name); }
+
+std::string AccessCode::place(const Affine& at) const {
+  std::vector<std::string> names = names_;
+  if (width_ > 1) names.back() = fmt::format("{}{} * {}", width_, suffix(), names.back());
+  const std::int64_t inner = loops_.back().stride_of(at);
+  if (width_ > 1 && inner != 1) names.back() = fmt::format("({})", names.back());
+  return place_text(at, loops_, names, suffix());
+}
+
+std::string AccessCode::further(const Affine& at) const {
+  const std::int64_t stride = loops_.back().stride_of(at);
+  if (width_ == 1 || stride == 0) return {};
+  return stride == 1 ? " + e" : fmt::format(" + {} * e", stride);
+}
+
+//! Signed, since differences of indices may be negative.
+std::string AccessCode::position(const Affine& index) const {
+  std::vector<std::string> names = names_;
+  if (width_ > 1) names.back() = fmt::format("{}{} * {}", width_, suffix(), names.back());
+  for (std::string& name : names) name = fmt::format("static_cast<long long>({})", name);
+  return place_text(index, loops_, names, "ll");
+}
+
+bool AccessCode::is_vector(int index) const {
+  const Term& term = fused_.terms[index];
+  return width_ > 1 && fits(term.value, term.place, width_);
+}
+
+std::string AccessCode::load_of_all(int index) const {
+  const Term& term = fused_.terms[index];
+  if (is_vector(index))
+    return fmt::format("cudal1::load<{}>({} + {})", width_, variable(term.value), place(term.place));
+  return fmt::format("{}[{}]", variable(term.value), place(term.place));
+}
+
+std::string AccessCode::load_before(int index, const std::string& indent) const {
+  const bool each_its_own = width_ > 1 && !is_vector(index) && loops_.back().stride_of(fused_.terms[index].place) != 0;
+  return each_its_own ? std::string() : fmt::format("{}const auto v{} = {};\n", indent, index, load_of_all(index));
+}
+
+std::string AccessCode::element(int index, const std::string& loaded_as) const {
+  const Term& term = fused_.terms[index];
+  if (term.kind == TermKind::position) return position(term.place) + further(term.place);
+  const DType dtype = meta(term.value).dtype;
+  if (is_vector(index)) return loaded(fmt::format("{}[e]", loaded_as), dtype);
+  if (further(term.place).empty()) return loaded(loaded_as, dtype);
+  return loaded(fmt::format("{}[{}{}]", variable(term.value), place(term.place), further(term.place)), dtype);
+}
+
+std::string AccessCode::element_now(int index) const {
+  const Term& term = fused_.terms[index];
+  if (term.kind == TermKind::position) return position(term.place);
+  return loaded(fmt::format("{}[{}]", variable(term.value), place(term.place)), meta(term.value).dtype);
+}
+
+bool AccessCode::output_is_vector(std::size_t output) const {
+  return width_ > 1 && fits(fused_.outputs[output].value, fused_.outputs[output].place, width_);
+}
+
+std::string AccessCode::store_element(std::size_t index, const std::string& value, const std::string& indent) const {
+  const FusedTerms::Output& output = fused_.outputs[index];
+  return fmt::format("{}{}[{}{}] = {};\n", indent, variable(output.value), place(output.place), further(output.place),
+                     stored(value, meta(output.value).dtype));
+}
+
+std::string AccessCode::store_first(std::size_t index, const std::string& value, const std::string& indent) const {
+  const FusedTerms::Output& output = fused_.outputs[index];
+  return fmt::format("{}{}[{}] = {};\n", indent, variable(output.value), place(output.place),
+                     stored(value, meta(output.value).dtype));
+}
+
+std::string AccessCode::store_vector(std::size_t index, const std::string& indent) const {
+  const FusedTerms::Output& output = fused_.outputs[index];
+  return fmt::format("{}cudal1::store({} + {}, o{});\n", indent, variable(output.value), place(output.place), index);
+}
+
+std::string AccessCode::vector_variable(std::size_t index, const std::string& indent) const {
+  return fmt::format("{}cudal1::Vector<{}, {}> o{};\n", indent,
+                     cuda_element_name(meta(fused_.outputs[index].value).dtype), width_, index);
+}
+
+}  // namespace cudal1

@@ -1,0 +1,195 @@
+#include "writer/fused/row_space.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "program/rejection.hpp"
+#include "writer/fused/lowering.hpp"
+
+namespace cudal1 {
+namespace {
+
+std::vector<int> reductions_of(const FusedTerms& fused) {
+  std::vector<int> found;
+  for (std::size_t i = 0; i < fused.terms.size(); ++i)
+    if (fused.terms[i].kind == TermKind::reduce) found.push_back(static_cast<int>(i));
+  return found;
+}
+
+void resolve(FusedTerms& fused) {
+  for (Term& term : fused.terms) {
+    term.place = fused.atoms.resolved(term.place);
+    term.loops = fused.atoms.parts_of(term.loops);
+  }
+  for (FusedTerms::Output& output : fused.outputs) output.place = fused.atoms.resolved(output.place);
+}
+
+//! Atoms that say which row it is.
+std::set<int> row_atoms(const FusedTerms& fused, const std::vector<int>& reductions) {
+  std::set<int> atoms;
+  for (const int reduction : reductions) atoms.merge(fused.atoms_of(reduction));
+  return atoms;
+}
+
+//! Those of an output that are no row's, in the order in which they lie in memory.
+std::vector<int> columns_of(const FusedTerms::Output& output, const std::set<int>& rows) {
+  std::set<int> atoms;
+  for (const auto& [atom, factor] : output.place.factors)
+    if (!rows.contains(atom)) atoms.insert(atom);
+  return in_memory_order(output.place, atoms);
+}
+
+//! Splits atoms of either until both have the same sizes. False: their sizes do not divide each other.
+bool match_sizes(AtomTable& atoms, const std::vector<int>& first, const std::vector<int>& second) {
+  for (;;) {
+    const std::vector<int> a = atoms.parts_of(first), b = atoms.parts_of(second);
+    std::size_t i = 0;
+    while (i < a.size() && i < b.size() && atoms.size(a[a.size() - 1 - i]) == atoms.size(b[b.size() - 1 - i])) ++i;
+    if (i == a.size() && i == b.size()) return true;
+    if (i == a.size() || i == b.size()) return false;
+    int large = a[a.size() - 1 - i], small = b[b.size() - 1 - i];
+    if (atoms.size(large) < atoms.size(small)) std::swap(large, small);
+    if (atoms.size(small) == 0 || atoms.size(large) % atoms.size(small) != 0) return false;
+    atoms.split(large, atoms.size(small));
+  }
+}
+
+class RowSpaceMaker {
+ public:
+  RowSpaceMaker(const Region& region, SourcePosition at) : graph_(region.graph()), at_(at) {
+    space_.fused = lower(region, at);
+  }
+
+  RowSpace make() {
+    collect_columns();
+    for (int round = 0; round < 2; ++round)  // what the last of them splits, the first must follow
+      for (const auto& columns : all_columns_) match(columns);
+    resolve(space_.fused);
+    share_terms(names_of_atoms());
+    find_loops();
+    return std::move(space_);
+  }
+
+ private:
+  FusedTerms& fused() { return space_.fused; }
+
+  void collect_columns() {
+    const std::vector<int> reductions = reductions_of(fused());
+    rows_ = row_atoms(fused(), reductions);
+    for (const int reduction : reductions) {
+      const std::vector<int>& loops = fused().terms[reduction].loops;
+      if (std::ranges::any_of(loops, [&](int atom) { return rows_.contains(atom); })) refuse();
+      all_columns_.push_back(loops);
+    }
+    for (const FusedTerms::Output& output : fused().outputs)
+      if (auto columns = columns_of(output, rows_); !columns.empty()) all_columns_.push_back(std::move(columns));
+  }
+
+  [[noreturn]] void refuse() const {
+    reject(Status::plan_error, at_,
+           "these nodes reduce different dimensions, so no row holds all that one result needs; fuse them apart");
+  }
+
+  void match(const std::vector<int>& columns) {
+    if (!match_sizes(fused().atoms, all_columns_.front(), columns)) refuse();
+  }
+
+  //! The columns of all reductions and outputs become one set of atoms.
+  std::map<int, int> names_of_atoms() {
+    const std::vector<int> common = fused().atoms.parts_of(all_columns_.front());
+    space_.column_atoms.insert(common.begin(), common.end());
+    std::map<int, int> names;
+    for (const auto& columns : all_columns_) {
+      const std::vector<int> parts = fused().atoms.parts_of(columns);
+      for (std::size_t i = 0; i < parts.size(); ++i) names[parts[i]] = common[i];
+    }
+    return names;
+  }
+
+  static Affine renamed(const Affine& place, const std::map<int, int>& names) {
+    Affine made{place.offset, {}};
+    for (const auto& [atom, factor] : place.factors) {
+      const auto name = names.find(atom);
+      made.add(name == names.end() ? atom : name->second, factor);
+    }
+    return made;
+  }
+
+  //! What two passes compute alike becomes one term.
+  void share_terms(const std::map<int, int>& names) {
+    using Key = std::tuple<TermKind, ScalarKind, std::string, std::vector<int>, ValueId, Affine>;
+    std::map<Key, int> known;
+    std::vector<int> new_index;
+    std::vector<Term> terms;
+    for (Term& term : fused().terms) {
+      for (int& operand : term.operands) operand = new_index[operand];
+      term.place = renamed(term.place, names);
+      if (term.kind == TermKind::reduce) term.loops = fused().atoms.parts_of(all_columns_.front());
+      const auto [at, fresh] =
+          known.emplace(Key{term.kind, term.scalar, term.code, term.operands, term.value, term.place},
+                        static_cast<int>(terms.size()));
+      if (fresh) terms.push_back(std::move(term));
+      new_index.push_back(at->second);
+    }
+    fused().terms = std::move(terms);
+    for (FusedTerms::Output& output : fused().outputs) {
+      output.term = new_index[output.term];
+      output.place = renamed(output.place, names);
+    }
+  }
+
+  void find_loops() {
+    space_.reductions = reductions_of(fused());
+    std::set<int> rows;
+    for (std::size_t i = 0; i < fused().terms.size(); ++i) {
+      std::set<int> atoms = fused().atoms_of(static_cast<int>(i));
+      space_.in_columns.push_back(std::ranges::any_of(atoms, [&](int a) { return space_.column_atoms.contains(a); }));
+      rows.merge(atoms);
+    }
+    for (const Affine& place : fused().places())
+      for (const auto& [atom, factor] : place.factors) rows.insert(atom);
+    for (const int atom : space_.column_atoms) rows.erase(atom);
+    find_main_load();
+    const Affine& order =
+        space_.main_load_ >= 0 ? fused().terms[space_.main_load_].place : fused().outputs.front().place;
+    space_.rows = loops_through(rows, order);
+    space_.columns = loops_through(space_.column_atoms, order);
+  }
+
+  std::vector<Loop> loops_through(const std::set<int>& atoms, const Affine& order) {
+    auto loops = joined_loops(fused().atoms, in_memory_order(order, atoms), fused().places(), fused().positions());
+    if (loops.empty()) loops.push_back({1, {fused().atoms.add(1)}});
+    return loops;
+  }
+
+  void find_main_load() {
+    std::int64_t most = -1;
+    for (std::size_t i = 0; i < fused().terms.size(); ++i) {
+      const Term& term = fused().terms[i];
+      if (term.kind != TermKind::load || !space_.in_columns[i]) continue;
+      if (graph_.values[term.value].meta.numel() <= most) continue;
+      most = graph_.values[term.value].meta.numel();
+      space_.main_load_ = static_cast<int>(i);
+    }
+  }
+
+  const OpGraph& graph_;
+  SourcePosition at_;
+  RowSpace space_;
+  std::set<int> rows_;
+  std::vector<std::vector<int>> all_columns_;  //!< of each reduction, then of each output that has some
+};
+
+}  // namespace
+
+bool RowSpace::output_has_columns(std::size_t output) const {
+  return std::ranges::any_of(fused.outputs[output].place.factors,
+                             [&](const auto& entry) { return column_atoms.contains(entry.first); });
+}
+
+RowSpace make_row_space(const Region& region, SourcePosition at) { return RowSpaceMaker(region, at).make(); }
+
+}  // namespace cudal1

@@ -1,0 +1,32 @@
+// A region with reductions as a table: every reduction runs through the columns of a row.
+#pragma once
+
+#include <vector>
+
+#include "base/result.hpp"
+#include "writer/fused/loops.hpp"
+#include "writer/fused/region.hpp"
+#include "writer/fused/terms.hpp"
+
+namespace cudal1 {
+
+struct RowSpace {
+  FusedTerms fused;
+  std::vector<int> reductions;      //!< terms, each after those it needs
+  std::vector<Loop> rows, columns;  //!< outermost first, never empty
+  std::set<int> column_atoms;
+  std::vector<bool> in_columns;  //!< by term: has another value in every column
+
+  std::int64_t row_count() const { return product_of_sizes(rows); }
+  std::int64_t column_count() const { return product_of_sizes(columns); }
+  //! The tensor that most is read of; -1 if columns read none.
+  int main_load() const { return main_load_; }
+  bool output_has_columns(std::size_t output) const;
+
+  int main_load_ = -1;
+};
+
+//! Throws Rejection at `at` where reductions run through different columns.
+RowSpace make_row_space(const Region& region, SourcePosition at);
+
+}  // namespace cudal1

@@ -1,0 +1,158 @@
+#include "writer/techniques/rows.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "program/rejection.hpp"
+#include "writer/fused/operator_rules.hpp"
+#include "writer/fused/row_code.hpp"
+
+namespace cudal1 {
+namespace {
+
+constexpr std::int64_t threads_of_gpu = 132 * 2048;  // of an H200; fewer leave it idle
+constexpr std::int64_t most_kept_elements = 32;      // in registers of a thread
+constexpr std::int64_t rows_across = 32;             // neighbouring threads that read 128 bytes at once
+
+std::int64_t power_of_two_from(std::int64_t least) {
+  return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(1, least))));
+}
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+//! Chooses what the directive leaves open.
+class ShapeChooser {
+ public:
+  ShapeChooser(const OpGraph& graph, const RowSpace& space, const ParameterValues& parameters)
+      : graph_(graph), space_(space), parameters_(parameters) {}
+
+  RowShape choose() {
+    shape_.across = parameters_.is_auto("threads") ? lies_across() : parameters_.text("threads") == "across";
+    shape_.width = shape_.across ? 1 : choose_width();
+    groups_ = std::max<std::int64_t>(1, space_.column_count() / shape_.width);
+    choose_lanes();
+    choose_split();
+    choose_keep();
+    return shape_;
+  }
+
+ private:
+  //! Rows lie side by side in memory, columns do not.
+  bool lies_across() const {
+    if (space_.main_load() < 0) return false;
+    const Affine& place = space_.fused.terms[space_.main_load()].place;
+    return space_.columns.back().stride_of(place) != 1 && space_.rows.back().stride_of(place) == 1 &&
+           space_.rows.back().size >= 8;
+  }
+
+  std::int64_t choose_width() const {
+    if (space_.main_load() < 0) return 1;
+    const Term& load = space_.fused.terms[space_.main_load()];
+    RowCode code(graph_, space_, {}, "");
+    if (parameters_.is_auto("vector")) return code.access().widest(load.value, load.place);
+    const std::int64_t width = parameters_.number("vector");
+    if (width > 1 && !code.access().fits(load.value, load.place, width))
+      reject(Status::plan_error, parameters_.at("vector"),
+             fmt::format("vector={} does not divide the {} elements of {} that lie side by side", width,
+                         space_.columns.back().size, quoted(graph_.values[load.value].name)));
+    return width;
+  }
+
+  void choose_lanes() {
+    const std::int64_t rows = std::max<std::int64_t>(1, space_.row_count());
+    const std::int64_t wanted = std::min(groups_, std::max(ceil_div(groups_, 4), threads_of_gpu / rows));
+    const std::int64_t most = shape_.across ? 32 : 1024;
+    shape_.lanes =
+        parameters_.is_auto("lanes") ? std::min(most, power_of_two_from(wanted)) : parameters_.number("lanes");
+    if (shape_.across && shape_.lanes > most)
+      reject(Status::plan_error, parameters_.at("lanes"),
+             fmt::format("lanes={}: with threads=across at most {} share a row", shape_.lanes, most));
+    shape_.block = shape_.across ? rows_across * shape_.lanes : std::max<std::int64_t>(shape_.lanes, 256);
+    if (!shape_.across && shape_.lanes > 32) shape_.block = shape_.lanes;
+  }
+
+  void choose_split() {
+    if (!parameters_.is_auto("split")) {
+      shape_.split = parameters_.number("split");
+      if (shape_.split > groups_)
+        reject(Status::plan_error, parameters_.at("split"),
+               fmt::format("split={}: a row has {} groups of columns", shape_.split, groups_));
+      return;
+    }
+    const std::int64_t threads = std::max<std::int64_t>(1, space_.row_count()) * shape_.lanes;
+    if (threads >= threads_of_gpu / 4) return;
+    const std::int64_t enough = ceil_div(threads_of_gpu, threads), possible = groups_ / (shape_.lanes * 4);
+    shape_.split = std::clamp<std::int64_t>(std::min(enough, possible), 1, 1024);
+  }
+
+  void choose_keep() {
+    const bool fits = shape_.split == 1 && ceil_div(groups_, shape_.lanes) * shape_.width <= most_kept_elements;
+    const bool useful = passes() > 1;
+    if (parameters_.is_auto("keep")) {
+      shape_.keep = fits && useful;
+      return;
+    }
+    shape_.keep = parameters_.text("keep") == "yes";
+    if (shape_.keep && !fits)
+      reject(
+          Status::plan_error, parameters_.at("keep"),
+          fmt::format("keep=yes: a thread has {} columns of a row, more than the {} that registers hold, or split is "
+                      "not 1",
+                      ceil_div(groups_, shape_.lanes) * shape_.width, most_kept_elements));
+  }
+
+  std::size_t passes() const {
+    std::size_t count = space_.reductions.size();
+    for (std::size_t i = 0; i < space_.fused.outputs.size(); ++i)
+      if (space_.output_has_columns(i)) return count + 1;
+    return count;
+  }
+
+  const OpGraph& graph_;
+  const RowSpace& space_;
+  const ParameterValues& parameters_;
+  RowShape shape_;
+  std::int64_t groups_ = 1;
+};
+
+}  // namespace
+
+const TechniqueDescription& RowFusion::description() const {
+  static const TechniqueDescription description = {
+      "rows",
+      "fuse",
+      "Reductions over any dimensions (sum, mean, product, extrema with their places, variance, norms, logsumexp, "
+      "softmax, layer, group, instance, RMS and batch normalisation, losses) in one kernel with the pointwise nodes "
+      "before and after them. A row is what one result is made of; some threads share it, pass through its columns "
+      "once for each reduction, and keep them in registers where they fit. Rows that are few and long are split over "
+      "blocks, with a kernel for each reduction.",
+      "Softmax and normalisations with pointwise neighbours; means and losses over whole tensors.",
+      "Long rows with several reductions that do not fit registers: every pass reads them again.",
+      "fuse mul_1 softmax_1 : lanes=128 keep=yes",
+      {{"threads", "whether neighbouring threads take neighbouring columns or rows", {"auto", "along", "across"}},
+       {"lanes",
+        "threads that share a row",
+        {"auto", "1", "2", "4", "8", "16", "32", "64", "128", "256", "512", "1024"}},
+       {"split", "blocks that share a row", {"auto", "1", "2", "4", "8", "16", "32", "64", "128", "256"}},
+       {"vector", "neighbouring columns that a thread loads at once", {"auto", "1", "2", "4", "8"}},
+       {"keep", "whether columns stay in registers between passes", {"auto", "yes", "no"}}}};
+  return description;
+}
+
+bool RowFusion::is_for(const Region& region) const {
+  const auto& nodes = region.computing_nodes();
+  const auto node = [&](int index) -> const Node& { return region.graph().nodes[index]; };
+  return std::ranges::any_of(nodes, [&](int index) { return is_reduction(node(index)); }) &&
+         std::ranges::all_of(nodes, [&](int index) { return is_pointwise(node(index)) || is_reduction(node(index)); });
+}
+
+WrittenGroup RowFusion::write(const Region& region, const ParameterValues& parameters, SourcePosition at,
+                              const std::string& name) const {
+  const RowSpace space = make_row_space(region, at);
+  const RowShape shape = ShapeChooser(region.graph(), space, parameters).choose();
+  return RowCode(region.graph(), space, shape, name).write();
+}
+
+}  // namespace cudal1
