@@ -8,12 +8,11 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "archive/archive.hpp"
-#include "base/files.hpp"
 #include "cli/commands.hpp"
 #include "cli/compile_queue.hpp"
 #include "cli/device_choice.hpp"
 #include "cli/eval_loop.hpp"
+#include "cli/evaluation_record.hpp"
 #include "cli/number_options.hpp"
 #include "cli/printable.hpp"
 #include "cli/program_text.hpp"
@@ -47,45 +46,6 @@ struct EvalOptions {
   bool as_json = false;
   bool verbose = false, profile_report = false;
 };
-
-EvaluationRecord to_record(const Evaluation& evaluation) {
-  EvaluationRecord record;
-  record.plan_hash = evaluation.plan_hash;
-  record.device = evaluation.predicted ? "vgpu" : evaluation.device == "CPU" ? "cpu" : "cuda";
-  record.gpu = evaluation.device;
-  record.target = evaluation.target;
-  record.status = to_string(evaluation.status);
-  record.reward = evaluation.reward;
-  if (evaluation.timing) {
-    record.speedup = evaluation.timing->speedup;
-    record.speedup_low = evaluation.timing->low;
-    record.speedup_high = evaluation.timing->high;
-    record.reference_ms = evaluation.timing->reference_ms;
-    record.candidate_ms = evaluation.timing->candidate_ms;
-  }
-  record.deterministic = evaluation.deterministic;
-  record.mode = evaluation.mode;
-  record.precision = evaluation.precision;
-  record.error_message = evaluation.failure.message;
-  record.error_line = evaluation.failure.at.line;
-  record.error_column = evaluation.failure.at.column;
-  record.json = to_json(evaluation).dump(-1, ' ', false, json::error_handler_t::replace);
-  record.version = version_text;
-  return record;
-}
-
-double best_known(Archive& archive, const std::string& task_hash, const std::string& gpu) {
-  const auto best = archive.best(task_hash, gpu, 1);
-  return best.empty() ? 0.0 : best.front().evaluation.reward.value_or(0.0);
-}
-
-//! None where it cannot be opened; the reason is then in `why_none`.
-std::unique_ptr<Archive> open_archive(const fs::path& path, std::string& why_none) try {
-  return std::make_unique<Archive>(path.empty() ? data_directory() / "archive.sqlite" : path);
-} catch (const Error& error) {
-  why_none = error.what();
-  return nullptr;
-}
 
 //! A program that prints and asserts is not the one that would be judged: no time is taken and nothing is kept.
 EvalOptions completed(EvalOptions options) {

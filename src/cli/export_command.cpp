@@ -1,20 +1,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "archive/archive.hpp"
 #include "base/files.hpp"
 #include "bridge/module_task.hpp"
 #include "cli/commands.hpp"
 #include "cli/device_choice.hpp"
+#include "cli/package_export.hpp"
 #include "cli/program_text.hpp"
 #include "cli/suite_options.hpp"
-#include "compile/nvrtc_compiler.hpp"
-#include "device/cuda/driver.hpp"
 #include "judge/judge.hpp"
 #include "package/package_writer.hpp"
 #include "suite/task_export.hpp"
@@ -73,22 +70,7 @@ void verify(Backend& backend, const Task& task, const ChosenProgram& program) {
 }
 
 std::vector<std::string> targets_of(const ExportOptions& options) {
-  if (!options.targets.empty()) return options.targets;
-  std::string reason;
-  if (cuda::device_count(reason) > 0) return {cuda::device_info(0).target};
-  return {"sm_80", "sm_89", "sm_90"};
-}
-
-std::map<std::string, CompiledModule> compile_for(const std::vector<std::string>& targets, const Plan& plan) {
-  std::map<std::string, CompiledModule> images;
-  if (!plan.has_launches()) return images;
-  NvrtcCompiler compiler;
-  for (const std::string& target : targets) {
-    auto image = compiler.compile({plan.code, plan.kernels, target});
-    if (!image) throw Error(fmt::format("the program does not compile for {}: {}", target, image.failure().message));
-    images[target] = std::move(image).value();
-  }
-  return images;
+  return options.targets.empty() ? default_targets() : options.targets;
 }
 
 //! The module's own sizes come first, then those that were asked for.
@@ -117,18 +99,6 @@ struct ExportedProgram {
   ProgramContents contents;
   std::string origin;
 };
-
-//! A package is called many times: it cannot stand in for a module of whose calls the task knows only the first.
-void refuse_hidden_state(const Task& task, const fs::path& module) {
-  const auto interface = nlohmann::json::parse(read_file(task.folder / "interface.json"), nullptr, false);
-  const auto paths = interface.is_object() ? interface.value("first_call_only", std::vector<std::string>())
-                                           : std::vector<std::string>();
-  if (!paths.empty())
-    throw Error(fmt::format(
-        "{}: forward replaces self.{}, so that later calls differ from the first, and it is no buffer, which "
-        "a package could keep: use register_buffer",
-        module.string(), paths.front()));
-}
 
 //! The one task that is meant, and its module.
 TaskFolder choose_module(const ExportOptions& options) {
@@ -159,33 +129,13 @@ ExportedProgram export_program(const ExportOptions& options, const TaskFolder& m
   return {{task, sizes, plan.value(), program.text, compile_for(targets_of(options), plan.value())}, program.origin};
 }
 
-bool is_python_name(const std::string& name) {
-  static const std::set<std::string, std::less<>> keywords = {
-      "False", "None",     "True",  "and",    "as",   "assert", "async",  "await",    "break",
-      "class", "continue", "def",   "del",    "elif", "else",   "except", "finally",  "for",
-      "from",  "global",   "if",    "import", "in",   "is",     "lambda", "nonlocal", "not",
-      "or",    "pass",     "raise", "return", "try",  "while",  "with",   "yield"};
-  // Letters of other alphabets may be part of a name, too: whoever uses them knows.
-  const auto may_stand = [](unsigned char c) { return std::isalnum(c) || c == '_' || c >= 0x80; };
-  return !name.empty() && !std::isdigit(static_cast<unsigned char>(name.front())) &&
-         std::ranges::all_of(name, may_stand) && !keywords.contains(name);
-}
-
-std::string how_to_import(const std::string& folder) {
-  if (is_python_name(folder)) return fmt::format("use it: from {} import ModelNew", folder);
-  return fmt::format(
-      "use it: importlib.import_module({}).ModelNew (the folder's name is not a Python name, so that "
-      "`import` does not take it)",
-      nlohmann::json(folder).dump());
-}
-
 void print_summary(const ExportOptions& options, const std::vector<ExportedProgram>& exported) {
   for (const ExportedProgram& program : exported) {
     const std::string& sizes = program.contents.sizes;
     fmt::print("{}{}: {}{}\n", options.output.string(), sizes.empty() ? "" : fmt::format(" ({})", sizes),
                program.origin, options.verify ? ", verified" : ", not verified");
   }
-  fmt::print("{}\n", how_to_import(fs::absolute(options.output).lexically_normal().filename().string()));
+  fmt::print("{}\n", how_to_import(options.output));
 }
 
 void print_json(const ExportOptions& options, const std::vector<ExportedProgram>& exported) {

@@ -23,7 +23,9 @@ int main(int argc, char** argv) {
     return fmt::format("cudal1: {} (see --help)\n", cudal1::one_line(message));
   });
   cudal1::CommandAction action;
+  cudal1::add_optimize_command(app, action);
   cudal1::add_eval_command(app, action);
+  cudal1::add_explain_command(app, action);
   cudal1::add_expand_command(app, action);
   cudal1::add_tasks_command(app, action);
   cudal1::add_check_command(app, action);

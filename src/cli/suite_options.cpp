@@ -14,6 +14,10 @@ void add_suite_options(CLI::App& command, SuiteOptions& options) {
       .add_option("path", options.path,  // not "suite": later versions of CLI11 take that for the option below
                   "A KernelBench checkout, a .jsonl file, a folder of modules or task folders, or one task")
       ->required();
+  add_selection_options(command, options);
+}
+
+void add_selection_options(CLI::App& command, SuiteOptions& options) {
   TaskSelection& selection = options.selection;
   command.add_option("--suite", selection.suites, "Of a file with several suites, these")->delimiter(',');
   command.add_option("--level", options.levels, "Levels, such as 1 or 1-3");

@@ -18,6 +18,8 @@ struct SuiteOptions {
 };
 
 void add_suite_options(CLI::App& command, SuiteOptions& options);
+//! Only those that choose among the tasks of `options.path`.
+void add_selection_options(CLI::App& command, SuiteOptions& options);
 
 //! The tasks that are chosen, and what could not be read of the suite.
 struct ChosenTasks {

@@ -1,0 +1,55 @@
+#include "writer/fusion_check.hpp"
+
+#include <algorithm>
+
+#include "program/rejection.hpp"
+#include "program/unit_order.hpp"
+
+namespace cudal1 {
+namespace {
+
+ParameterValues defaults(const Technique& technique) {
+  TokenCursor nothing(DirectiveText{});
+  return ParameterValues::read(nothing, technique.description().parameters);
+}
+
+//! No path leaves the nodes and comes back.
+bool run_as_one(const OpGraph& graph, const std::set<int>& nodes) {
+  GroupDirective group;
+  group.nodes.assign(nodes.begin(), nodes.end());
+  try {
+    order_units(graph, {group});
+    return true;
+  } catch (const Rejection&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+const FusionTechnique* technique_that_fuses(const OpGraph& graph, const std::set<int>& nodes) {
+  const Region region(graph, nodes);
+  for (const FusionTechnique* technique : fusion_techniques()) {
+    if (!technique->is_for(region)) continue;
+    try {
+      technique->write(region, defaults(*technique), {}, "name");
+    } catch (const Rejection&) {
+      return nullptr;
+    }
+    return run_as_one(graph, nodes) ? technique : nullptr;
+  }
+  return nullptr;
+}
+
+std::vector<std::set<int>> readers_of_nodes(const OpGraph& graph) {
+  std::vector<std::set<int>> readers(graph.nodes.size());
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    if (is_view_node(graph, graph.nodes[i])) continue;
+    for (const ValueId read : OpGraph::reads(graph.nodes[i]))
+      if (const int producer = graph.values[base_of(graph, read)].node; producer >= 0)
+        readers[producer].insert(static_cast<int>(i));
+  }
+  return readers;
+}
+
+}  // namespace cudal1
