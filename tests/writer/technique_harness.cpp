@@ -1,0 +1,131 @@
+#include "technique_harness.hpp"
+
+#include <cstdlib>
+#include <memory>
+
+#include "base/files.hpp"
+#include "compile/clang_compiler.hpp"
+#include "compile/nvrtc_compiler.hpp"
+#include "device/cuda/driver.hpp"
+#include "judge/judge.hpp"
+#include "writer/write_program.hpp"
+
+namespace cudal1::testing {
+namespace {
+
+using nlohmann::json;
+
+bool wants_cuda() {
+  const char* device = std::getenv("CUDAL1_TEST_DEVICE");
+  return device != nullptr && std::string_view(device) == "cuda";
+}
+
+Backend& backend() {
+  static const int one_thread [[maybe_unused]] = ::setenv("OMP_NUM_THREADS", "1", 1);
+  static const std::unique_ptr<Backend> instance = wants_cuda()
+                                                       ? make_cuda_backend(0, std::make_unique<NvrtcCompiler>())
+                                                       : make_vgpu_backend(std::make_unique<ClangCompiler>());
+  return *instance;
+}
+
+std::filesystem::path write_task(const TaskText& task) {
+  static const TemporaryFolder scratch;
+  static int number = 0;
+  const std::filesystem::path folder = scratch.path() / std::to_string(++number);
+  std::filesystem::create_directories(folder);
+  write_file_atomically(folder / "graph.json", task.json().dump(1));
+  return folder;
+}
+
+std::string step_text(const Plan& plan, const Step& step) {
+  if (const auto* launch = std::get_if<LaunchStep>(&step)) return "launch " + launch->kernel;
+  if (const auto* zero = std::get_if<ZeroStep>(&step)) return "zero " + plan.buffers[zero->buffer].name;
+  return "op " + std::get<OpStep>(step).node.name;
+}
+
+void take_failure(Verdict& verdict, Status status, const Failure& failure) {
+  verdict.status = to_string(status);
+  verdict.message = failure.message + (failure.details.empty() ? "" : "\n" + failure.details);
+  verdict.line = failure.at.line;
+}
+
+Verdict planned_for(const OpGraph& graph, const std::string& program) {
+  Verdict verdict;
+  verdict.status = to_string(Status::ok);
+  const auto written = write_program(graph, program);
+  if (!written) {
+    take_failure(verdict, written.failure().status, written.failure());
+    return verdict;
+  }
+  verdict.code = written.value().text;
+  for (const AppliedTechnique& applied : written.value().techniques) verdict.techniques.push_back(applied.technique);
+  const auto plan = plan_program(graph, program);
+  if (!plan) {
+    take_failure(verdict, plan.failure().status, plan.failure());
+    return verdict;
+  }
+  for (const Step& step : plan.value().call) verdict.steps.push_back(step_text(plan.value(), step));
+  return verdict;
+}
+
+}  // namespace
+
+TaskText::TaskText() : graph_{{"format", "cudal1.graph"}, {"version", 1}, {"name", "task"}} {
+  for (const char* key : {"inputs", "weights", "state", "nodes", "outputs"}) graph_[key] = json::array();
+}
+
+TaskText& TaskText::leaf(const char* kind, const std::string& name, const std::vector<std::int64_t>& shape,
+                         const json& more) {
+  json made{{"name", name}, {"dtype", "f32"}, {"shape", shape}, {"draw", {{"kind", "normal"}}}};
+  if (more.is_object()) made.update(more);
+  graph_[kind].push_back(made);
+  return *this;
+}
+
+TaskText& TaskText::input(const std::string& name, const std::vector<std::int64_t>& shape, const json& more) {
+  return leaf("inputs", name, shape, more);
+}
+
+TaskText& TaskText::weight(const std::string& name, const std::vector<std::int64_t>& shape, const json& more) {
+  return leaf("weights", name, shape, more);
+}
+
+TaskText& TaskText::state(const std::string& name, const std::vector<std::int64_t>& shape, const json& more) {
+  return leaf("state", name, shape, more);
+}
+
+TaskText& TaskText::node(const std::string& name, const std::string& op, const json& args, const json& more) {
+  json made{{"name", name}, {"op", op}, {"args", args}};
+  if (more.is_object()) made.update(more);
+  graph_["nodes"].push_back(made);
+  return *this;
+}
+
+TaskText& TaskText::output(const std::string& name) {
+  graph_["outputs"].push_back(name);
+  return *this;
+}
+
+std::string why_no_device() {
+  std::string reason;
+  if (wants_cuda()) return cuda::device_count(reason) > 0 ? std::string() : "no GPU: " + reason;
+  return find_clang() ? std::string() : "no clang: " + clang_search_description();
+}
+
+Verdict planned(const TaskText& task, const std::string& program) {
+  return planned_for(load_task_with_metas(write_task(task)).graph, program);
+}
+
+Verdict judged(const TaskText& task, const std::string& program) {
+  JudgeOptions options;
+  options.mode = JudgeMode::fast;
+  options.measure_time = false;
+  const Task loaded = load_task_with_metas(write_task(task));
+  TaskJudge judge(backend(), loaded, options);
+  const Evaluation evaluation = judge.evaluate(judge.compile("program.cu", program));
+  Verdict verdict = planned_for(loaded.graph, program);
+  if (evaluation.status != Status::ok) take_failure(verdict, evaluation.status, evaluation.failure);
+  return verdict;
+}
+
+}  // namespace cudal1::testing
