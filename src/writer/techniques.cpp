@@ -11,14 +11,10 @@ const std::vector<const FusionTechnique*>& fusion_techniques() {
   return all;
 }
 
-namespace {
-
 const std::vector<const RewriteTechnique*>& rewrite_techniques() {
   static const std::vector<const RewriteTechnique*> all = {};
   return all;
 }
-
-}  // namespace
 
 const RewriteTechnique* rewrite_technique(std::string_view directive) {
   for (const RewriteTechnique* technique : rewrite_techniques())
