@@ -1,4 +1,5 @@
 #include "writer/technique.hpp"
+#include "writer/techniques/matmul.hpp"
 #include "writer/techniques/pointwise.hpp"
 #include "writer/techniques/rows.hpp"
 
@@ -7,7 +8,8 @@ namespace cudal1 {
 const std::vector<const FusionTechnique*>& fusion_techniques() {
   static const PointwiseFusion pointwise;
   static const RowFusion rows;
-  static const std::vector<const FusionTechnique*> all = {&pointwise, &rows};
+  static const ProductFusion matmul;
+  static const std::vector<const FusionTechnique*> all = {&pointwise, &rows, &matmul};
   return all;
 }
 

@@ -18,6 +18,13 @@ class Lowering {
 
   //! What the region must write, in an order in which the loops of the first serve the others.
   FusedTerms run(const std::vector<ValueId>& outputs);
+  //! Whatever was lowered with the functions below; nothing is written.
+  FusedTerms finished();
+  //! Matrix products are not taken apart into loops: their sums are loads of the product's own value, for a kernel that
+  //! has computed them by other means.
+  void keep_products() { keeps_products_ = true; }
+  //! Indices at which sums of kept products were asked for.
+  std::vector<Point> kept_points() const;
 
   // For the rules of operators (operator_rules.hpp):
   const OpGraph& graph() const { return region_.graph(); }
@@ -30,6 +37,8 @@ class Lowering {
   int position(const Affine& index);
   //! `operation` over the loops: of the term `element`, which depends on them.
   int reduce(ScalarKind kind, std::string operation, std::vector<int> elements, std::vector<int> loops);
+  bool keeps_products() const { return keeps_products_; }
+  int kept_product(ValueId value, const Point& point);
   //! As this kind; the same term if it is one already.
   int as(ScalarKind kind, int term);
   //! Another shape of the same memory: the index there. Nothing where it does not fall into its dimensions.
@@ -58,6 +67,8 @@ class Lowering {
   std::map<std::pair<std::string, std::vector<int>>, int> known_maps_;
   Point first_;  //!< of the first output
   std::vector<FusedTerms::Output> states_;
+  bool keeps_products_ = false;
+  std::vector<Point> kept_points_;
 };
 
 //! All that a region computes. Throws Rejection at `at`.

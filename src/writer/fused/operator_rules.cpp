@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "graph/operator_name.hpp"
+#include "writer/fused/product_rules.hpp"
 #include "writer/fused/reduction_rules.hpp"
 
 namespace cudal1 {
@@ -362,6 +363,7 @@ ScalarKind RuleCall::common_kind(std::size_t first, std::size_t second) const {
 
 const OperatorRule* rule_of(const Node& node) {
   if (const OperatorRule* rule = find(pointwise_rules(), rule_name(node))) return rule;
+  if (is_product(node)) return &product_rule();
   return find(reduction_rules(), rule_name(node));
 }
 
