@@ -1,5 +1,7 @@
 #include "writer/technique.hpp"
+#include "writer/techniques/depthwise.hpp"
 #include "writer/techniques/pointwise.hpp"
+#include "writer/techniques/pooling.hpp"
 #include "writer/techniques/rows.hpp"
 
 namespace cudal1 {
@@ -7,7 +9,9 @@ namespace cudal1 {
 const std::vector<const FusionTechnique*>& fusion_techniques() {
   static const PointwiseFusion pointwise;
   static const RowFusion rows;
-  static const std::vector<const FusionTechnique*> all = {&pointwise, &rows};
+  static const PoolingFusion pooling;
+  static const DepthwiseFusion depthwise;
+  static const std::vector<const FusionTechnique*> all = {&pointwise, &rows, &pooling, &depthwise};
   return all;
 }
 
