@@ -1,6 +1,8 @@
 #include "writer/technique.hpp"
+#include "writer/techniques/depthwise.hpp"
 #include "writer/techniques/matmul.hpp"
 #include "writer/techniques/pointwise.hpp"
+#include "writer/techniques/pooling.hpp"
 #include "writer/techniques/rows.hpp"
 
 namespace cudal1 {
@@ -9,7 +11,9 @@ const std::vector<const FusionTechnique*>& fusion_techniques() {
   static const PointwiseFusion pointwise;
   static const RowFusion rows;
   static const ProductFusion matmul;
-  static const std::vector<const FusionTechnique*> all = {&pointwise, &rows, &matmul};
+  static const PoolingFusion pooling;
+  static const DepthwiseFusion depthwise;
+  static const std::vector<const FusionTechnique*> all = {&pointwise, &rows, &matmul, &pooling, &depthwise};
   return all;
 }
 

@@ -13,8 +13,6 @@
 namespace cudal1::testing {
 namespace {
 
-using nlohmann::json;
-
 bool wants_cuda() {
   const char* device = std::getenv("CUDAL1_TEST_DEVICE");
   return device != nullptr && std::string_view(device) == "cuda";
@@ -86,7 +84,8 @@ TaskText& TaskText::input(const std::string& name, const std::vector<std::int64_
   return leaf("inputs", name, shape, more);
 }
 
-TaskText& TaskText::weight(const std::string& name, const std::vector<std::int64_t>& shape, const nlohmann::json& more) {
+TaskText& TaskText::weight(const std::string& name, const std::vector<std::int64_t>& shape,
+                           const nlohmann::json& more) {
   return leaf("weights", name, shape, more);
 }
 
@@ -94,7 +93,8 @@ TaskText& TaskText::state(const std::string& name, const std::vector<std::int64_
   return leaf("state", name, shape, more);
 }
 
-TaskText& TaskText::node(const std::string& name, const std::string& op, const nlohmann::json& args, const nlohmann::json& more) {
+TaskText& TaskText::node(const std::string& name, const std::string& op, const nlohmann::json& args,
+                         const nlohmann::json& more) {
   nlohmann::json made{{"name", name}, {"op", op}, {"args", args}};
   if (more.is_object()) made.update(more);
   graph_["nodes"].push_back(made);

@@ -1,6 +1,7 @@
 // Nodes of a region -> terms: starts at what the region must write and works back to what it reads.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -39,6 +40,10 @@ class Lowering {
   int reduce(ScalarKind kind, std::string operation, std::vector<int> elements, std::vector<int> loops);
   bool keeps_products() const { return keeps_products_; }
   int kept_product(ValueId value, const Point& point);
+  //! The same of what windows show.
+  int reduce_windows(ScalarKind kind, std::string operation, std::vector<int> elements, std::vector<WindowDim> windows);
+  //! What `make` makes, made once for this node at this index: several results of a node share it.
+  int once(const Node& node, const Point& point, const std::function<int()>& make);
   //! As this kind; the same term if it is one already.
   int as(ScalarKind kind, int term);
   //! Another shape of the same memory: the index there. Nothing where it does not fall into its dimensions.
@@ -53,6 +58,7 @@ class Lowering {
   Point whole(const TensorMeta& meta);
   int lower_node(ValueId value, const Point& point);
   int through_view(const Value& view, const Point& point);
+  bool leaves(const TensorMeta& meta, const Point& point) const;
   int load(ValueId value, const Point& point);
   int add(Term term);
   void add_output(ValueId value);
@@ -65,6 +71,7 @@ class Lowering {
   FusedTerms made_;
   std::map<std::pair<ValueId, Point>, int> known_;
   std::map<std::pair<std::string, std::vector<int>>, int> known_maps_;
+  std::map<std::pair<const Node*, Point>, int> made_once_;
   Point first_;  //!< of the first output
   std::vector<FusedTerms::Output> states_;
   bool keeps_products_ = false;

@@ -8,6 +8,7 @@
 #include "graph/operator_name.hpp"
 #include "writer/fused/product_rules.hpp"
 #include "writer/fused/reduction_rules.hpp"
+#include "writer/fused/window_rules.hpp"
 
 namespace cudal1 {
 namespace {
@@ -313,6 +314,24 @@ const OperatorRules& reduction_rules() {
   return made;
 }
 
+const OperatorRules& pooling_rules() {
+  static const OperatorRules made = [] {
+    OperatorRules table;
+    add_pooling_rules(table);
+    return table;
+  }();
+  return made;
+}
+
+const OperatorRules& convolution_rules() {
+  static const OperatorRules made = [] {
+    OperatorRules table;
+    add_convolution_rules(table);
+    return table;
+  }();
+  return made;
+}
+
 const OperatorRule* find(const OperatorRules& rules, std::string_view name) {
   const auto found = rules.find(name);
   return found == rules.end() ? nullptr : &found->second;
@@ -364,7 +383,9 @@ ScalarKind RuleCall::common_kind(std::size_t first, std::size_t second) const {
 const OperatorRule* rule_of(const Node& node) {
   if (const OperatorRule* rule = find(pointwise_rules(), rule_name(node))) return rule;
   if (is_product(node)) return &product_rule();
-  return find(reduction_rules(), rule_name(node));
+  for (const OperatorRules* rules : {&reduction_rules(), &pooling_rules(), &convolution_rules()})
+    if (const OperatorRule* rule = find(*rules, rule_name(node))) return rule;
+  return nullptr;
 }
 
 bool is_pointwise(const Node& node) {
@@ -372,7 +393,13 @@ bool is_pointwise(const Node& node) {
 }
 
 bool is_reduction(const Node& node) {
-  return !is_pointwise(node) && find(reduction_rules(), rule_name(node)) != nullptr;
+  return !is_pointwise(node) && (find(reduction_rules(), rule_name(node)) != nullptr || pools_everything(node));
 }
+
+bool is_pooling(const Node& node) {
+  return find(pooling_rules(), rule_name(node)) != nullptr && !pools_everything(node);
+}
+
+bool is_convolution(const Node& node) { return find(convolution_rules(), rule_name(node)) != nullptr; }
 
 }  // namespace cudal1
