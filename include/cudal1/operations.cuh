@@ -91,6 +91,19 @@ struct ArgMin {
   static CUDAL1_INLINE Value add(Value value, T element, Index index) { return combine(value, of(element, index)); }
 };
 
+//! The same of elements that come one after the other, as max pooling has it: of equal ones the first that came, of
+//! NaNs the last. Nothing but -1 is found where nothing came.
+template <class T, class Index = int>
+struct PoolMax {
+  using Value = Indexed<T, Index>;
+  static CUDAL1_INLINE Value identity() { return {lowest<T>(), Index(-1)}; }
+  static CUDAL1_INLINE Value of(T value, Index index) { return {value, index}; }
+  static CUDAL1_INLINE Value add(Value value, T element, Index index) {
+    const bool better = value.index < 0 || element > value.value || is_nan(element);
+    return better ? of(element, index) : value;
+  }
+};
+
 //! Mean, sum of squared distances from it, and count: stable where a sum of squares cancels. The variance is
 //! squares / count, or squares / (count - 1) unbiased.
 template <class T>

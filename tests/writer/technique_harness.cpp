@@ -13,8 +13,6 @@
 namespace cudal1::testing {
 namespace {
 
-using nlohmann::json;
-
 bool wants_cuda() {
   const char* device = std::getenv("CUDAL1_TEST_DEVICE");
   return device != nullptr && std::string_view(device) == "cuda";
@@ -71,31 +69,33 @@ Verdict planned_for(const OpGraph& graph, const std::string& program) {
 }  // namespace
 
 TaskText::TaskText() : graph_{{"format", "cudal1.graph"}, {"version", 1}, {"name", "task"}} {
-  for (const char* key : {"inputs", "weights", "state", "nodes", "outputs"}) graph_[key] = json::array();
+  for (const char* key : {"inputs", "weights", "state", "nodes", "outputs"}) graph_[key] = nlohmann::json::array();
 }
 
 TaskText& TaskText::leaf(const char* kind, const std::string& name, const std::vector<std::int64_t>& shape,
-                         const json& more) {
-  json made{{"name", name}, {"dtype", "f32"}, {"shape", shape}, {"draw", {{"kind", "normal"}}}};
+                         const nlohmann::json& more) {
+  nlohmann::json made{{"name", name}, {"dtype", "f32"}, {"shape", shape}, {"draw", {{"kind", "normal"}}}};
   if (more.is_object()) made.update(more);
   graph_[kind].push_back(made);
   return *this;
 }
 
-TaskText& TaskText::input(const std::string& name, const std::vector<std::int64_t>& shape, const json& more) {
+TaskText& TaskText::input(const std::string& name, const std::vector<std::int64_t>& shape, const nlohmann::json& more) {
   return leaf("inputs", name, shape, more);
 }
 
-TaskText& TaskText::weight(const std::string& name, const std::vector<std::int64_t>& shape, const json& more) {
+TaskText& TaskText::weight(const std::string& name, const std::vector<std::int64_t>& shape,
+                           const nlohmann::json& more) {
   return leaf("weights", name, shape, more);
 }
 
-TaskText& TaskText::state(const std::string& name, const std::vector<std::int64_t>& shape, const json& more) {
+TaskText& TaskText::state(const std::string& name, const std::vector<std::int64_t>& shape, const nlohmann::json& more) {
   return leaf("state", name, shape, more);
 }
 
-TaskText& TaskText::node(const std::string& name, const std::string& op, const json& args, const json& more) {
-  json made{{"name", name}, {"op", op}, {"args", args}};
+TaskText& TaskText::node(const std::string& name, const std::string& op, const nlohmann::json& args,
+                         const nlohmann::json& more) {
+  nlohmann::json made{{"name", name}, {"op", op}, {"args", args}};
   if (more.is_object()) made.update(more);
   graph_["nodes"].push_back(made);
   return *this;

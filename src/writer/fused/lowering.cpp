@@ -59,6 +59,16 @@ FusedTerms Lowering::run(const std::vector<ValueId>& outputs) {
   return std::move(made_);
 }
 
+FusedTerms Lowering::finished() {
+  resolve_all();
+  return std::move(made_);
+}
+
+int Lowering::kept_product(ValueId value, const Point& point) {
+  kept_points_.push_back(point);
+  return load(value, point);
+}
+
 //! Nodes such as `add_`, of which nothing is left but the state.
 void Lowering::add_updates_in_place() {
   for (const int index : region_.computing_nodes()) {
@@ -143,8 +153,19 @@ int Lowering::value_at(ValueId id, const Point& point) {
   return term;
 }
 
+//! Windows with padding do; whoever reads there asks first whether there is an element.
+bool Lowering::leaves(const TensorMeta& meta, const Point& point) const {
+  for (std::size_t i = 0; i < point.size(); ++i)
+    if (point[i].offset < 0 || made_.atoms.largest(point[i]) >= std::max<std::int64_t>(1, meta.sizes[i])) return true;
+  return false;
+}
+
 int Lowering::through_view(const Value& view, const Point& point) {
   const Value& base = graph().values[view.view->base];
+  if (leaves(view.meta, made_.atoms.resolved(point)))
+    reject(Status::plan_error, at_,
+           fmt::format("windows reach beyond the ends of {}, a view of {}; leave one of them out of the fusion",
+                       quoted(view.name), quoted(base.name)));
   Affine place = memory_place(view.meta, made_.atoms.resolved(point));
   place.offset += view.view->offset_elements;
   const auto inside = point_at(base.meta, place, made_.atoms);
@@ -210,6 +231,22 @@ int Lowering::reduce(ScalarKind kind, std::string operation, std::vector<int> el
   return add({TermKind::reduce, kind, std::move(operation), std::move(elements), -1, {}, std::move(loops)});
 }
 
+int Lowering::reduce_windows(ScalarKind kind, std::string operation, std::vector<int> elements,
+                             std::vector<WindowDim> windows) {
+  std::vector<int> loops;
+  for (const WindowDim& window : windows)
+    if (window.loop >= 0) loops.push_back(window.loop);
+  const int term = reduce(kind, std::move(operation), std::move(elements), std::move(loops));
+  made_.terms[term].windows = std::move(windows);
+  return term;
+}
+
+int Lowering::once(const Node& node, const Point& point, const std::function<int()>& make) {
+  const std::pair<const Node*, Point> key{&node, made_.atoms.resolved(point)};
+  if (const auto known = made_once_.find(key); known != made_once_.end()) return known->second;
+  return made_once_[key] = make();
+}
+
 int Lowering::as(ScalarKind kind, int term) {
   const ScalarKind from = made_.terms[term].scalar;
   if (from == kind) return term;
@@ -217,10 +254,18 @@ int Lowering::as(ScalarKind kind, int term) {
   return map(kind, fmt::format("static_cast<{}>({{0}})", cuda_name(kind)), {term});
 }
 
+std::vector<Point> Lowering::kept_points() const { return kept_points_; }
+
 void Lowering::resolve_all() {
+  for (Point& point : kept_points_) point = made_.atoms.resolved(point);
   for (Term& term : made_.terms) term.place = made_.atoms.resolved(term.place);
   for (FusedTerms::Output& output : made_.outputs) output.place = made_.atoms.resolved(output.place);
   for (Term& term : made_.terms) term.loops = made_.atoms.parts_of(term.loops);
+  for (Term& term : made_.terms)
+    for (WindowDim& window : term.windows) {
+      window.index = made_.atoms.resolved(window.index);
+      window.part = made_.atoms.resolved(window.part);
+    }
 }
 
 }  // namespace cudal1

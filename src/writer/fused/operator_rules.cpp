@@ -6,7 +6,9 @@
 #include <unordered_map>
 
 #include "graph/operator_name.hpp"
+#include "writer/fused/product_rules.hpp"
 #include "writer/fused/reduction_rules.hpp"
+#include "writer/fused/window_rules.hpp"
 
 namespace cudal1 {
 namespace {
@@ -312,6 +314,24 @@ const OperatorRules& reduction_rules() {
   return made;
 }
 
+const OperatorRules& pooling_rules() {
+  static const OperatorRules made = [] {
+    OperatorRules table;
+    add_pooling_rules(table);
+    return table;
+  }();
+  return made;
+}
+
+const OperatorRules& convolution_rules() {
+  static const OperatorRules made = [] {
+    OperatorRules table;
+    add_convolution_rules(table);
+    return table;
+  }();
+  return made;
+}
+
 const OperatorRule* find(const OperatorRules& rules, std::string_view name) {
   const auto found = rules.find(name);
   return found == rules.end() ? nullptr : &found->second;
@@ -362,7 +382,10 @@ ScalarKind RuleCall::common_kind(std::size_t first, std::size_t second) const {
 
 const OperatorRule* rule_of(const Node& node) {
   if (const OperatorRule* rule = find(pointwise_rules(), rule_name(node))) return rule;
-  return find(reduction_rules(), rule_name(node));
+  if (is_product(node)) return &product_rule();
+  for (const OperatorRules* rules : {&reduction_rules(), &pooling_rules(), &convolution_rules()})
+    if (const OperatorRule* rule = find(*rules, rule_name(node))) return rule;
+  return nullptr;
 }
 
 bool is_pointwise(const Node& node) {
@@ -370,7 +393,13 @@ bool is_pointwise(const Node& node) {
 }
 
 bool is_reduction(const Node& node) {
-  return !is_pointwise(node) && find(reduction_rules(), rule_name(node)) != nullptr;
+  return !is_pointwise(node) && (find(reduction_rules(), rule_name(node)) != nullptr || pools_everything(node));
 }
+
+bool is_pooling(const Node& node) {
+  return find(pooling_rules(), rule_name(node)) != nullptr && !pools_everything(node);
+}
+
+bool is_convolution(const Node& node) { return find(convolution_rules(), rule_name(node)) != nullptr; }
 
 }  // namespace cudal1

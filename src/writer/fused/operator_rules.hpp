@@ -41,4 +41,9 @@ bool is_pointwise(const Node& node);
 //! Some element of the result is made of many elements of an argument.
 bool is_reduction(const Node& node);
 
+//! Elements of the result are made of windows into an argument: pooling, and with weights for each place in the
+//! window, convolution.
+bool is_pooling(const Node& node);
+bool is_convolution(const Node& node);
+
 }  // namespace cudal1

@@ -45,6 +45,9 @@ std::set<int> FusedTerms::atoms_of(int index) const {
   std::set<int> found;
   for (const auto& [atom, factor] : term.place.factors) found.insert(atom);
   for (const int operand : term.operands) found.merge(atoms_of(operand));
+  for (const WindowDim& window : term.windows)
+    for (const Affine* along : {&window.index, &window.part})
+      for (const auto& [atom, factor] : along->factors) found.insert(atom);
   for (const int loop : term.loops) found.erase(loop);
   return found;
 }
@@ -54,6 +57,11 @@ std::vector<Affine> FusedTerms::places() const {
   for (const Output& output : outputs) all.push_back(output.place);
   for (const Term& term : terms)
     if (term.kind == TermKind::load) all.push_back(term.place);
+  for (const Term& term : terms)
+    for (const WindowDim& window : term.windows) {
+      all.push_back(window.index);
+      all.push_back(window.part);
+    }
   return all;
 }
 

@@ -25,6 +25,18 @@ enum class TermKind {
   reduce,    //!< one operation over all elements of its loops
 };
 
+//! A dimension of an argument that a reduction walks through by a window, not from end to end.
+struct WindowDim {
+  Affine index;           //!< in the argument; what lies beyond its ends is left out
+  std::int64_t size = 1;  //!< of the argument
+  bool may_leave = false;  //!< the index can lie beyond the ends
+  int loop = -1;          //!< the window's atom; -1: it is one element wide
+  //! Not 0: windows of different lengths. The loop, which is the index then, runs from ⌊part · size / parts⌋ to
+  //! ⌈(part + 1) · size / parts⌉.
+  std::int64_t parts = 0;
+  Affine part = {};
+};
+
 struct Term {
   TermKind kind = TermKind::constant;
   ScalarKind scalar = ScalarKind::real;
@@ -33,6 +45,7 @@ struct Term {
   ValueId value = -1;              //!< load: of which tensor
   Affine place = {};               //!< load: where, in elements; position: the index
   std::vector<int> loops = {};     //!< reduce: atoms
+  std::vector<WindowDim> windows = {};  //!< reduce: of dimensions where this is not all of them
 };
 
 //! Everything that a fused kernel reads, computes and writes.
@@ -48,7 +61,7 @@ struct FusedTerms {
 
   //! Atoms on which a term depends, loops of reductions left out.
   std::set<int> atoms_of(int term) const;
-  //! Of all loads and stores.
+  //! Of all loads and stores, and the indices of windows.
   std::vector<Affine> places() const;
   //! Atoms whose index itself is a number that is computed with.
   std::set<int> positions() const;

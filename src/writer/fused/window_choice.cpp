@@ -1,0 +1,148 @@
+#include "writer/fused/window_choice.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace cudal1 {
+namespace {
+
+constexpr std::int64_t threads_of_gpu = 132 * 2048;  // of an H200; fewer leave it idle
+constexpr std::int64_t most_kept_columns = 128;      // in registers of a thread
+constexpr std::int64_t kept_by_choice = 32;          // more leave room for few warps
+
+class WindowShapeChooser {
+ public:
+  WindowShapeChooser(const OpGraph& graph, const WindowSpace& space, const ParameterValues& parameters)
+      : graph_(graph), space_(space), parameters_(parameters) {}
+
+  WindowShape choose() {
+    if (!parameters_.is_auto("block")) shape_.block = parameters_.number("block");
+    choose_width();
+    if (parameters_.is_auto("items"))
+      choose_items();
+    else
+      take_items(parameters_.number("items"));
+    return shape_;
+  }
+
+ private:
+  //! No window moves along what lies side by side in memory: channels are innermost.
+  bool is_apart_from_windows(const Loop& loop) const {
+    const auto moves_along = [&](const WindowDim& dim) {
+      const bool depends = std::ranges::any_of(
+          loop.atoms, [&](int atom) { return dim.index.factor_of(atom) != 0 || dim.part.factor_of(atom) != 0; });
+      return depends && (dim.loop >= 0 || dim.parts != 0 || dim.may_leave);
+    };
+    return std::ranges::none_of(space_.window().windows, moves_along);
+  }
+
+  void choose_width() {
+    const FusedTerms::Output& first = space_.fused.outputs.front();
+    const WindowCode code(graph_, space_, {}, "");
+    const bool apart = is_apart_from_windows(space_.loops.back());
+    if (parameters_.is_auto("vector")) {
+      shape_.width = apart ? code.access().widest(first.value, first.place) : 1;
+      return;
+    }
+    shape_.width = parameters_.number("vector");
+    if (shape_.width > 1 && (!apart || !code.access().fits(first.value, first.place, shape_.width)))
+      reject(Status::plan_error, parameters_.at("vector"),
+             fmt::format("vector={}: {} has no such groups of neighbours in memory that windows do not move along",
+                         shape_.width, quoted(graph_.values[first.value].name)));
+  }
+
+  //! The last dimension of the windows that has more than one element: places are found in order only along it.
+  std::size_t last_dim() const {
+    const auto& windows = space_.window().windows;
+    std::size_t last = 0;
+    for (std::size_t i = 0; i < windows.size(); ++i)
+      if (windows[i].loop >= 0) last = i;
+    return last;
+  }
+
+  bool keeps_order(std::size_t dim) const {
+    return space_.window().code.find("PoolMax") == std::string::npos || dim == last_dim();
+  }
+
+  bool is_innermost(const Slide& slide) const { return slide.loop + 1 == space_.loops.size(); }
+
+  std::optional<Slide> slide(std::size_t dim) const {
+    if (!keeps_order(dim)) return std::nullopt;
+    auto found = slide_along(space_, dim);
+    if (found && shape_.width > 1 && is_innermost(*found)) return std::nullopt;
+    return found;
+  }
+
+  //! Along a dimension in which windows overlap and whose neighbours are not neighbouring threads.
+  void choose_items() {
+    if (!parameters_.is_auto("along")) return take_items(4);
+    for (std::size_t dim = space_.window().windows.size(); dim-- > 0;) {
+      const auto found = slide(dim);
+      if (!found || !found->overlaps() || is_innermost(*found)) continue;
+      for (const std::int64_t items : {8, 4, 2}) {
+        const bool busy = space_.output_count() / (items * shape_.width) >= threads_of_gpu;
+        if (!busy || found->columns(items) * shape_.width > kept_by_choice) continue;
+        if (space_.loops[found->loop].size < items) continue;
+        shape_.items = items;
+        shape_.slide = found;
+        return;
+      }
+    }
+  }
+
+  void take_items(std::int64_t items) {
+    if (items == 1) return;
+    shape_.slide = wanted_slide(items);
+    shape_.items = items;
+    if (shape_.slide->columns(items) * shape_.width > most_kept_columns)
+      reject(Status::plan_error, parameters_.at("items"),
+             fmt::format("items={}: their windows look at {} columns, more than the {} that registers hold", items,
+                         shape_.slide->columns(items) * shape_.width, most_kept_columns));
+  }
+
+  Slide wanted_slide(std::int64_t items) const {
+    const std::size_t count = space_.window().windows.size();
+    const std::string& along = parameters_.text("along");
+    std::optional<Slide> best;
+    for (std::size_t from_end = 0; from_end < std::min<std::size_t>(count, 3); ++from_end) {
+      if (along != "auto" && along != std::string(1, "xyz"[from_end])) continue;
+      const auto found = slide(count - 1 - from_end);
+      if (found && (!best || (is_innermost(*best) && found->overlaps()))) best = found;
+    }
+    if (!best)
+      reject(Status::plan_error, parameters_.at(along == "auto" ? "items" : "along"),
+             fmt::format("items={}: no windows of neighbouring outputs overlap {}", items,
+                         along == "auto" ? std::string("in a way that a thread could use") : "along " + along));
+    return *best;
+  }
+
+  const OpGraph& graph_;
+  const WindowSpace& space_;
+  const ParameterValues& parameters_;
+  WindowShape shape_;
+};
+
+}  // namespace
+
+std::vector<Parameter> window_parameters() {
+  return {{"items", "neighbouring outputs of a thread, whose windows share what they read", {"auto", "1", "2", "4", "8"}},
+          {"along", "dimension in which these lie: x is the last, y the one before, z before that",
+           {"auto", "x", "y", "z"}},
+          {"vector", "neighbouring channels that a thread loads at once, where channels are innermost in memory",
+           {"auto", "1", "2", "4", "8"}},
+          {"block", "threads of a block", {"auto", "64", "128", "256", "512", "1024"}}};
+}
+
+WindowShape choose_window_shape(const OpGraph& graph, const WindowSpace& space, const ParameterValues& parameters) {
+  return WindowShapeChooser(graph, space, parameters).choose();
+}
+
+WrittenGroup write_windows(const Region& region, const ParameterValues& parameters, SourcePosition at,
+                           const std::string& name) {
+  const WindowSpace space = make_window_space(region, at);
+  const WindowShape shape = choose_window_shape(region.graph(), space, parameters);
+  return WindowCode(region.graph(), space, shape, name).write();
+}
+
+}  // namespace cudal1

@@ -1,0 +1,328 @@
+#include "writer/fused/window_code.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace cudal1 {
+namespace {
+
+constexpr std::int64_t most_unrolled = 256;  // elements of windows that are written out one by one
+
+//! Reads of column terms, said by columns.
+FusedTerms terms_by_column(const WindowSpace& space, const WindowShape& shape, int& column) {
+  FusedTerms fused = space.fused;
+  if (!shape.slide) return fused;
+  const Slide& slide = *shape.slide;
+  column = fused.atoms.add(slide.columns(shape.items));
+  const auto moved = [&](Affine place) {
+    const std::int64_t inside = place.factor_of(slide.inside);
+    place.add(slide.inside, -inside);
+    place.add(column, inside / slide.dilation);
+    return place;
+  };
+  for (Term& term : fused.terms) {
+    if (term.kind == TermKind::load) term.place = moved(term.place);
+    for (WindowDim& window : term.windows) window.index = moved(window.index);
+  }
+  return fused;
+}
+
+}  // namespace
+
+WindowCode::WindowCode(const OpGraph& graph, const WindowSpace& space, const WindowShape& shape, std::string name)
+    : graph_(graph),
+      space_(space),
+      shape_(shape),
+      name_(std::move(name)),
+      by_column_(terms_by_column(space, shape, column_)),
+      at_element_(graph, space.fused, all_loops(false), all_names(false)),
+      at_column_(graph, by_column_, all_loops(true), all_names(true)) {
+  const std::int64_t threads = product_of_sizes(thread_loops()) + shape.block;
+  for (AccessCode* access : {&at_element_, &at_column_}) {
+    access->set_width(shape.width);
+    access->set_wide(at_element_.reaches_far() || threads * shape.items >= std::int64_t{1} << 31);
+  }
+}
+
+std::vector<Loop> WindowCode::all_loops(bool of_columns) const {
+  std::vector<Loop> loops;
+  for (const WindowDim& dim : space_.window().windows)
+    if (dim.loop >= 0) loops.push_back({space_.fused.atoms.size(dim.loop), {dim.loop}});
+  if (of_columns && column_ >= 0) loops.push_back({column_count(), {column_}});
+  loops.insert(loops.end(), space_.loops.begin(), space_.loops.end());
+  return loops;
+}
+
+//! k: place in the window, j: column, i: output; s: which of the thread's outputs, the first of which is at `first`.
+std::vector<std::string> WindowCode::all_names(bool of_columns) const {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < space_.window().windows.size(); ++i)
+    if (space_.window().windows[i].loop >= 0) names.push_back(fmt::format("k{}", i));
+  if (of_columns && column_ >= 0) names.emplace_back("j");
+  for (std::size_t i = 0; i < space_.loops.size(); ++i) {
+    const bool slides = shape_.slide && shape_.slide->loop == i;
+    names.push_back(!slides ? fmt::format("i{}", i) : of_columns ? "first" : "(first + s)");
+  }
+  return names;
+}
+
+//! Those of the outputs, an index for what a thread has.
+std::vector<Loop> WindowCode::thread_loops() const {
+  std::vector<Loop> loops = space_.loops;
+  loops.back().size /= shape_.width;
+  if (!shape_.slide) return loops;
+  std::int64_t& size = loops[shape_.slide->loop].size;
+  size = (size + shape_.items - 1) / shape_.items;
+  return loops;
+}
+
+//! The last of a thread's outputs may not exist.
+bool WindowCode::leaves_end() const {
+  return shape_.slide && space_.loops[shape_.slide->loop].size % shape_.items != 0;
+}
+
+//! Elements beyond the ends must not be seen, since their place would be.
+bool WindowCode::skips() const { return space_.window().code.find("PoolMax") != std::string::npos; }
+
+bool WindowCode::is_column_term(int term) const {
+  return shape_.slide && std::ranges::count(shape_.slide->column_terms, term) > 0;
+}
+
+WrittenGroup WindowCode::write() {
+  WrittenGroup group;
+  group.headers = at_element_.headers();
+  group.headers.insert("cudal1/operations.cuh");
+  const std::int64_t blocks = (product_of_sizes(thread_loops()) + shape_.block - 1) / shape_.block;
+  group.launches.push_back(
+      {name_, {std::max<std::int64_t>(1, blocks), 1, 1}, {shape_.block, 1, 1}, 0, at_element_.arguments()});
+  group.code = kernel();
+  return group;
+}
+
+std::string WindowCode::kernel() {
+  std::string text = fmt::format("extern \"C\" __global__ void __launch_bounds__({}) {}({}) {{\n", shape_.block, name_,
+                                 fmt::join(at_element_.parameters(), ", "));
+  if (space_.output_count() > 0) text += places_of_thread() + window_pass() + outputs();
+  return text + "}\n";
+}
+
+std::string WindowCode::places_of_thread() const {
+  const std::string_view type = at_element_.index_type(), suffix = at_element_.suffix();
+  const std::int64_t threads = product_of_sizes(thread_loops());
+  std::string text = fmt::format("  const {} i = static_cast<{}>(blockIdx.x) * {}{} + threadIdx.x;\n", type, type,
+                                 shape_.block, suffix);
+  if (threads % shape_.block != 0) text += fmt::format("  if (i >= {}{}) return;\n", threads, suffix);
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < space_.loops.size(); ++i) names.push_back(fmt::format("i{}", i));
+  text += index_statements(thread_loops(), names, "i", at_element_.is_wide(), "  ");
+  if (shape_.slide)
+    text += fmt::format("  const {} first = {}{} * i{};\n", type, shape_.items, suffix, shape_.slide->loop);
+  return text;
+}
+
+std::string WindowCode::repeated(std::string_view index, std::int64_t count, const std::string& body,
+                                 const std::string& indent) const {
+  return fmt::format("#pragma unroll\n{0}for ({1} {2} = 0; {2} < {3}; ++{2}) {{\n{4}{0}}}\n", indent,
+                     at_element_.index_type(), index, count, body);
+}
+
+std::string WindowCode::for_each_of_width(const std::string& body, const std::string& indent) const {
+  if (shape_.width == 1) return body;
+  return fmt::format("#pragma unroll\n{0}for (int e = 0; e < {1}; ++e) {{\n{2}{0}}}\n", indent, shape_.width, body);
+}
+
+//! Where a value of neighbour `e` is kept in an array that has some for each of the group's.
+std::string WindowCode::slot(std::string_view group) const {
+  if (shape_.width == 1) return std::string(group);
+  return group == "0" ? "e" : fmt::format("({}) * {} + e", group, shape_.width);
+}
+
+//! One comparison for both ends: indices are unsigned.
+std::string WindowCode::is_inside(const AccessCode& access, const Affine& index, std::int64_t size) const {
+  return fmt::format("{} < {}{}", access.place(index), size, access.suffix());
+}
+
+//! Of everything that these terms need and that is not known already.
+std::string WindowCode::loads(const AccessCode& access, const std::vector<int>& targets,
+                              const std::string& indent) const {
+  std::set<int> found;
+  std::vector<int> open = targets;
+  while (!open.empty()) {
+    const int index = open.back();
+    open.pop_back();
+    const Term& term = space_.fused.terms[index];
+    if (term.kind == TermKind::reduce) continue;
+    if (term.kind == TermKind::load) found.insert(index);
+    for (const int operand : term.operands)
+      if (&access == &at_column_ || !is_column_term(operand)) open.push_back(operand);
+  }
+  std::string text;
+  for (const int load : found) text += access.load_before(load, indent);
+  return text;
+}
+
+std::optional<std::string> WindowCode::given(const AccessCode& access, int index) const {
+  const TermKind kind = space_.fused.terms[index].kind;
+  if (kind == TermKind::reduce) return "found";
+  if (kind != TermKind::load && kind != TermKind::position) return std::nullopt;
+  return access.element(index, fmt::format("v{}", index));
+}
+
+//! `a[…] = Operation::combine(a[…], element);`
+std::string WindowCode::combined(ElementCode& code, const std::string& indent) const {
+  const Term& window = space_.window();
+  std::vector<std::string> elements;
+  for (const int operand : window.operands) elements.push_back(code[operand]);
+  const std::string place = slot(shape_.slide ? "s" : "0");
+  return fmt::format("{}{}a[{}] = {}::{}(a[{}], {});\n", code.text(), indent, place, window.code,
+                     skips() ? "add" : "combine", place, fmt::join(elements, ", "));
+}
+
+std::string WindowCode::begin_and_end(std::size_t dim, const std::string& indent) const {
+  const WindowDim& window = space_.window().windows[dim];
+  const bool far = window.size * (window.parts + 1) >= std::int64_t{1} << 31;
+  const std::string part = fmt::format("static_cast<{}>({})", far ? "unsigned long long" : "unsigned",
+                                       at_element_.place(window.part));
+  const std::string_view type = at_element_.index_type();
+  return fmt::format("{0}const {1} begin{2} = {3} * {4} / {5};\n{0}const {1} end{2} = (({3} + 1) * {4} + {6}) / {5};\n",
+                     indent, type, dim, part, window.size, window.parts, window.parts - 1);
+}
+
+//! The loop through a dimension of the window, and the question whether there is an element.
+std::string WindowCode::open_dimension(std::size_t dim, bool unrolled, int& depth) const {
+  const WindowDim& window = space_.window().windows[dim];
+  const auto indent = [&] { return std::string(2 + 2 * static_cast<std::size_t>(depth), ' '); };
+  const std::string_view type = at_element_.index_type();
+  std::string text;
+  if (window.loop >= 0 && window.parts != 0) {
+    text += begin_and_end(dim, indent());
+    text += fmt::format("{0}for ({1} k{2} = begin{2}; k{2} < end{2}; ++k{2}) {{\n", indent(), type, dim);
+    ++depth;
+  } else if (window.loop >= 0) {
+    if (unrolled) text += "#pragma unroll\n";
+    text += fmt::format("{0}for ({1} k{2} = 0; k{2} < {3}; ++k{2}) {{\n", indent(), type, dim,
+                        space_.fused.atoms.size(window.loop));
+    ++depth;
+  }
+  if (!window.may_leave) return text;
+  text += fmt::format("{}if ({}) {{\n", indent(), is_inside(at_element_, window.index, window.size));
+  ++depth;
+  return text;
+}
+
+std::string WindowCode::window_pass() {
+  const Term& term = space_.window();
+  std::string text = fmt::format("  {}::Value a[{}];\n", term.code, shape_.items * shape_.width);
+  text += repeated("n", shape_.items * shape_.width, fmt::format("    a[n] = {}::identity();\n", term.code), "  ");
+  std::int64_t inner = shape_.items * shape_.width * (shape_.slide ? shape_.slide->length : 1);
+  std::vector<bool> unrolled(term.windows.size(), true);
+  for (std::size_t dim = term.windows.size(); dim-- > 0;) {
+    if (term.windows[dim].loop < 0 || (shape_.slide && shape_.slide->dim == dim)) continue;
+    inner *= space_.fused.atoms.size(term.windows[dim].loop);
+    unrolled[dim] = inner <= most_unrolled;
+  }
+  int depth = 0;
+  for (std::size_t dim = 0; dim < term.windows.size(); ++dim)
+    if (!shape_.slide || shape_.slide->dim != dim) text += open_dimension(dim, unrolled[dim], depth);
+  const std::string indent(2 + 2 * static_cast<std::size_t>(depth), ' ');
+  text += shape_.slide ? columns(indent) + neighbours(indent) : whole_window(indent);
+  for (; depth > 0; --depth) text += std::string(2 * static_cast<std::size_t>(depth), ' ') + "}\n";
+  return text;
+}
+
+//! One output, an element at a time.
+std::string WindowCode::whole_window(const std::string& indent) {
+  const std::string inner = shape_.width == 1 ? indent : indent + "  ";
+  ElementCode code(
+      space_.fused, [this](int term) { return given(at_element_, term); }, inner);
+  const std::string body = combined(code, inner);
+  return loads(at_element_, space_.window().operands, indent) + for_each_of_width(body, indent);
+}
+
+//! What the outputs of a thread share is read and computed once; beyond the ends it is what changes nothing.
+std::string WindowCode::columns(const std::string& indent) {
+  const Slide& slide = *shape_.slide;
+  const WindowDim& window = by_column_.terms[space_.reduction].windows[slide.dim];
+  const bool guarded = window.may_leave || leaves_end();
+  const std::string inside = indent + (guarded ? "    " : "  ");
+  const std::string inner = shape_.width == 1 ? inside : inside + "  ";
+  ElementCode code(
+      by_column_, [this](int term) { return given(at_column_, term); }, inner);
+  std::string declarations, neutral, kept;
+  const bool is_maximum = space_.window().code.find("Max<") != std::string::npos;
+  for (const int term : slide.column_terms) {
+    const std::string_view kind = cuda_name(space_.fused.terms[term].scalar);
+    declarations += fmt::format("{}{} c{}[{}];\n", indent, kind, term, column_count() * shape_.width);
+    const std::string nothing = is_maximum ? fmt::format("cudal1::lowest<{}>()", kind) : "0";
+    neutral += fmt::format("{}c{}[{}] = {};\n", shape_.width == 1 ? indent + "  " : indent + "    ", term, slot("j"),
+                           nothing);
+    const std::string value = code[term];
+    kept += fmt::format("{}c{}[{}] = {};\n", inner, term, slot("j"), value);
+  }
+  std::string body = loads(at_column_, slide.column_terms, inside) + for_each_of_width(code.text() + kept, inside);
+  if (guarded)
+    body = fmt::format("{0}{1}  if ({2}) {{\n{3}{1}  }}\n", for_each_of_width(neutral, indent + "  "), indent,
+                       is_inside(at_column_, window.index, window.size), body);
+  return declarations + repeated("j", column_count(), body, indent);
+}
+
+std::string WindowCode::neighbours(const std::string& indent) {
+  const Slide& slide = *shape_.slide;
+  const std::string k = fmt::format("k{}", slide.dim), inside = indent + (skips() ? "      " : "    ");
+  const std::string inner = shape_.width == 1 ? inside : inside + "  ";
+  const std::string column = fmt::format("{} * s + {} * {}", slide.stride, slide.dilation, k);
+  ElementCode code(
+      space_.fused,
+      [&](int term) -> std::optional<std::string> {
+        if (is_column_term(term))
+          return fmt::format("c{}[{}]", term, slot(column));
+        return given(at_element_, term);
+      },
+      inner);
+  std::string body = combined(code, inner);
+  body = for_each_of_width(body, inside);
+  const WindowDim& window = space_.window().windows[slide.dim];
+  if (skips())
+    body = fmt::format("{0}    if ({1}) {{\n{2}{0}    }}\n", indent, is_inside(at_element_, window.index, window.size),
+                       body);
+  std::vector<int> others;
+  for (const int operand : space_.window().operands)
+    if (!is_column_term(operand)) others.push_back(operand);
+  body = loads(at_element_, others, indent + "  ") + repeated("s", shape_.items, body, indent + "  ");
+  return repeated(k, slide.length, body, indent);
+}
+
+//! What is made of each window, stored.
+std::string WindowCode::outputs() {
+  const std::string indent = !shape_.slide ? "  " : leaves_end() ? "      " : "    ";
+  const std::string inner = shape_.width == 1 ? indent : indent + "  ";
+  ElementCode code(
+      space_.fused, [this](int term) { return given(at_element_, term); }, inner);
+  std::string before, after, stores;
+  std::vector<int> targets;
+  for (std::size_t i = 0; i < space_.fused.outputs.size(); ++i) {
+    const FusedTerms::Output& output = space_.fused.outputs[i];
+    targets.push_back(output.term);
+    const std::string value = code[output.term];
+    if (!at_element_.output_is_vector(i)) {
+      stores += at_element_.store_element(i, value, inner);
+      continue;
+    }
+    before += at_element_.vector_variable(i, indent);
+    after += at_element_.store_vector(i, indent);
+    stores += fmt::format("{}o{}[e] = {};\n", inner, i, stored(value, graph_.values[output.value].meta.dtype));
+  }
+  const std::string found =
+      fmt::format("{}const {}::Value found = a[{}];\n", inner, space_.window().code, slot(shape_.slide ? "s" : "0"));
+  std::string text = loads(at_element_, targets, indent) + before +
+                     for_each_of_width(found + code.text() + stores, indent) + after;
+  if (!shape_.slide) return text;
+  if (leaves_end())
+    text = fmt::format("    if (first + s < {}{}) {{\n{}    }}\n", space_.loops[shape_.slide->loop].size,
+                       at_element_.suffix(), text);
+  return repeated("s", shape_.items, text, "  ");
+}
+
+}  // namespace cudal1

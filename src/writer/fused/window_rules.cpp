@@ -1,0 +1,358 @@
+#include "writer/fused/window_rules.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "graph/operator_name.hpp"
+#include "writer/fused/view_points.hpp"
+
+namespace cudal1 {
+namespace {
+
+constexpr auto real = ScalarKind::real;
+constexpr auto integer = ScalarKind::integer;
+
+using Numbers = std::vector<std::int64_t>;
+
+//! "max_pool2d", "conv2d", "adaptive_avg_pool3d_with…": how many dimensions the window has; 0: the name does not say.
+std::size_t dimensions_in_name(std::string_view name) {
+  for (std::size_t i = 0; i + 1 < name.size(); ++i)
+    if (name[i] >= '1' && name[i] <= '3' && name[i + 1] == 'd') return static_cast<std::size_t>(name[i] - '0');
+  return 0;
+}
+
+//! A list of numbers, one for all dimensions, or none at all.
+Numbers numbers(const Node& node, std::size_t position, std::string_view name, std::size_t count,
+                const Numbers& fallback) {
+  Numbers given;
+  if (const auto* one = argument_as<std::int64_t>(node, position, name)) given = {*one};
+  if (const auto* list = argument_as<Numbers>(node, position, name)) given = *list;
+  if (given.empty()) return fallback;
+  if (given.size() == 1) given.assign(count, given.front());
+  return given;
+}
+
+Numbers all(std::int64_t number, std::size_t count) { return Numbers(count, number); }
+
+struct WindowSizes {
+  Numbers kernel, stride, padding, dilation;
+};
+
+//! The argument of a window operator: its last dimensions are walked through by windows.
+struct Windowed {
+  ValueId value;
+  Point point;
+  std::vector<WindowDim> windows;
+};
+
+ValueId tensor(const RuleCall& call, std::size_t position, std::string_view name) {
+  const auto* ref = argument_as<ValueRef>(call.node, position, name);
+  if (ref == nullptr || ref->id < 0) call.lowering.refuse(call.node, fmt::format("has no tensor {}", quoted(name)));
+  return ref->id;
+}
+
+const TensorMeta& meta_of(const RuleCall& call, ValueId value) { return call.lowering.graph().values[value].meta; }
+
+std::size_t checked_dimensions(const RuleCall& call, const TensorMeta& meta, const Numbers& a_number_each) {
+  const std::size_t count = a_number_each.size();
+  if (count == 0 || count > meta.sizes.size() || call.point.size() != meta.sizes.size())
+    call.lowering.refuse(call.node, "has windows of an unusual shape");
+  return count;
+}
+
+//! stride · o + dilation · k - padding
+WindowDim window(const RuleCall& call, const Affine& output, std::int64_t output_size, std::int64_t size,
+                 const WindowSizes& sizes, std::size_t dim) {
+  WindowDim made;
+  made.size = size;
+  std::vector<int> loops;
+  const Affine inside = call.lowering.loop(sizes.kernel[dim], loops);
+  if (!loops.empty()) made.loop = loops.front();
+  made.index.add(output, sizes.stride[dim]);
+  made.index.add(inside, sizes.dilation[dim]);
+  made.index.offset -= sizes.padding[dim];
+  const std::int64_t last =
+      sizes.stride[dim] * (output_size - 1) + sizes.dilation[dim] * (sizes.kernel[dim] - 1) - sizes.padding[dim];
+  made.may_leave = sizes.padding[dim] > 0 || last >= size;
+  return made;
+}
+
+Windowed windowed(const RuleCall& call, ValueId value, const WindowSizes& sizes) {
+  const TensorMeta& meta = meta_of(call, value);
+  const std::size_t count = checked_dimensions(call, meta, sizes.kernel), before = meta.sizes.size() - count;
+  Windowed made{value, Point(call.point.begin(), call.point.begin() + std::ptrdiff_t(before)), {}};
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t dim = before + i;
+    made.windows.push_back(window(call, call.point[dim], call.value.meta.sizes[dim], meta.sizes[dim], sizes, i));
+    made.point.push_back(made.windows.back().index);
+  }
+  return made;
+}
+
+WindowSizes pooling_sizes(const RuleCall& call, std::size_t dilation_position) {
+  const std::size_t count = dimensions_in_name(base_name(call.node.op));
+  WindowSizes sizes;
+  sizes.kernel = numbers(call.node, 1, "kernel_size", count, {});
+  sizes.stride = numbers(call.node, 2, "stride", count, sizes.kernel);
+  sizes.padding = numbers(call.node, 3, "padding", count, all(0, count));
+  sizes.dilation =
+      dilation_position == 0 ? all(1, count) : numbers(call.node, dilation_position, "dilation", count, all(1, count));
+  return sizes;
+}
+
+int element(const RuleCall& call, const Windowed& from, ScalarKind kind) {
+  return call.lowering.as(kind, call.lowering.value_at(from.value, from.point));
+}
+
+//! Whole dimensions need no windows: loops run through all of them.
+int reduced(const RuleCall& call, const Windowed& from, ScalarKind kind, std::string_view operation,
+            std::vector<int> elements) {
+  std::string typed = fmt::format("cudal1::{}<{}>", operation, cuda_name(kind));
+  if (!pools_everything(call.node))
+    return call.lowering.reduce_windows(kind, std::move(typed), std::move(elements), from.windows);
+  std::vector<int> loops;
+  for (const WindowDim& dim : from.windows)
+    if (dim.loop >= 0) loops.push_back(dim.loop);
+  return call.lowering.reduce(kind, std::move(typed), std::move(elements), std::move(loops));
+}
+
+// --- averages --------------------------------------------------------------------------------------------------------
+
+int sum(const RuleCall& call, const Windowed& from) {
+  if (call.result_kind() != real) call.lowering.refuse(call.node, "averages integers");
+  return reduced(call, from, real, "Sum", {element(call, from, real)});
+}
+
+//! How many places of a window count along a dimension: a number, or, where that depends on the window, a term.
+struct Length {
+  std::int64_t number = 1;
+  std::optional<int> term;
+};
+
+//! Places beyond the padding never count, those in the padding only where `with_padding` says so.
+Length counted_length(const RuleCall& call, const WindowSizes& sizes, std::size_t dim, std::size_t tensor_dim,
+                      std::int64_t size, bool with_padding) {
+  const std::int64_t kernel = sizes.kernel[dim], padding = sizes.padding[dim];
+  const std::int64_t low = with_padding ? -padding : 0, high = with_padding ? size + padding : size;
+  const std::int64_t last_start = sizes.stride[dim] * (call.value.meta.sizes[tensor_dim] - 1) - padding;
+  if (-padding >= low && last_start + kernel <= high) return {kernel, std::nullopt};
+  Affine start;
+  start.add(call.point[tensor_dim], sizes.stride[dim]);
+  start.offset -= padding;
+  const std::string code = fmt::format(
+      "static_cast<float>(static_cast<int>(cudal1::minimum({{0}} + {}, {}ll) - cudal1::maximum({{0}}, {}ll)))", kernel,
+      high, low);
+  return {1, call.lowering.map(real, code, {call.lowering.position(start)})};
+}
+
+int divided(const RuleCall& call, int term, const std::vector<Length>& lengths) {
+  std::int64_t number = 1;
+  for (const Length& length : lengths) number *= length.number;
+  int divisor = call.lowering.constant(real, static_cast<double>(number));
+  for (const Length& length : lengths)
+    if (length.term) divisor = call.lowering.map(real, "{0} * {1}", {divisor, *length.term});
+  return call.lowering.map(real, "{0} / {1}", {term, divisor});
+}
+
+int average_pool(const RuleCall& call) {
+  const WindowSizes sizes = pooling_sizes(call, 0);
+  const Windowed from = windowed(call, tensor(call, 0, "self"), sizes);
+  const double divisor = call.number(6, "divisor_override", 0.0);
+  if (divisor != 0.0) return divided(call, sum(call, from), {{static_cast<std::int64_t>(divisor), std::nullopt}});
+  const bool with_padding = call.number(5, "count_include_pad", 1.0) != 0.0;
+  std::vector<Length> lengths;
+  const std::size_t before = from.point.size() - from.windows.size();
+  for (std::size_t i = 0; i < from.windows.size(); ++i)
+    lengths.push_back(counted_length(call, sizes, i, before + i, from.windows[i].size, with_padding));
+  return divided(call, sum(call, from), lengths);
+}
+
+// --- maxima ----------------------------------------------------------------------------------------------------------
+
+bool is_read(const OpGraph& graph, ValueId value) {
+  const auto reads = [&](const Node& node) { return std::ranges::count(OpGraph::reads(node), value) > 0; };
+  return std::ranges::count(graph.outputs, value) > 0 || std::ranges::any_of(graph.nodes, reads);
+}
+
+//! Of the element in the last dimensions of the argument, row by row.
+int place_in_plane(const RuleCall& call, const Windowed& from) {
+  Affine place;
+  std::int64_t inside = 1;
+  const std::size_t before = from.point.size() - from.windows.size();
+  for (std::size_t i = from.windows.size(); i-- > 0;) {
+    place.add(from.point[before + i], inside);
+    inside *= from.windows[i].size;
+  }
+  if (inside >= std::int64_t{1} << 31) call.lowering.refuse(call.node, "looks for a place among 2^31 elements");
+  return call.lowering.position(place);
+}
+
+//! The value, or, as second result, its place; both are looked for only where somebody wants the place.
+int largest(const RuleCall& call, const Windowed& from) {
+  Lowering& lowering = call.lowering;
+  const ScalarKind kind = scalar_kind(meta_of(call, from.value).dtype);
+  if (call.node.outputs.size() < 2 || !is_read(lowering.graph(), call.node.outputs[1]))
+    return reduced(call, from, kind, "Max", {element(call, from, kind)});
+  const int both = lowering.once(call.node, call.point, [&] {
+    return reduced(call, from, kind, pools_everything(call.node) ? "ArgMax" : "PoolMax",
+                   {element(call, from, kind), place_in_plane(call, from)});
+  });
+  if (call.value.output == 1) return lowering.map(integer, "{0}.index", {both});
+  return lowering.map(kind, "{0}.value", {both});
+}
+
+int max_pool(const RuleCall& call) {
+  return largest(call, windowed(call, tensor(call, 0, "self"), pooling_sizes(call, 4)));
+}
+
+// --- adaptive --------------------------------------------------------------------------------------------------------
+
+Numbers adaptive_sizes(const Node& node) {
+  return numbers(node, 1, "output_size", dimensions_in_name(base_name(node.op)), {});
+}
+
+//! Windows of one length where they divide the dimension.
+WindowDim adaptive_window(const RuleCall& call, const Affine& output, std::int64_t parts, std::int64_t size) {
+  if (parts > 0 && size % parts == 0) {
+    const Numbers length = {size / parts};
+    return window(call, output, parts, size, {length, length, {0}, {1}}, 0);
+  }
+  WindowDim made;
+  made.size = size;
+  made.parts = parts;
+  made.part = output;
+  std::vector<int> loops;
+  made.index = call.lowering.loop(size, loops);
+  made.loop = loops.empty() ? -1 : loops.front();
+  return made;
+}
+
+Windowed adaptive(const RuleCall& call) {
+  const ValueId value = tensor(call, 0, "self");
+  const TensorMeta& meta = meta_of(call, value);
+  const Numbers parts = adaptive_sizes(call.node);
+  const std::size_t before = meta.sizes.size() - checked_dimensions(call, meta, parts);
+  Windowed made{value, Point(call.point.begin(), call.point.begin() + std::ptrdiff_t(before)), {}};
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    made.windows.push_back(adaptive_window(call, call.point[before + i], parts[i], meta.sizes[before + i]));
+    made.point.push_back(made.windows.back().index);
+  }
+  return made;
+}
+
+Length adaptive_length(const RuleCall& call, const WindowDim& dim, std::int64_t parts) {
+  if (dim.parts == 0) return {dim.size / parts, std::nullopt};
+  const std::string code =
+      fmt::format("static_cast<float>(static_cast<int>((({{0}} + 1) * {0} + {1}) / {2} - {{0}} * {0} / {2}))", dim.size,
+                  parts - 1, parts);
+  return {1, call.lowering.map(real, code, {call.lowering.position(dim.part)})};
+}
+
+int adaptive_average(const RuleCall& call) {
+  const Windowed from = adaptive(call);
+  const Numbers parts = adaptive_sizes(call.node);
+  std::vector<Length> lengths;
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    lengths.push_back(adaptive_length(call, from.windows[i], parts[i]));
+  return divided(call, sum(call, from), lengths);
+}
+
+int adaptive_max(const RuleCall& call) { return largest(call, adaptive(call)); }
+
+// --- convolution -----------------------------------------------------------------------------------------------------
+
+//! "same" puts what is odd behind.
+Numbers convolution_padding(const RuleCall& call, const Numbers& kernel, const Numbers& dilation) {
+  const auto* word = argument_as<std::string>(call.node, 4, "padding");
+  Numbers padding = numbers(call.node, 4, "padding", kernel.size(), all(0, kernel.size()));
+  if (word != nullptr && *word == "same")
+    for (std::size_t i = 0; i < kernel.size(); ++i) padding[i] = dilation[i] * (kernel[i] - 1) / 2;
+  return padding;
+}
+
+//! The group of an output channel: of [groups, channels of a group] the first index.
+Affine group_of(const RuleCall& call, const Affine& channel, std::int64_t groups, std::int64_t of_a_group) {
+  if (groups == 1) return {};
+  if (of_a_group == 1) return channel;
+  const TensorMeta flat{DType::f32, {groups * of_a_group}, {1}};
+  const TensorMeta grouped{DType::f32, {groups, of_a_group}, {of_a_group, 1}};
+  const auto point = call.lowering.regrouped({channel}, flat, grouped);
+  if (!point) call.lowering.refuse(call.node, "has groups that no loop can follow");
+  return (*point)[0];
+}
+
+int convolution(const RuleCall& call) {
+  const bool general = base_name(call.node.op) == "convolution";
+  if (general && call.number(6, "transposed", 0.0) != 0.0) call.lowering.refuse(call.node, "is transposed");
+  const ValueId input = tensor(call, 0, "input"), weight = tensor(call, 1, "weight");
+  const Numbers& filter = meta_of(call, weight).sizes;
+  WindowSizes sizes;
+  sizes.kernel = Numbers(filter.begin() + 2, filter.end());
+  const std::size_t count = sizes.kernel.size(), channel_dim = call.point.size() - count - 1;
+  sizes.stride = numbers(call.node, 3, "stride", count, all(1, count));
+  sizes.dilation = numbers(call.node, 5, "dilation", count, all(1, count));
+  sizes.padding = convolution_padding(call, sizes.kernel, sizes.dilation);
+  const auto groups = static_cast<std::int64_t>(call.number(general ? 8 : 6, "groups", 1.0));
+  Lowering& lowering = call.lowering;
+  Windowed from = windowed(call, input, sizes);
+  const Affine group = group_of(call, call.point[channel_dim], groups, filter[0] / groups);
+
+  WindowDim channels;
+  channels.size = meta_of(call, input).sizes[channel_dim];
+  std::vector<int> loops;
+  const Affine in_group = lowering.loop(filter[1], loops);
+  if (!loops.empty()) channels.loop = loops.front();
+  channels.index = in_group;
+  channels.index.add(group, filter[1]);
+  from.point[channel_dim] = channels.index;
+  from.windows.insert(from.windows.begin(), channels);
+
+  Point at_weight = {call.point[channel_dim], in_group};
+  for (std::size_t i = 0; i < count; ++i) {
+    Affine inside;
+    if (const int loop = from.windows[i + 1].loop; loop >= 0) inside.add(loop, 1);
+    at_weight.push_back(inside);
+  }
+  const int product = lowering.map(real, "{0} * {1}",
+                                   {lowering.as(real, lowering.value_at(input, from.point)),
+                                    lowering.as(real, lowering.value_at(weight, at_weight))});
+  const int result = lowering.reduce_windows(real, "cudal1::Sum<float>", {product}, from.windows);
+  if (!call.has(2, "bias")) return result;
+  const int bias = lowering.as(real, lowering.value_at(tensor(call, 2, "bias"), {call.point[channel_dim]}));
+  return lowering.map(real, "{0} + {1}", {result, bias});
+}
+
+}  // namespace
+
+bool pools_everything(const Node& node) {
+  const std::string_view name = base_name(node.op);
+  if (!name.starts_with("adaptive_") && !name.starts_with("_adaptive_")) return false;
+  const Numbers sizes = adaptive_sizes(node);
+  return !sizes.empty() && std::ranges::all_of(sizes, [](std::int64_t size) { return size == 1; });
+}
+
+std::int64_t channels_of_a_group(const OpGraph& graph, const Node& node) {
+  const auto* weight = argument_as<ValueRef>(node, 1, "weight");
+  if (!is_convolution(node) || weight == nullptr || weight->id < 0) return 0;
+  const Numbers& sizes = graph.values[weight->id].meta.sizes;
+  return sizes.size() < 3 ? 0 : sizes[1];
+}
+
+void add_pooling_rules(OperatorRules& rules) {
+  for (const char* name : {"max_pool1d", "max_pool2d", "max_pool3d", "max_pool1d_with_indices",
+                           "max_pool2d_with_indices", "max_pool3d_with_indices"})
+    rules.emplace(name, max_pool);
+  for (const char* name : {"avg_pool1d", "avg_pool2d", "avg_pool3d"}) rules.emplace(name, average_pool);
+  for (const char* name : {"adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d",
+                           "_adaptive_avg_pool2d", "_adaptive_avg_pool3d"})
+    rules.emplace(name, adaptive_average);
+  for (const char* name : {"adaptive_max_pool1d", "adaptive_max_pool2d", "adaptive_max_pool3d"})
+    rules.emplace(name, adaptive_max);
+}
+
+void add_convolution_rules(OperatorRules& rules) {
+  for (const char* name : {"conv1d", "conv2d", "conv3d", "convolution"}) rules.emplace(name, convolution);
+}
+
+}  // namespace cudal1
