@@ -13,7 +13,7 @@
 namespace cudal1::testing {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 
 bool wants_cuda() {
   const char* device = std::getenv("CUDAL1_TEST_DEVICE");
@@ -64,6 +64,7 @@ Verdict planned_for(const OpGraph& graph, const std::string& program) {
     take_failure(verdict, plan.failure().status, plan.failure());
     return verdict;
   }
+  for (const Step& step : plan.value().prepare) verdict.prepared.push_back(step_text(plan.value(), step));
   for (const Step& step : plan.value().call) verdict.steps.push_back(step_text(plan.value(), step));
   return verdict;
 }
@@ -71,31 +72,31 @@ Verdict planned_for(const OpGraph& graph, const std::string& program) {
 }  // namespace
 
 TaskText::TaskText() : graph_{{"format", "cudal1.graph"}, {"version", 1}, {"name", "task"}} {
-  for (const char* key : {"inputs", "weights", "state", "nodes", "outputs"}) graph_[key] = json::array();
+  for (const char* key : {"inputs", "weights", "state", "nodes", "outputs"}) graph_[key] = Json::array();
 }
 
 TaskText& TaskText::leaf(const char* kind, const std::string& name, const std::vector<std::int64_t>& shape,
-                         const json& more) {
-  json made{{"name", name}, {"dtype", "f32"}, {"shape", shape}, {"draw", {{"kind", "normal"}}}};
+                         const Json& more) {
+  Json made{{"name", name}, {"dtype", "f32"}, {"shape", shape}, {"draw", {{"kind", "normal"}}}};
   if (more.is_object()) made.update(more);
   graph_[kind].push_back(made);
   return *this;
 }
 
-TaskText& TaskText::input(const std::string& name, const std::vector<std::int64_t>& shape, const json& more) {
+TaskText& TaskText::input(const std::string& name, const std::vector<std::int64_t>& shape, const Json& more) {
   return leaf("inputs", name, shape, more);
 }
 
-TaskText& TaskText::weight(const std::string& name, const std::vector<std::int64_t>& shape, const json& more) {
+TaskText& TaskText::weight(const std::string& name, const std::vector<std::int64_t>& shape, const Json& more) {
   return leaf("weights", name, shape, more);
 }
 
-TaskText& TaskText::state(const std::string& name, const std::vector<std::int64_t>& shape, const json& more) {
+TaskText& TaskText::state(const std::string& name, const std::vector<std::int64_t>& shape, const Json& more) {
   return leaf("state", name, shape, more);
 }
 
-TaskText& TaskText::node(const std::string& name, const std::string& op, const json& args, const json& more) {
-  json made{{"name", name}, {"op", op}, {"args", args}};
+TaskText& TaskText::node(const std::string& name, const std::string& op, const Json& args, const Json& more) {
+  Json made{{"name", name}, {"op", op}, {"args", args}};
   if (more.is_object()) made.update(more);
   graph_["nodes"].push_back(made);
   return *this;
@@ -112,9 +113,9 @@ std::string why_no_device() {
   return find_clang() ? std::string() : "no clang: " + clang_search_description();
 }
 
-Verdict planned(const TaskText& task, const std::string& program) {
-  return planned_for(load_task_with_metas(write_task(task)).graph, program);
-}
+OpGraph graph_of(const TaskText& task) { return load_task_with_metas(write_task(task)).graph; }
+
+Verdict planned(const TaskText& task, const std::string& program) { return planned_for(graph_of(task), program); }
 
 Verdict judged(const TaskText& task, const std::string& program) {
   JudgeOptions options;
