@@ -7,17 +7,17 @@
 #include <thread>
 
 #include "base/files.hpp"
+#include "base/result.hpp"
 #include "base/seconds_since.hpp"
 #include "bench/bench_run.hpp"
 #include "bench/results_log.hpp"
 #include "bridge/python_nursery.hpp"
+#include "cli/bench_device.hpp"
 #include "cli/commands.hpp"
 #include "cli/number_options.hpp"
 #include "cli/printable.hpp"
 #include "cli/progress.hpp"
 #include "cli/suite_options.hpp"
-#include "device/cuda/driver.hpp"
-#include "judge/judge.hpp"
 #include "report/bench_report.hpp"
 #include "report/figures_table.hpp"
 
@@ -39,21 +39,6 @@ struct BenchCommand {
   std::vector<std::string> baselines;
   bool as_json = false;
 };
-
-//! `--device auto|cuda|vgpu|cpu` as the bench wants it. Throws Error where there is no GPU.
-void choose_device(BenchCommand& command) {
-  std::string reason;
-  const bool has_gpu = (command.device == "auto" || command.device == "cuda") && cuda::device_count(reason) > 0;
-  if (command.device == "cuda" && !has_gpu)
-    throw Error(fmt::format("no GPU to run on: {} (./cudal1 doctor says more)", reason));
-  command.bench.device = command.device == "auto" ? (has_gpu ? "cuda" : "vgpu") : command.device;
-  command.bench.gpu = command.bench.device == "vgpu" ? command.gpu : "the processor";
-  if (!has_gpu) return;
-  command.bench.gpu = cuda::device_info(0).name;
-  command.bench.gpu_id = cuda::device_info(0).uuid;
-  command.bench.device_bytes = device_bytes_to_share(0);
-  command.bench.read_task = load_task_with_metas;
-}
 
 void choose_baselines(BenchCommand& command) {
   if (command.baselines.empty()) return;
@@ -142,12 +127,12 @@ int run_measurement(BenchCommand command) {
   choose_baselines(command);
   choose_programs(command);
   ChosenTasks chosen = choose_tasks(command.suite);
-  choose_device(command);
+  set_bench_device(command.bench, command.device, command.gpu);
   std::vector<std::string> ambiguous;
   command.bench.programs.drop_ambiguous_lines(chosen.tasks, ambiguous);
   for (const std::string& problem : ambiguous) report_problem(problem);
   chosen.problems.insert(chosen.problems.end(), ambiguous.begin(), ambiguous.end());
-  if (command.bench.seed == 0) command.bench.seed = secret_seed();
+  choose_seed(command.bench.seed);
   std::vector<BenchRow> known;
   std::optional<ResultsLog> log;
   if (!command.output.empty()) {

@@ -8,11 +8,10 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "archive/evaluation_record.hpp"
 #include "cli/commands.hpp"
-#include "cli/compile_queue.hpp"
 #include "cli/device_choice.hpp"
 #include "cli/eval_loop.hpp"
-#include "cli/evaluation_record.hpp"
 #include "cli/number_options.hpp"
 #include "cli/printable.hpp"
 #include "cli/program_text.hpp"
@@ -23,6 +22,7 @@
 #include "device/vgpu/model/gpu_profile.hpp"
 #include "dialect/solution_files.hpp"
 #include "dialect/solution_judge.hpp"
+#include "judge/compile_queue.hpp"
 #include "judge/judge.hpp"
 #include "suite/suite.hpp"
 

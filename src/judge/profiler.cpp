@@ -4,7 +4,7 @@
 
 #include "base/files.hpp"
 #include "base/value_or_throw.hpp"
-#include "device/vgpu/model/matching_profile.hpp"
+#include "judge/backend_profile.hpp"
 #include "judge/judge_errors.hpp"
 
 namespace cudal1 {
@@ -45,18 +45,6 @@ std::vector<CallTimes> timed_steps(const ProfileJob& job, Random& random) {
     calls.push_back(value_or_throw(session.time_steps(leaves, job.call_limit), "call"));
   }
   return {calls.begin() + warm_calls, calls.end()};
-}
-
-//! "sm_90" -> "9.0"
-std::string capability_of(const std::string& target) {
-  if (!target.starts_with("sm_") || target.size() < 5) return "";
-  return fmt::format("{}.{}", target.substr(3, target.size() - 4), target.back());
-}
-
-vgpu::MatchingProfile profile_of(const Backend& backend) {
-  const DeviceInfo& info = backend.info();
-  return vgpu::profile_for({info.name, capability_of(info.target), info.multiprocessors, info.clock_ghz, info.l2_bytes,
-                            backend.peak_bytes_per_second()});
 }
 
 vgpu::ProfileReport counted_steps(const ProfileJob& job, Backend& counter, Random& random) {

@@ -8,11 +8,6 @@
 namespace cudal1 {
 namespace {
 
-ParameterValues defaults(const Technique& technique) {
-  TokenCursor nothing(DirectiveText{});
-  return ParameterValues::read(nothing, technique.description().parameters);
-}
-
 //! No path leaves the nodes and comes back.
 bool run_as_one(const OpGraph& graph, const std::set<int>& nodes) {
   GroupDirective group;
@@ -32,7 +27,7 @@ const FusionTechnique* technique_that_fuses(const OpGraph& graph, const std::set
   for (const FusionTechnique* technique : fusion_techniques()) {
     if (!technique->is_for(region)) continue;
     try {
-      technique->write(region, defaults(*technique), {}, "name");
+      technique->write(region, ParameterValues::defaults(technique->description().parameters), {}, "name");
     } catch (const Rejection&) {
       return nullptr;
     }

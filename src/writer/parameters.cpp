@@ -50,9 +50,19 @@ ParameterValues ParameterValues::read(TokenCursor& cursor, const std::vector<Par
     if (!values.values_.emplace(parameter.name, Given{value, at}).second)
       reject(Status::parse_error, name.at, fmt::format("'{}' is given twice", parameter.name));
   }
-  for (const Parameter& parameter : parameters)
-    values.values_.emplace(parameter.name, Given{parameter.choices.front(), directive});
+  values.leave_open(parameters, directive);
   return values;
+}
+
+ParameterValues ParameterValues::defaults(const std::vector<Parameter>& parameters) {
+  ParameterValues values;
+  values.leave_open(parameters, {});
+  return values;
+}
+
+//! Those that were not given are what they are when they are not.
+void ParameterValues::leave_open(const std::vector<Parameter>& parameters, SourcePosition at) {
+  for (const Parameter& parameter : parameters) values_.emplace(parameter.name, Given{parameter.choices.front(), at});
 }
 
 std::int64_t ParameterValues::number(const std::string& name) const { return std::stoll(text(name)); }

@@ -26,6 +26,8 @@ class ParameterValues {
   };
   //! Reads `: name=value …` up to the directive's end. Throws Rejection for names and values that there are not.
   static ParameterValues read(TokenCursor& cursor, const std::vector<Parameter>& parameters);
+  //! Nothing was chosen.
+  static ParameterValues defaults(const std::vector<Parameter>& parameters);
 
   const std::string& text(const std::string& name) const { return values_.at(name).text; }
   //! Nothing was chosen, or "auto".
@@ -35,6 +37,8 @@ class ParameterValues {
   SourcePosition at(const std::string& name) const { return values_.at(name).at; }
 
  private:
+  void leave_open(const std::vector<Parameter>& parameters, SourcePosition at);
+
   std::map<std::string, Given> values_;
 };
 

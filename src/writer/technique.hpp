@@ -42,6 +42,8 @@ class RewriteTechnique : public Technique {
  public:
   //! Reads the rest of the line. Throws Rejection for what the graph rules out.
   virtual void apply(TokenCursor& cursor, const DirectiveToken& word, Draft& draft) const = 0;
+  //! Lines, without `//!`, that could rewrite this graph: what a policy may propose.
+  virtual std::vector<std::string> suggestions(const OpGraph& graph) const = 0;
 };
 
 //! All there are, in the order of the manual.
@@ -49,6 +51,9 @@ const std::vector<const Technique*>& all_techniques();
 
 //! Those of `fuse`, in the order in which they are tried.
 const std::vector<const FusionTechnique*>& fusion_techniques();
+
+//! Those with a directive of their own.
+const std::vector<const RewriteTechnique*>& rewrite_techniques();
 
 //! Null: the word is no directive of the writer's own.
 const RewriteTechnique* rewrite_technique(std::string_view directive);

@@ -1,5 +1,6 @@
 #include "writer/technique.hpp"
 #include "writer/techniques/depthwise.hpp"
+#include "writer/techniques/matmul.hpp"
 #include "writer/techniques/pointwise.hpp"
 #include "writer/techniques/pooling.hpp"
 #include "writer/techniques/rows.hpp"
@@ -9,20 +10,17 @@ namespace cudal1 {
 const std::vector<const FusionTechnique*>& fusion_techniques() {
   static const PointwiseFusion pointwise;
   static const RowFusion rows;
+  static const ProductFusion matmul;
   static const PoolingFusion pooling;
   static const DepthwiseFusion depthwise;
-  static const std::vector<const FusionTechnique*> all = {&pointwise, &rows, &pooling, &depthwise};
+  static const std::vector<const FusionTechnique*> all = {&pointwise, &rows, &matmul, &pooling, &depthwise};
   return all;
 }
-
-namespace {
 
 const std::vector<const RewriteTechnique*>& rewrite_techniques() {
   static const std::vector<const RewriteTechnique*> all = {};
   return all;
 }
-
-}  // namespace
 
 const RewriteTechnique* rewrite_technique(std::string_view directive) {
   for (const RewriteTechnique* technique : rewrite_techniques())

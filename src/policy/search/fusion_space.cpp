@@ -12,23 +12,43 @@ constexpr std::size_t largest_group = 64;  // nodes; a kernel of more is slow to
 
 }  // namespace
 
-FusionSpace::FusionSpace(const OpGraph& graph)
-    : graph_(graph), readers_(readers_of_nodes(graph)), producers_(graph.nodes.size()) {
+FusionSpace::FusionSpace(OpGraph graph)
+    : graph_(std::move(graph)), readers_(readers_of_nodes(graph_)), producers_(graph_.nodes.size()) {
   for (std::size_t i = 0; i < readers_.size(); ++i)
     for (const int reader : readers_[i]) producers_[reader].insert(static_cast<int>(i));
-  for (std::size_t i = 0; i < graph.nodes.size(); ++i)
-    if (!is_view_node(graph, graph.nodes[i]) && technique_for({static_cast<int>(i)}))
-      fusible_.push_back(static_cast<int>(i));
+  for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+    if (is_view_node(graph_, graph_.nodes[i]) || !technique({static_cast<int>(i)})) continue;
+    fusible_.push_back(static_cast<int>(i));
+    names_.push_back(graph_.nodes[i].name);
+  }
 }
 
-const FusionTechnique* FusionSpace::technique_for(const std::set<int>& nodes) {
+const FusionTechnique* FusionSpace::technique(const Nodes& nodes) {
   const auto [known, fresh] = known_.emplace(nodes, nullptr);
   if (fresh) known->second = technique_that_fuses(graph_, nodes);
   return known->second;
 }
 
-std::set<int> FusionSpace::neighbours(const std::set<int>& nodes) const {
-  std::set<int> found;
+const FusionTechnique* FusionSpace::technique_for(const std::set<std::string>& nodes) {
+  const Nodes found = numbers(nodes);
+  return found.size() == nodes.size() && !found.empty() ? technique(found) : nullptr;
+}
+
+FusionSpace::Nodes FusionSpace::numbers(const std::set<std::string>& names) const {
+  Nodes found;
+  for (const std::string& name : names)
+    if (const int node = graph_.find_node(name); node >= 0) found.insert(node);
+  return found;
+}
+
+std::set<std::string> FusionSpace::names(const Nodes& nodes) const {
+  std::set<std::string> found;
+  for (const int node : nodes) found.insert(graph_.nodes[node].name);
+  return found;
+}
+
+FusionSpace::Nodes FusionSpace::next_to(const Nodes& nodes) const {
+  Nodes found;
   for (const int node : nodes) {
     found.insert(readers_[node].begin(), readers_[node].end());
     found.insert(producers_[node].begin(), producers_[node].end());
@@ -37,20 +57,30 @@ std::set<int> FusionSpace::neighbours(const std::set<int>& nodes) const {
   return found;
 }
 
+std::set<std::string> FusionSpace::neighbours(const std::set<std::string>& nodes) const {
+  return names(next_to(numbers(nodes)));
+}
+
+int FusionSpace::place_of(const Fusion& fusion) const {
+  const Nodes nodes = numbers(fusion.nodes);
+  return nodes.empty() ? -1 : *nodes.begin();
+}
+
 //! Groups as they grow, and which of them a node is in.
 struct FusionSpace::Groups {
-  std::vector<std::set<int>> nodes;
+  std::vector<Nodes> nodes;
   std::map<int, std::size_t> of_node;
 };
 
 //! Takes the nodes of a neighbour in. False: there is none that fits.
 bool FusionSpace::grow(Groups& groups, std::size_t index) {
-  std::set<std::size_t> next_to;
-  for (const int node : neighbours(groups.nodes[index])) next_to.insert(groups.of_node.at(node));
-  for (const std::size_t other : next_to) {
-    std::set<int> both = groups.nodes[index];
+  std::set<std::size_t> beside;
+  for (const int node : next_to(groups.nodes[index]))
+    if (const auto group = groups.of_node.find(node); group != groups.of_node.end()) beside.insert(group->second);
+  for (const std::size_t other : beside) {
+    Nodes both = groups.nodes[index];
     both.insert(groups.nodes[other].begin(), groups.nodes[other].end());
-    if (both.size() > largest_group || !technique_for(both)) continue;
+    if (both.size() > largest_group || !technique(both)) continue;
     for (const int node : groups.nodes[other]) groups.of_node[node] = index;
     groups.nodes[other].clear();
     groups.nodes[index] = std::move(both);
@@ -59,9 +89,9 @@ bool FusionSpace::grow(Groups& groups, std::size_t index) {
   return false;
 }
 
-std::vector<Fusion> FusionSpace::largest_fusions() {
+std::vector<Fusion> FusionSpace::largest_fusions(const std::set<std::string>& of) {
   Groups groups;
-  for (const int node : fusible_) {
+  for (const int node : numbers(of)) {
     groups.of_node[node] = groups.nodes.size();
     groups.nodes.push_back({node});
   }
@@ -69,8 +99,8 @@ std::vector<Fusion> FusionSpace::largest_fusions() {
     while (!groups.nodes[i].empty() && grow(groups, i)) {
     }
   std::vector<Fusion> fusions;
-  for (std::set<int>& group : groups.nodes)
-    if (!group.empty()) fusions.push_back({std::move(group), {}});
+  for (const Nodes& group : groups.nodes)
+    if (!group.empty()) fusions.push_back({names(group)});
   return fusions;
 }
 

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "policy/search/proposal.hpp"
@@ -12,26 +13,34 @@ namespace cudal1 {
 
 class FusionSpace {
  public:
-  explicit FusionSpace(const OpGraph& graph);
+  explicit FusionSpace(OpGraph graph);
 
   const OpGraph& graph() const { return graph_; }
-  //! Nodes that can be written by themselves.
-  const std::vector<int>& nodes() const { return fusible_; }
-  //! Null: these cannot be fused. Remembered, since the search asks again and again.
-  const FusionTechnique* technique_for(const std::set<int>& nodes);
+  //! Nodes that can be written by themselves, in their order.
+  const std::vector<std::string>& nodes() const { return names_; }
+  //! Null: these cannot be fused, or are not there. Remembered, since the search asks again and again.
+  const FusionTechnique* technique_for(const std::set<std::string>& nodes);
   //! Fusible nodes outside that read a result of these, or make what they read.
-  std::set<int> neighbours(const std::set<int>& nodes) const;
-  //! As few groups as possible: each grows by its neighbours as long as they can be fused.
-  std::vector<Fusion> largest_fusions();
+  std::set<std::string> neighbours(const std::set<std::string>& nodes) const;
+  //! As few groups as possible of these nodes: each grows by its neighbours as long as they can be fused.
+  std::vector<Fusion> largest_fusions(const std::set<std::string>& of);
+  //! Where the fusion's first node stands.
+  int place_of(const Fusion& fusion) const;
 
  private:
+  using Nodes = std::set<int>;
   struct Groups;
+  const FusionTechnique* technique(const Nodes& nodes);
+  Nodes next_to(const Nodes& nodes) const;
   bool grow(Groups& groups, std::size_t index);
+  Nodes numbers(const std::set<std::string>& names) const;
+  std::set<std::string> names(const Nodes& nodes) const;
 
-  const OpGraph& graph_;
+  OpGraph graph_;
   std::vector<int> fusible_;
-  std::vector<std::set<int>> readers_, producers_;  //!< by node
-  std::map<std::set<int>, const FusionTechnique*> known_;
+  std::vector<std::string> names_;
+  std::vector<Nodes> readers_, producers_;  //!< by node
+  std::map<Nodes, const FusionTechnique*> known_;
 };
 
 }  // namespace cudal1

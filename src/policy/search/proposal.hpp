@@ -1,4 +1,4 @@
-// A program as the search sees it: which nodes are fused how, and nothing else.
+// A program as the search sees it: how the graph is rewritten, which nodes are fused how, and nothing else.
 #pragma once
 
 #include <map>
@@ -8,28 +8,30 @@
 #include <string_view>
 #include <vector>
 
-#include "graph/op_graph.hpp"
-
 namespace cudal1 {
 
 //! A line `fuse NODE… : name=value …`.
 struct Fusion {
-  std::set<int> nodes;
-  std::map<std::string, std::string> parameters;  //!< those that are not left to the technique
+  std::set<std::string> nodes;
+  std::map<std::string, std::string> parameters = {};  //!< those that are not left to the technique
   bool operator==(const Fusion&) const = default;
 };
 
 struct Proposal {
-  std::vector<Fusion> fusions;  //!< of different nodes, in the order of their first
+  std::vector<std::string> rewrites;  //!< lines without `//!`, in their order
+  std::vector<Fusion> fusions;        //!< of different nodes of the graph that the rewrites leave
   bool cuda_graph = false;
   bool operator==(const Proposal&) const = default;
 
-  bool is_empty() const { return fusions.empty() && !cuda_graph; }
+  bool is_empty() const { return rewrites.empty() && fusions.empty() && !cuda_graph; }
+  std::set<std::string> fused_nodes() const;
 };
 
-std::string to_text(const OpGraph& graph, const Proposal& proposal);
+std::string to_text(const Proposal& proposal);
+//! Only the rewrites.
+std::string rewrites_text(const Proposal& proposal);
 
-//! Nothing where the text has more in it than a proposal can say.
-std::optional<Proposal> proposal_from_text(const OpGraph& graph, std::string_view text);
+//! Nothing where the text has more in it than a proposal can say: code, wildcards, directives of another kind.
+std::optional<Proposal> proposal_from_text(std::string_view text);
 
 }  // namespace cudal1

@@ -6,50 +6,42 @@
 #include <string>
 #include <vector>
 
-#include "base/random.hpp"
-#include "policy/search/fusion_space.hpp"
+#include "device/vgpu/model/gpu_profile.hpp"
+#include "policy/policy.hpp"
+#include "policy/search/population.hpp"
+#include "policy/search/search_space.hpp"
+#include "policy/search/variation.hpp"
 
 namespace cudal1 {
 
-//! A program that was judged.
-struct ScoredProgram {
-  std::string text;
-  double reward = 0.0;  //!< 0: it was not right
-};
-
-class SearchPolicy {
+class SearchPolicy : public Policy {
  public:
-  //! The graph must outlive it and have its metas.
-  SearchPolicy(const OpGraph& graph, Random random);
+  //! The graph must have its metas. `gpu`: proposals that cannot be fast there are not made.
+  SearchPolicy(OpGraph graph, vgpu::GpuProfile gpu, Random random);
 
   //! A program that becomes a plan which none of those proposed before, or seen, becomes. Nothing: none is found.
-  std::optional<std::string> propose(const std::vector<ScoredProgram>& seen);
+  std::optional<std::string> propose(const std::vector<ScoredProgram>& seen) override;
+
+  //! Proposals that were dropped because they could not be as fast as what is known.
+  int hopeless() const { return hopeless_; }
 
  private:
-  struct Parent {
-    Proposal proposal;
-    double reward = 0.0;
-  };
   void add_openings();
-  std::optional<std::string> accepted(const Proposal& proposal);
   void look_at(const std::vector<ScoredProgram>& seen);
-  const Proposal& chosen_parent();
   Proposal variation();
-  Proposal mutated(Proposal proposal);
-  Proposal crossed(const Proposal& first, const Proposal& second);
-  void change_parameter(Proposal& proposal);
-  void take_node_out(Proposal& proposal);
-  void join_neighbours(Proposal& proposal);
-  void leave_to_library(Proposal& proposal);
-  void fuse_another(Proposal& proposal);
-  std::set<int> fused_nodes(const Proposal& proposal) const;
+  bool is_hopeless(const Proposal& proposal);
+  std::optional<std::string> accepted(const Proposal& proposal);
 
-  FusionSpace space_;
+  SearchSpace space_;
+  vgpu::GpuProfile gpu_;
   Random random_;
+  Population population_;
+  Variation variation_;
   std::vector<Proposal> openings_;  //!< still to be proposed, the last first
   std::set<std::string> plans_;     //!< hashes of those that were proposed or seen
   std::size_t looked_at_ = 0;
-  std::vector<Parent> parents_;
+  double best_ms_ = 0.0;  //!< 0: nothing is known
+  int hopeless_ = 0;
 };
 
 }  // namespace cudal1

@@ -59,6 +59,16 @@ FusedTerms Lowering::run(const std::vector<ValueId>& outputs) {
   return std::move(made_);
 }
 
+FusedTerms Lowering::finished() {
+  resolve_all();
+  return std::move(made_);
+}
+
+int Lowering::kept_product(ValueId value, const Point& point) {
+  kept_points_.push_back(point);
+  return load(value, point);
+}
+
 //! Nodes such as `add_`, of which nothing is left but the state.
 void Lowering::add_updates_in_place() {
   for (const int index : region_.computing_nodes()) {
@@ -244,7 +254,10 @@ int Lowering::as(ScalarKind kind, int term) {
   return map(kind, fmt::format("static_cast<{}>({{0}})", cuda_name(kind)), {term});
 }
 
+std::vector<Point> Lowering::kept_points() const { return kept_points_; }
+
 void Lowering::resolve_all() {
+  for (Point& point : kept_points_) point = made_.atoms.resolved(point);
   for (Term& term : made_.terms) term.place = made_.atoms.resolved(term.place);
   for (FusedTerms::Output& output : made_.outputs) output.place = made_.atoms.resolved(output.place);
   for (Term& term : made_.terms) term.loops = made_.atoms.parts_of(term.loops);

@@ -19,6 +19,13 @@ class Lowering {
 
   //! What the region must write, in an order in which the loops of the first serve the others.
   FusedTerms run(const std::vector<ValueId>& outputs);
+  //! Whatever was lowered with the functions below; nothing is written.
+  FusedTerms finished();
+  //! Matrix products are not taken apart into loops: their sums are loads of the product's own value, for a kernel that
+  //! has computed them by other means.
+  void keep_products() { keeps_products_ = true; }
+  //! Indices at which sums of kept products were asked for.
+  std::vector<Point> kept_points() const;
 
   // For the rules of operators (operator_rules.hpp):
   const OpGraph& graph() const { return region_.graph(); }
@@ -31,6 +38,8 @@ class Lowering {
   int position(const Affine& index);
   //! `operation` over the loops: of the term `element`, which depends on them.
   int reduce(ScalarKind kind, std::string operation, std::vector<int> elements, std::vector<int> loops);
+  bool keeps_products() const { return keeps_products_; }
+  int kept_product(ValueId value, const Point& point);
   //! The same of what windows show.
   int reduce_windows(ScalarKind kind, std::string operation, std::vector<int> elements, std::vector<WindowDim> windows);
   //! What was made already.
@@ -67,6 +76,8 @@ class Lowering {
   std::map<std::pair<const Node*, Point>, int> made_once_;
   Point first_;  //!< of the first output
   std::vector<FusedTerms::Output> states_;
+  bool keeps_products_ = false;
+  std::vector<Point> kept_points_;
 };
 
 //! All that a region computes. Throws Rejection at `at`.

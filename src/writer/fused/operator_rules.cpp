@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "graph/operator_name.hpp"
+#include "writer/fused/product_rules.hpp"
 #include "writer/fused/reduction_rules.hpp"
 #include "writer/fused/window_rules.hpp"
 
@@ -381,6 +382,7 @@ ScalarKind RuleCall::common_kind(std::size_t first, std::size_t second) const {
 
 const OperatorRule* rule_of(const Node& node) {
   if (const OperatorRule* rule = find(pointwise_rules(), rule_name(node))) return rule;
+  if (is_product(node)) return &product_rule();
   for (const OperatorRules* rules : {&reduction_rules(), &pooling_rules(), &convolution_rules()})
     if (const OperatorRule* rule = find(*rules, rule_name(node))) return rule;
   return nullptr;

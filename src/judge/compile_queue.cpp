@@ -1,4 +1,4 @@
-#include "cli/compile_queue.hpp"
+#include "judge/compile_queue.hpp"
 
 #include <algorithm>
 

@@ -1,9 +1,8 @@
-#include "cli/evaluation_record.hpp"
+#include "archive/evaluation_record.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include "base/files.hpp"
-#include "cli/commands.hpp"
 
 namespace cudal1 {
 
@@ -29,7 +28,7 @@ EvaluationRecord to_record(const Evaluation& evaluation) {
   record.error_line = evaluation.failure.at.line;
   record.error_column = evaluation.failure.at.column;
   record.json = to_json(evaluation).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  record.version = version_text;
+  record.version = "cudal1 " CUDAL1_VERSION;
   return record;
 }
 

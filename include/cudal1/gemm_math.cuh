@@ -1,0 +1,291 @@
+// What the warps of a block do with two tiles in shared memory: the arithmetic of <cudal1/gemm.cuh>.
+//
+//   cudal1::Tf32x3::Sums<float, Tile, SharedA, SharedB> sums;  // zeros, in registers
+//   sums.add(tile_of_a, tile_of_b);                            // += A B, between barriers
+//   sums.store(memory);                                        // Tile::rows x Tile::columns, Tile::sums_stride apart
+#pragma once
+
+#include <cudal1/mma.cuh>
+#include <cudal1/vector.cuh>
+
+namespace cudal1 {
+
+//! What a block computes: rows x columns sums, `depth` products of each at a time, its warps side by side.
+template <int rows_, int columns_, int depth_, int warps_down, int warps_across, int stages_>
+struct ProductTile {
+  static constexpr int rows = rows_, columns = columns_, depth = depth_, stages = stages_;
+  static constexpr int threads = 32 * warps_down * warps_across;
+  static constexpr int warp_rows = rows / warps_down, warp_columns = columns / warps_across;
+  static constexpr int sums_stride = columns + 8;  // neighbouring rows lie in different banks
+  static_assert(stages >= 2, "a tile is brought while another is multiplied: two stages at least");
+
+  static CUDAL1_INLINE int first_row() { return threadIdx.x / 32 / warps_across * warp_rows; }
+  static CUDAL1_INLINE int first_column() { return threadIdx.x / 32 % warps_across * warp_columns; }
+};
+
+//! A tile of an operand in shared memory. The padding lets 8 rows of 16 bytes, and 4 rows of 8 lanes, lie in different
+//! banks.
+template <class T, int lines_, int depth_, bool along_depth_>
+struct SharedOperand {
+  static constexpr int lines = lines_, depth = depth_;
+  static constexpr bool along_depth = along_depth_;
+  static constexpr int stride = along_depth ? depth + 16 / static_cast<int>(sizeof(T)) : lines + 8;
+  static constexpr int elements = (along_depth ? lines : depth) * stride;
+
+  static CUDAL1_INLINE int place(int line, int k) { return along_depth ? line * stride + k : k * stride + line; }
+};
+
+//! Which of a warp's lines the lanes have. In order where a line's elements lie side by side. Where lines do, a lane
+//! reads up to 4 neighbours at once, and the lines that one instruction multiplies lie that far apart.
+template <int lines, bool in_order>
+struct LaneLines {
+  static constexpr int count = lines / 8, neighbours = count < 4 ? count : 4;
+  static CUDAL1_INLINE int of(int index, int lane_line) {
+    if (in_order) return 8 * index + lane_line;
+    return index / neighbours * (8 * neighbours) + neighbours * lane_line + index % neighbours;
+  }
+};
+
+//! The sums of a warp in registers as instructions for tensor cores have them, and the way out.
+template <class Tile, bool rows_in_order, bool columns_in_order>
+struct WarpSums {
+  static constexpr int down = Tile::warp_rows / 16, across = Tile::warp_columns / 8;
+  float sum[down][across][4];
+
+  CUDAL1_INLINE void clear() {
+#pragma unroll
+    for (int i = 0; i < down * across * 4; ++i) sum[i / 4 / across][i / 4 % across][i % 4] = 0.0f;
+  }
+
+  CUDAL1_INLINE void add(const WarpSums& other) {
+#pragma unroll
+    for (int i = 0; i < down * across * 4; ++i)
+      sum[i / 4 / across][i / 4 % across][i % 4] += other.sum[i / 4 / across][i / 4 % across][i % 4];
+  }
+
+  CUDAL1_INLINE void store(float* to) const {
+    using Rows = LaneLines<Tile::warp_rows, rows_in_order>;
+    using Columns = LaneLines<Tile::warp_columns, columns_in_order>;
+#pragma unroll
+    for (int i = 0; i < down * across * 4; ++i) {
+      const int row = Tile::first_row() + Rows::of(2 * (i / 4 / across) + i % 4 / 2, lane() / 4);
+      const int column = Tile::first_column() + Columns::of(i / 4 % across, 2 * (lane() % 4) + i % 2);
+      to[row * Tile::sums_stride + column] = sum[i / 4 / across][i / 4 % across][i % 4];
+    }
+  }
+};
+
+//! fp32 products on tensor cores: an operand is the sum of two TF32 numbers, and of the four products of their parts
+//! the three large ones count.
+struct Tf32x3 {
+  static constexpr bool wants_lines = false;
+
+  template <class T, class Tile, class A, class B>
+  struct Sums {
+    static constexpr int down = Tile::warp_rows / 16, across = Tile::warp_columns / 8;
+    using Registers = WarpSums<Tile, A::along_depth, B::along_depth>;
+    Registers total;
+
+    CUDAL1_INLINE Sums() { total.clear(); }
+
+    //! Tensor cores cut off what they add, so they never add more than 32 products in a row.
+    CUDAL1_INLINE void add(const float* a, const float* b) {
+#pragma unroll
+      for (int first = 0; first < Tile::depth; first += 32) {
+        Registers part;
+        part.clear();
+#pragma unroll
+        for (int k = first; k < first + 32 && k < Tile::depth; k += 8) add_step(part, a, b, k);
+        total.add(part);
+      }
+    }
+
+    CUDAL1_INLINE void store(float* to) const { total.store(to); }
+
+   private:
+    static CUDAL1_INLINE void add_step(Registers& part, const float* a, const float* b, int k) {
+      unsigned a_words[down][4], b_words[across][2];
+      load_a(a_words, a, k);
+      load_b(b_words, b, k);
+      Tf32Parts<2> b_parts[across];
+#pragma unroll
+      for (int j = 0; j < across; ++j) b_parts[j] = Tf32Parts<2>(b_words[j]);
+#pragma unroll
+      for (int i = 0; i < down; ++i) {
+        const Tf32Parts<4> a_parts(a_words[i]);
+#pragma unroll
+        for (int j = 0; j < across; ++j) multiply_add_tf32(part.sum[i][j], a_parts.small, b_parts[j].big);
+#pragma unroll
+        for (int j = 0; j < across; ++j) multiply_add_tf32(part.sum[i][j], a_parts.big, b_parts[j].small);
+#pragma unroll
+        for (int j = 0; j < across; ++j) multiply_add_tf32(part.sum[i][j], a_parts.big, b_parts[j].big);
+      }
+    }
+
+    static CUDAL1_INLINE void load_a(unsigned (&words)[down][4], const float* a, int k) {
+      if constexpr (A::along_depth) {
+#pragma unroll
+        for (int i = 0; i < down; ++i)
+          load_matrices(words[i], a + A::place(Tile::first_row() + 16 * i + lane() % 16, k + lane() / 16 * 4));
+      } else {
+        using Lines = LaneLines<Tile::warp_rows, false>;
+#pragma unroll
+        for (int index = 0; index < Lines::count; index += Lines::neighbours) {
+          const int line = Tile::first_row() + Lines::of(index, lane() / 4);
+          const auto near = load<Lines::neighbours>(a + A::place(line, k + lane() % 4));
+          const auto far = load<Lines::neighbours>(a + A::place(line, k + lane() % 4 + 4));
+#pragma unroll
+          for (int n = 0; n < Lines::neighbours; ++n) {
+            words[(index + n) / 2][(index + n) % 2] = __float_as_uint(near[n]);
+            words[(index + n) / 2][(index + n) % 2 + 2] = __float_as_uint(far[n]);
+          }
+        }
+      }
+    }
+
+    static CUDAL1_INLINE void load_b(unsigned (&words)[across][2], const float* b, int k) {
+      if constexpr (B::along_depth) {
+#pragma unroll
+        for (int j = 0; j < across; j += 2) {
+          unsigned both[4];
+          const int column = Tile::first_column() + 8 * j + lane() % 8 + lane() / 16 * 8;
+          load_matrices(both, b + B::place(column, k + lane() / 8 % 2 * 4));
+#pragma unroll
+          for (int n = 0; n < 4; ++n) words[j + n / 2][n % 2] = both[n];
+        }
+      } else {
+        using Lines = LaneLines<Tile::warp_columns, false>;
+#pragma unroll
+        for (int index = 0; index < Lines::count; index += Lines::neighbours) {
+          const int line = Tile::first_column() + Lines::of(index, lane() / 4);
+          const auto near = load<Lines::neighbours>(b + B::place(line, k + lane() % 4));
+          const auto far = load<Lines::neighbours>(b + B::place(line, k + lane() % 4 + 4));
+#pragma unroll
+          for (int n = 0; n < Lines::neighbours; ++n) {
+            words[index + n][0] = __float_as_uint(near[n]);
+            words[index + n][1] = __float_as_uint(far[n]);
+          }
+        }
+      }
+    }
+  };
+};
+
+//! Which instruction multiplies elements of a type; <cudal1/gemm_half.cuh> and <cudal1/gemm_bfloat16.cuh> know the two.
+template <class T>
+struct HalfProduct;
+
+//! fp16 or bf16 operands on tensor cores, fp32 sums.
+struct HalfInputs {
+  static constexpr bool wants_lines = false;
+
+  template <class T, class Tile, class A, class B>
+  struct Sums {
+    static constexpr int down = Tile::warp_rows / 16, across = Tile::warp_columns / 8;
+    WarpSums<Tile, true, true> total;
+
+    CUDAL1_INLINE Sums() { total.clear(); }
+
+    CUDAL1_INLINE void add(const T* a, const T* b) {
+#pragma unroll
+      for (int k = 0; k < Tile::depth; k += 16) add_step(a, b, k);
+    }
+
+    CUDAL1_INLINE void store(float* to) const { total.store(to); }
+
+   private:
+    CUDAL1_INLINE void add_step(const T* a, const T* b, int k) {
+      unsigned a_words[down][4], b_words[across][2];
+      load_a(a_words, a, k);
+      load_b(b_words, b, k);
+#pragma unroll
+      for (int i = 0; i < down; ++i)
+#pragma unroll
+        for (int j = 0; j < across; ++j) HalfProduct<T>::multiply_add(total.sum[i][j], a_words[i], b_words[j]);
+    }
+
+    static CUDAL1_INLINE void load_a(unsigned (&words)[down][4], const T* a, int k) {
+#pragma unroll
+      for (int i = 0; i < down; ++i) {
+        const int row = Tile::first_row() + 16 * i;
+        if constexpr (A::along_depth)
+          load_matrices(words[i], a + A::place(row + lane() % 16, k + lane() / 16 * 8));
+        else
+          load_matrices_transposed(words[i], a + A::place(row + lane() / 8 % 2 * 8, k + lane() % 8 + lane() / 16 * 8));
+      }
+    }
+
+    static CUDAL1_INLINE void load_b(unsigned (&words)[across][2], const T* b, int k) {
+#pragma unroll
+      for (int j = 0; j < across; j += 2) {
+        const int column = Tile::first_column() + 8 * j;
+        unsigned both[4];
+        if constexpr (B::along_depth)
+          load_matrices(both, b + B::place(column + lane() % 8 + lane() / 16 * 8, k + lane() / 8 % 2 * 8));
+        else
+          load_matrices_transposed(both, b + B::place(column + lane() / 16 * 8, k + lane() % 16));
+#pragma unroll
+        for (int n = 0; n < 4; ++n) words[j + n / 2][n % 2] = both[n];
+      }
+    }
+  };
+};
+
+//! fp32 without tensor cores: a thread has up to 8x8 sums, in groups of 4x4.
+struct Fp32 {
+  static constexpr bool wants_lines = true;  // lines side by side in shared memory, so that a thread reads 4 at once
+
+  template <class T, class Tile, class A, class B>
+  struct Sums {
+    static constexpr int of_thread = Tile::rows * Tile::columns / Tile::threads;
+    static constexpr int down = of_thread >= 32 ? 8 : 4, across = of_thread / down;
+    static constexpr int rows_at_once = 4, columns_at_once = across < 4 ? across : 4;
+    static constexpr int threads_across = Tile::columns / across;
+    float sum[down][across];
+
+    CUDAL1_INLINE Sums() {
+#pragma unroll
+      for (int i = 0; i < down * across; ++i) sum[i / across][i % across] = 0.0f;
+    }
+
+    CUDAL1_INLINE void add(const float* a, const float* b) {
+#pragma unroll
+      for (int k = 0; k < Tile::depth; ++k) {
+        float left[down], right[across];
+#pragma unroll
+        for (int i = 0; i < down; i += rows_at_once) take<rows_at_once>(left + i, a + A::place(row(i), k));
+#pragma unroll
+        for (int j = 0; j < across; j += columns_at_once)
+          take<columns_at_once>(right + j, b + B::place(column(j), k));
+#pragma unroll
+        for (int i = 0; i < down; ++i)
+#pragma unroll
+          for (int j = 0; j < across; ++j) sum[i][j] = fmaf(left[i], right[j], sum[i][j]);
+      }
+    }
+
+    CUDAL1_INLINE void store(float* to) const {
+#pragma unroll
+      for (int i = 0; i < down * across; ++i)
+        to[row(i / across) * Tile::sums_stride + column(i % across)] = sum[i / across][i % across];
+    }
+
+   private:
+    template <int count>
+    static CUDAL1_INLINE void take(float* to, const float* from) {
+      const auto vector = load<count>(from);
+#pragma unroll
+      for (int i = 0; i < count; ++i) to[i] = vector[i];
+    }
+    static CUDAL1_INLINE int row(int index) {
+      return index / rows_at_once * (Tile::rows / (down / rows_at_once)) +
+             static_cast<int>(threadIdx.x) / threads_across * rows_at_once + index % rows_at_once;
+    }
+    static CUDAL1_INLINE int column(int index) {
+      return index / columns_at_once * (Tile::columns / (across / columns_at_once)) +
+             static_cast<int>(threadIdx.x) % threads_across * columns_at_once + index % columns_at_once;
+    }
+  };
+};
+
+}  // namespace cudal1

@@ -1,0 +1,67 @@
+// A task with everything that a search for it needs: its judge, the compilers, the policy, what is on record.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "archive/archive.hpp"
+#include "graph/task.hpp"
+#include "judge/compile_queue.hpp"
+#include "judge/judge.hpp"
+#include "optimize/part_effects.hpp"
+#include "optimize/search_progress.hpp"
+#include "optimize/search_run.hpp"
+
+namespace cudal1 {
+
+struct TaskSearchOptions {
+  SearchLimits limits;
+  std::string policy_name = "search";
+  std::filesystem::path progress_file;  //!< how far it has come
+  int jobs = 1;                         //!< compilers at once
+  Precision precision = Precision::standard;
+  std::function<bool()> stop = [] { return false; };
+  std::function<void(const std::string& problem)> report = [](const std::string&) {};
+};
+
+class TaskSearch {
+ public:
+  //! `archive` may be null. `make_policy` gets the task's graph. Throws Error when the reference does not run.
+  TaskSearch(Backend& backend, Task task, Archive* archive,
+             const std::function<std::unique_ptr<Policy>(const OpGraph&)>& make_policy, TaskSearchOptions options);
+
+  const Task& task() const { return task_; }
+  const SearchRun& run() const { return *run_; }
+  //! Judges one program, and keeps what came of it. False: the search is over.
+  bool step();
+
+  //! The best program of this run, or of the record where this run found none that is better; measured as figures are,
+  //! in fresh processes with narrow intervals, unless times are predicted. Nothing: none is right.
+  std::optional<JudgedProgram> confirmed_best();
+  //! Of a program's directives.
+  std::vector<PartEffect> effects(const std::string& text);
+  //! Of the reference's time, by the program's own kernels or rewrites; nothing where steps cannot be timed.
+  std::optional<double> replaced_share(const std::string& text);
+
+ private:
+  static JudgeOptions judge_options(const TaskSearchOptions& options, JudgeMode mode);
+  std::vector<ScoredProgram> on_record();
+  std::optional<std::string> best_text();
+  void record(const JudgedProgram& finding);
+
+  Backend& backend_;
+  Task task_;
+  Archive* archive_;
+  TaskSearchOptions options_;
+  TaskJudge judge_;
+  std::unique_ptr<Policy> policy_;
+  CompileQueue queue_;
+  SearchIdentity identity_;
+  std::unique_ptr<SearchRun> run_;
+  int started_ = 0;
+};
+
+}  // namespace cudal1

@@ -1,0 +1,24 @@
+// Who writes programs: a search, later language models.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cudal1 {
+
+//! A program that was judged.
+struct ScoredProgram {
+  std::string text;
+  double reward = 0.0;        //!< 0: it was not right
+  double candidate_ms = 0.0;  //!< of a call; 0: not known
+};
+
+class Policy {
+ public:
+  virtual ~Policy() = default;
+  //! A program that was not proposed before and is not among those seen. `seen` only ever grows. Nothing: there is none.
+  virtual std::optional<std::string> propose(const std::vector<ScoredProgram>& seen) = 0;
+};
+
+}  // namespace cudal1

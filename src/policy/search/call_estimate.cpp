@@ -1,0 +1,124 @@
+#include "policy/search/call_estimate.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "device/vgpu/model/op_model.hpp"
+#include "judge/nominal_host.hpp"
+#include "program/unit_order.hpp"
+#include "writer/fused/region.hpp"
+
+namespace cudal1 {
+namespace {
+
+// Of the model's time for a library step, what such a step may take if the model is wrong: it is by 11% at the median.
+constexpr double least_of_library = 0.5;
+// Products with fp32 accuracy on tensor cores cost three; this share of the rate is more than any kernel was seen to reach.
+constexpr double products_a_multiply = 3.0, best_tensor_share = 0.8, likely_tensor_share = 0.4;
+// A kernel that moves memory reaches this share of what a copy does.
+constexpr double likely_bandwidth = 0.85;
+
+
+std::vector<TensorMeta> metas_of(const OpGraph& graph, const std::vector<ValueId>& values) {
+  std::vector<TensorMeta> metas;
+  for (const ValueId id : values) metas.push_back(graph.values[id].meta);
+  return metas;
+}
+
+//! Of tensors that a region reads from outside and writes for others.
+std::set<ValueId> touched_by(const Region& region) {
+  std::set<ValueId> touched(region.outputs().begin(), region.outputs().end());
+  for (const int node : region.computing_nodes())
+    for (const ValueId read : OpGraph::reads(region.graph().nodes[node])) {
+      const ValueId base = base_of(region.graph(), read);
+      if (!region.makes(base)) touched.insert(base);
+    }
+  return touched;
+}
+
+class Estimator {
+ public:
+  Estimator(const vgpu::GpuProfile& gpu, const OpGraph& graph, bool cuda_graph)
+      : gpu_(gpu), graph_(graph), cuda_graph_(cuda_graph) {}
+
+  void add_library_step(const Node& node) {
+    const auto inputs = metas_of(graph_, OpGraph::reads(node)), outputs = metas_of(graph_, node.outputs);
+    const double whole = vgpu::op_milliseconds(gpu_, node, inputs, outputs);
+    expected_ += whole;
+    least_ += least_of_library * whole;
+    host_ += NominalHost().op_ms;
+  }
+
+  void add_kernel(const Region& region) {
+    const double moving = bytes_of(region) / gpu_.dram_achievable_bytes_per_second() * 1e3;
+    const double multiplying = products_a_multiply * flops_of(region) / tensor_flops_per_second() * 1e3;
+    const double launch = (cuda_graph_ ? gpu_.costs.graph_launch_us : gpu_.costs.launch_us) / 1e3;
+    expected_ += std::max(moving / likely_bandwidth, multiplying / likely_tensor_share) + launch;
+    least_ += std::max(far_bytes_of(region) / gpu_.memory.dram_bytes_per_second * 1e3,
+                       multiplying / products_a_multiply / best_tensor_share);
+    host_ += NominalHost().launch_ms;
+  }
+
+  CallEstimate total() const {
+    const double host = cuda_graph_ ? NominalHost().graph_ms : host_;
+    return {std::max(expected_ + gpu_.costs.call_us / 1e3, host), least_};
+  }
+
+ private:
+  double bytes_of(const Region& region) const {
+    double bytes = 0.0;
+    for (const ValueId id : touched_by(region)) bytes += static_cast<double>(graph_.values[id].meta.span_bytes());
+    return bytes;
+  }
+
+  //! Without what may be in the L2 cache: anything that a step made, if it fits there at all.
+  double far_bytes_of(const Region& region) const {
+    double bytes = 0.0;
+    for (const ValueId id : touched_by(region)) {
+      const Value& value = graph_.values[id];
+      const auto size = static_cast<double>(value.meta.span_bytes());
+      const bool may_be_near = value.kind == ValueKind::node_output && size < static_cast<double>(gpu_.memory.l2_bytes);
+      if (!may_be_near) bytes += size;
+    }
+    return bytes;
+  }
+
+  double flops_of(const Region& region) const {
+    double flops = 0.0;
+    for (const int index : region.computing_nodes()) {
+      const Node& node = graph_.nodes[index];
+      const auto inputs = metas_of(graph_, OpGraph::reads(node)), outputs = metas_of(graph_, node.outputs);
+      flops += vgpu::work_of(node, inputs, outputs).flops;
+    }
+    return flops;
+  }
+
+  double tensor_flops_per_second() const {
+    return 2.0 * gpu_.tensor.tf32 * static_cast<double>(gpu_.chip.multiprocessors) * gpu_.clocks_per_second();
+  }
+
+  const vgpu::GpuProfile& gpu_;
+  const OpGraph& graph_;
+  bool cuda_graph_;
+  double expected_ = 0.0, least_ = 0.0, host_ = 0.0;
+};
+
+}  // namespace
+
+CallEstimate estimate_call(const vgpu::GpuProfile& gpu, const OpGraph& graph, const Proposal& proposal) {
+  Estimator estimator(gpu, graph, proposal.cuda_graph);
+  std::set<int> fused;
+  for (const Fusion& fusion : proposal.fusions) {
+    std::set<int> nodes;
+    for (const std::string& name : fusion.nodes)
+      if (const int node = graph.find_node(name); node >= 0) nodes.insert(node);
+    estimator.add_kernel(Region(graph, nodes));
+    fused.merge(nodes);
+  }
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i)
+    if (!fused.contains(static_cast<int>(i)) && !is_view_node(graph, graph.nodes[i]))
+      estimator.add_library_step(graph.nodes[i]);
+  return estimator.total();
+}
+
+}  // namespace cudal1

@@ -1,0 +1,278 @@
+#include "writer/products/product_code.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "writer/fused/element_code.hpp"
+
+namespace cudal1 {
+namespace {
+
+constexpr std::int64_t adding_threads = 256;
+
+std::vector<std::string> names(const char* letter, std::size_t count) {
+  std::vector<std::string> made;
+  for (std::size_t i = 0; i < count; ++i) made.push_back(fmt::format("{}{}", letter, i));
+  return made;
+}
+
+std::vector<std::string> names_of(const std::vector<Loop>& batches, const std::vector<Loop>& lines, const char* line,
+                                  const std::vector<Loop>& others, const char* other) {
+  std::vector<std::string> made = names("b", batches.size());
+  for (const std::string& name : names(line, lines.size())) made.push_back(name);
+  for (const std::string& name : names(other, others.size())) made.push_back(name);
+  return made;
+}
+
+std::vector<std::string> result_names(const ProductResults& results) {
+  return names_of(results.batches, results.rows, "r", results.columns, "c");
+}
+
+const char* math_name(ProductMath math) {
+  constexpr const char* texts[] = {"Fp32", "Tf32x3", "HalfInputs"};
+  return texts[static_cast<int>(math)];
+}
+
+}  // namespace
+
+ProductCode::ProductCode(const OpGraph& graph, const ProductSpace& space, const ProductShape& shape, std::string name)
+    : graph_(graph),
+      space_(space),
+      shape_(shape),
+      name_(std::move(name)),
+      results_(graph, space.results.fused, space.results.loops(), result_names(space.results)) {
+  const FusedTerms::Output& first = space.results.fused.outputs.front();
+  results_.set_width(std::min<std::int64_t>(4, results_.widest(first.value, first.place)));
+  results_.set_wide(results_.reaches_far());
+}
+
+WrittenGroup ProductCode::write() const {
+  WrittenGroup group;
+  group.headers = results_.headers();
+  group.headers.insert("cudal1/gemm.cuh");
+  if (space_.dtype == DType::f16) group.headers.insert("cudal1/gemm_half.cuh");
+  if (space_.dtype == DType::bf16) group.headers.insert("cudal1/gemm_bfloat16.cuh");
+  for (const ProductOperand* operand : {&space_.left, &space_.right})
+    group.headers.merge(AccessCode(graph_, operand->fused, operand->loops(), {}).headers());
+  group.launches.push_back(product_launch());
+  group.code = product_kernel();
+  if (!is_split()) return group;
+  const ProductSizes& sizes = space_.sizes;
+  group.buffers.push_back(
+      {parts_name(), DType::f32, {shape_.split, sizes.batches, sizes.rows, sizes.columns}, false});
+  group.launches.push_back(adding_launch());
+  group.code += adding_kernel();
+  return group;
+}
+
+bool ProductCode::is_written(ValueId value) const {
+  const auto& outputs = space_.results.fused.outputs;
+  return std::ranges::find(outputs, value, &FusedTerms::Output::value) != outputs.end();
+}
+
+std::vector<ValueId> ProductCode::tensors(bool reads_operands, bool writes_results) const {
+  std::vector<ValueId> all;
+  const auto add = [&](const std::vector<ValueId>& values) {
+    for (const ValueId value : values)
+      if (std::ranges::find(all, value) == all.end()) all.push_back(value);
+  };
+  if (reads_operands) {
+    add(space_.left.fused.reads());
+    add(space_.right.fused.reads());
+  }
+  if (writes_results) add(results_.tensors());
+  return all;
+}
+
+std::vector<std::string> ProductCode::arguments(bool reads_operands, bool writes_results) const {
+  std::vector<std::string> made;
+  for (const ValueId value : tensors(reads_operands, writes_results))
+    made.push_back(directive_name(graph_.values[value]));
+  if (is_split()) made.push_back(parts_name());
+  return made;
+}
+
+std::string ProductCode::kernel_head(const std::string& name, std::int64_t threads, bool reads_operands,
+                                     bool writes_results) const {
+  std::vector<std::string> parameters;
+  for (const ValueId value : tensors(reads_operands, writes_results)) {
+    const bool written = writes_results && is_written(value);
+    const auto fused_reads = space_.results.fused.reads();
+    const bool both = written && std::ranges::find(fused_reads, value) != fused_reads.end();
+    parameters.push_back(fmt::format("{}{}* {}{}", written ? "" : "const ",
+                                     cuda_element_name(graph_.values[value].meta.dtype), both ? "" : "__restrict__ ",
+                                     results_.variable(value)));
+  }
+  if (is_split()) parameters.push_back(fmt::format("{}float* __restrict__ parts", writes_results ? "const " : ""));
+  return fmt::format("extern \"C\" __global__ void __launch_bounds__({}) {}({}) {{\n", threads, name,
+                     fmt::join(parameters, ", "));
+}
+
+WrittenLaunch ProductCode::product_launch() const {
+  const std::int64_t tiles = shape_.tiles_down(space_.sizes) * shape_.tiles_across(space_.sizes);
+  return {name_,
+          {tiles * space_.sizes.batches, shape_.split, 1},
+          {shape_.tile.threads(), 1, 1},
+          shared_bytes(shape_, space_.operands()),
+          arguments(true, !is_split())};
+}
+
+WrittenLaunch ProductCode::adding_launch() const {
+  const std::int64_t blocks = (groups() + adding_threads - 1) / adding_threads;
+  return {name_ + "_results", {blocks, 1, 1}, {adding_threads, 1, 1}, 0, arguments(false, true)};
+}
+
+std::int64_t ProductCode::groups() const {
+  return space_.sizes.batches * space_.sizes.rows * space_.sizes.columns / results_.width();
+}
+
+std::string ProductCode::product_kernel() const {
+  const ProductTile& tile = shape_.tile;
+  std::string text = kernel_head(name_, tile.threads(), true, !is_split());
+  text += fmt::format("  using Tile = cudal1::ProductTile<{}, {}, {}, {}, {}, {}>;\n", tile.rows, tile.columns,
+                      tile.depth, tile.warps_down, tile.warps_across, shape_.stages);
+  text += "  extern __shared__ __align__(16) unsigned char cudal1_shared[];\n";
+  text += fmt::format("  const auto place = cudal1::tile_place<{}, {}, {}>(blockIdx.x);\n",
+                      shape_.tiles_down(space_.sizes), shape_.tiles_across(space_.sizes), shape_.swizzle);
+  text += "  const unsigned first_row = Tile::rows * place.row, first_column = Tile::columns * place.column;\n";
+  text += "  [[maybe_unused]] const unsigned batch = place.batch;\n";
+  text += operand(space_.left, "left", space_.sizes.rows);
+  text += operand(space_.right, "right", space_.sizes.columns);
+  const std::int64_t part = shape_.part(space_.sizes), depth = space_.sizes.depth;
+  text += is_split() ? fmt::format("  const int begin = blockIdx.y * {}, end = begin + {} < {} ? begin + {} : {};\n",
+                                   part, part, depth, part, depth)
+                     : fmt::format("  constexpr int begin = 0, end = {};\n", depth);
+  text += fmt::format(
+      "  const float* sums = cudal1::tiled_product<Tile, cudal1::{}>(cudal1_shared, left, right, first_row, "
+      "first_column, begin, end);\n",
+      math_name(shape_.math));
+  return text + tile_sums() + "}\n";
+}
+
+std::string ProductCode::operand(const ProductOperand& operand, const std::string& name, std::int64_t lines) const {
+  if (!operand.is_direct) return computed_operand(operand, name, lines);
+  const Term& load = operand.load();
+  const bool turned = shape_.math == ProductMath::fp32 && operand.along_depth;
+  const std::string batch_names = index_statements(operand.batches, names("b", operand.batches.size()), "batch_", true,
+                                                   "    ");
+  AccessCode access(graph_, operand.fused, operand.loops(),
+                    names_of(operand.batches, operand.lines, "l", operand.depth, "k"));
+  Affine start = load.place;  // of the batch; lines and depth are the operand's own business
+  std::erase_if(start.factors, [&](const auto& entry) {
+    return std::ranges::none_of(operand.batches, [&](const Loop& loop) {
+      return std::ranges::find(loop.atoms, entry.first) != loop.atoms.end();
+    });
+  });
+  access.set_wide(true);
+  std::string text = fmt::format("  const cudal1::StridedOperand<{}, {}, {}, {}, {}, {}> {}{{[&] {{\n",
+                                 cuda_element_name(space_.dtype), lines, space_.sizes.depth, operand.along_depth,
+                                 operand.stride, turned ? 1 : operand.vector, name);
+  if (!start.factors.empty())
+    text += "    const unsigned long long batch_ = batch;\n" + batch_names;
+  return text + fmt::format("    return {} + {};\n  }}()}};\n", access.variable(load.value), access.place(start));
+}
+
+std::string ProductCode::computed_operand(const ProductOperand& operand, const std::string& name,
+                                          std::int64_t lines) const {
+  AccessCode access(graph_, operand.fused, operand.loops(),
+                    names_of(operand.batches, operand.lines, "l", operand.depth, "k"));
+  access.set_wide(access.reaches_far());
+  const auto type = cuda_element_name(space_.dtype);
+  std::string text = fmt::format(
+      "  const auto {} = cudal1::computed_operand<{}, {}, {}, {}>([&](unsigned line, unsigned depth) -> {} {{\n", name,
+      type, lines, space_.sizes.depth, operand.along_depth, type);
+  text += index_statements(operand.batches, names("b", operand.batches.size()), "batch", access.is_wide(), "    ");
+  text += index_statements(operand.lines, names("l", operand.lines.size()), "line", access.is_wide(), "    ");
+  text += index_statements(operand.depth, names("k", operand.depth.size()), "depth", access.is_wide(), "    ");
+  const auto given = [&](int term) -> std::optional<std::string> {
+    const TermKind kind = operand.fused.terms[term].kind;
+    if (kind != TermKind::load && kind != TermKind::position) return std::nullopt;
+    return access.element_now(term);
+  };
+  ElementCode code(operand.fused, given, "    ");
+  const std::string value = code[operand.term];
+  return text + code.text() + fmt::format("    return {};\n  }});\n", stored(value, space_.dtype));
+}
+
+//! Takes the block's sums from shared memory, neighbours in a row by neighbouring threads.
+std::string ProductCode::tile_sums() const {
+  const std::int64_t width = results_.width(), across = shape_.tile.columns / width;
+  std::string text = fmt::format(
+      "  for (unsigned item = threadIdx.x; item < {}u; item += Tile::threads) {{\n"
+      "    const unsigned row = first_row + item / {}u, group = first_column / {}u + item % {}u;\n",
+      shape_.tile.rows * across, across, width, across);
+  std::vector<std::string> outside;
+  if (space_.sizes.rows % shape_.tile.rows != 0) outside.push_back(fmt::format("row >= {}u", space_.sizes.rows));
+  if (space_.sizes.columns % shape_.tile.columns != 0)
+    outside.push_back(fmt::format("group >= {}u", space_.sizes.columns / width));
+  if (!outside.empty()) text += fmt::format("    if ({}) continue;\n", fmt::join(outside, " || "));
+  text += fmt::format("    const auto sum = cudal1::load<{}>(sums + item / {}u * Tile::sums_stride + item % {}u * {}u);\n",
+                      width, across, across, width);
+  return text + (is_split() ? part_stores() : indices("    ") + element_results("    ")) + "  }\n";
+}
+
+std::string ProductCode::part_stores() const {
+  const ProductSizes& sizes = space_.sizes;
+  return fmt::format(
+      "    cudal1::store(parts + ((blockIdx.y * {}ull + batch) * {}ull + row) * {}ull + group * {}ull, sum);\n",
+      sizes.batches, sizes.rows, sizes.columns, results_.width());
+}
+
+//! One kernel more, which adds up the parts in their order, so that results are the same every time.
+std::string ProductCode::adding_kernel() const {
+  const std::int64_t width = results_.width(), total = groups();
+  const std::int64_t across = space_.sizes.columns / width;
+  std::string text = kernel_head(name_ + "_results", adding_threads, false, true);
+  text += fmt::format("  const unsigned long long item = blockIdx.x * {}ull + threadIdx.x;\n", adding_threads);
+  if (total % adding_threads != 0) text += fmt::format("  if (item >= {}ull) return;\n", total);
+  text += fmt::format("  auto sum = cudal1::load<{}>(parts + item * {}u);\n#pragma unroll\n", width, width);
+  text += fmt::format("  for (int part = 1; part < {}; ++part) {{\n", shape_.split);
+  text += fmt::format("    const auto more = cudal1::load<{}>(parts + (part * {}ull + item) * {}u);\n#pragma unroll\n",
+                      width, total, width);
+  text += fmt::format("    for (int e = 0; e < {}; ++e) sum[e] += more[e];\n  }}\n", width);
+  text += fmt::format("  const unsigned group = item % {}u;\n", across);
+  text += fmt::format("  const unsigned row = item / {}u % {}u;\n", across, space_.sizes.rows);
+  text += fmt::format("  [[maybe_unused]] const unsigned batch = item / {}ull;\n", across * space_.sizes.rows);
+  return text + indices("  ") + element_results("  ") + "}\n";
+}
+
+//! Of all loops, from `batch`, `row` and `group`.
+std::string ProductCode::indices(const std::string& indent) const {
+  const ProductResults& results = space_.results;
+  std::vector<Loop> groups = results.columns;
+  groups.back().size /= results_.width();
+  const bool wide = results_.is_wide();
+  return index_statements(results.batches, names("b", results.batches.size()), "batch", wide, indent) +
+         index_statements(results.rows, names("r", results.rows.size()), "row", wide, indent) +
+         index_statements(groups, names("c", groups.size()), "group", wide, indent);
+}
+
+std::string ProductCode::element_results(const std::string& indent) const {
+  const FusedTerms& fused = space_.results.fused;
+  std::string before, after, stores;
+  for (std::size_t i = 0; i < fused.terms.size(); ++i)
+    if (fused.terms[i].kind == TermKind::load) before += results_.load_before(static_cast<int>(i), indent);
+  const auto given = [&](int term) -> std::optional<std::string> {
+    const TermKind kind = fused.terms[term].kind;
+    if (kind != TermKind::load && kind != TermKind::position) return std::nullopt;
+    return results_.element(term, fmt::format("v{}", term));
+  };
+  ElementCode code(fused, given, indent + "  ");
+  for (std::size_t i = 0; i < fused.outputs.size(); ++i) {
+    const std::string value = code[fused.outputs[i].term];
+    if (!results_.output_is_vector(i)) {
+      stores += results_.store_element(i, value, indent + "  ");
+      continue;
+    }
+    const DType dtype = graph_.values[fused.outputs[i].value].meta.dtype;
+    before += results_.vector_variable(i, indent);
+    stores += fmt::format("{}  o{}[e] = {};\n", indent, i, stored(value, dtype));
+    after += results_.store_vector(i, indent);
+  }
+  return fmt::format("{}#pragma unroll\n{}for (int e = 0; e < {}; ++e) {{\n{}{}{}}}\n{}", before, indent,
+                     results_.width(), code.text(), stores, indent, after);
+}
+
+}  // namespace cudal1

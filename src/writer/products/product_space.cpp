@@ -1,0 +1,244 @@
+#include "writer/products/product_space.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "program/unit_order.hpp"
+
+namespace cudal1 {
+namespace {
+
+std::vector<Loop> joined(std::vector<Loop> first, const std::vector<Loop>& second, const std::vector<Loop>& third) {
+  first.insert(first.end(), second.begin(), second.end());
+  first.insert(first.end(), third.begin(), third.end());
+  return first;
+}
+
+//! Never none, so that there is always an index.
+std::vector<Loop> loops_of(FusedTerms& fused, const std::vector<int>& atoms) {
+  auto loops = joined_loops(fused.atoms, fused.atoms.parts_of(atoms), fused.places(), fused.positions());
+  if (loops.empty()) loops.push_back({1, {fused.atoms.add(1)}});
+  return loops;
+}
+
+//! Lowers one operand with loops of its own.
+class OperandMaker {
+ public:
+  OperandMaker(const Region& region, const ProductNode& node, SourcePosition at)
+      : graph_(region.graph()), node_(node), lowering_(region, at) {}
+
+  ProductOperand make(ValueId value, const std::vector<int>& dimensions, std::size_t first_line, std::size_t lines) {
+    std::vector<int> batch_atoms, line_atoms, depth_atoms, none;
+    Point result;
+    const std::vector<std::int64_t>& sizes = graph_.values[node_.value].meta.sizes;
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      const bool is_batch = i < node_.batch_dimensions, is_line = i >= first_line && i < first_line + lines;
+      result.push_back(is_batch || is_line ? lowering_.loop(sizes[i], is_batch ? batch_atoms : line_atoms) : Affine{});
+    }
+    const Affine depth = lowering_.loop(node_.depth, depth_atoms);
+    ProductOperand made;
+    made.term = lowering_.value_at(value, ProductNode::point_of(dimensions, result, depth));
+    made.fused = lowering_.finished();
+    made.batches = loops_of(made.fused, batch_atoms);
+    made.lines = loops_of(made.fused, line_atoms);
+    made.depth = loops_of(made.fused, depth_atoms);
+    find_layout(made);
+    return made;
+  }
+
+ private:
+  void find_layout(ProductOperand& made) const {
+    const int main = made.load().kind == TermKind::load ? made.term : first_load(made.fused);
+    if (main < 0) return;
+    const Affine& place = made.fused.terms[main].place;
+    const std::int64_t line = made.lines.back().stride_of(place), depth = made.depth.back().stride_of(place);
+    made.along_depth = depth == 1 || line != 1;
+    if (made.depth.back().size == 1 && line == 1) made.along_depth = false;
+    made.stride = made.along_depth ? line : depth;
+    const bool side_by_side = (made.along_depth ? depth : line) == 1 || node_.depth == 1;
+    made.is_direct = main == made.term && made.lines.size() == 1 && made.depth.size() == 1 && side_by_side;
+    if (made.is_direct) made.vector = widest(made, main);
+  }
+
+  static int first_load(const FusedTerms& fused) {
+    for (std::size_t i = 0; i < fused.terms.size(); ++i)
+      if (fused.terms[i].kind == TermKind::load) return static_cast<int>(i);
+    return -1;
+  }
+
+  //! Lines that end in between are no hindrance: what is missing is not copied.
+  std::int64_t widest(const ProductOperand& made, int main) const {
+    const Term& load = made.fused.terms[main];
+    const Value& value = graph_.values[load.value];
+    const std::int64_t offset = load.place.offset + (value.view ? value.view->offset_elements : 0);
+    std::int64_t width = 16 / size_in_bytes(value.meta.dtype);
+    const auto fits = [&] {
+      if (offset % width != 0 || made.stride % width != 0) return false;
+      return std::ranges::all_of(made.batches, [&](const Loop& loop) { return loop.stride_of(load.place) % width == 0; });
+    };
+    while (width > 1 && !fits()) width /= 2;
+    return width;
+  }
+
+  const OpGraph& graph_;
+  const ProductNode& node_;
+  Lowering lowering_;
+};
+
+//! Lowers what follows the product, and finds the product's dimensions in its loops.
+class ResultsMaker {
+ public:
+  ResultsMaker(const Region& region, const ProductNode& node, SourcePosition at)
+      : region_(region), graph_(region.graph()), node_(node), at_(at) {}
+
+  ProductResults make() {
+    try {
+      lower(std::greater<>{});
+    } catch (const Rejection&) {
+      lower([&](ValueId a, ValueId b) { return numel(a) > numel(b); });
+    }
+    take_sums();
+    const auto atoms = atoms_by_dimension();
+    refuse_other_sizes(joined_atoms(atoms, 0, atoms.size()));
+    const std::size_t rows = node_.batch_dimensions, columns = rows + node_.row_dimensions;
+    made_.batches = loops_of(made_.fused, joined_atoms(atoms, 0, rows));
+    made_.rows = loops_of(made_.fused, joined_atoms(atoms, rows, columns));
+    made_.columns = loops_of(made_.fused, joined_atoms(atoms, columns, atoms.size()));
+    return std::move(made_);
+  }
+
+ private:
+  std::int64_t numel(ValueId value) const { return graph_.values[value].meta.numel(); }
+  const std::string& name(ValueId value) const { return graph_.values[value].name; }
+
+  void lower(const std::function<bool(ValueId, ValueId)>& order) {
+    std::vector<ValueId> outputs = region_.outputs();
+    std::ranges::stable_sort(outputs, order);
+    Lowering lowering(region_, at_);
+    lowering.keep_products();
+    made_.fused = lowering.run(outputs);
+    points_ = lowering.kept_points();
+  }
+
+  void take_sums() {
+    if (points_.empty())
+      reject(Status::plan_error, at_, fmt::format("nothing is computed of the product {}", quoted(name(node_.value))));
+    for (const Point& point : points_)
+      if (point != points_.front())
+        reject(Status::plan_error, at_,
+               fmt::format("an element of the results needs two of the product {}, such as of its transpose: fuse them "
+                           "apart",
+                           quoted(name(node_.value))));
+    for (Term& term : made_.fused.terms)
+      if (term.kind == TermKind::load && term.value == node_.value)
+        term = {TermKind::constant, ScalarKind::real, sum_code};
+  }
+
+  //! Outermost first. Together they must count through the dimension.
+  std::vector<std::vector<int>> atoms_by_dimension() const {
+    std::vector<std::vector<int>> all;
+    const std::vector<std::int64_t>& sizes = graph_.values[node_.value].meta.sizes;
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      auto factors = points_.front()[i].factors;
+      std::ranges::sort(factors, std::greater<>{}, &std::pair<int, std::int64_t>::second);
+      std::int64_t inside = 1;
+      all.emplace_back();
+      for (auto at = factors.rbegin(); at != factors.rend(); ++at) {
+        if (at->second != inside) refuse_part();
+        inside *= made_.fused.atoms.size(at->first);
+        all.back().insert(all.back().begin(), at->first);
+      }
+      if (inside != sizes[i] || points_.front()[i].offset != 0) refuse_part();
+    }
+    return all;
+  }
+
+  [[noreturn]] void refuse_part() const {
+    reject(Status::plan_error, at_,
+           fmt::format("the results use a part of the product {} in an order of its own; fuse them apart",
+                       quoted(name(node_.value))));
+  }
+
+  void refuse_other_sizes(const std::vector<int>& atoms) const {
+    for (const Affine& place : made_.fused.places())
+      for (const auto& [atom, factor] : place.factors)
+        if (std::ranges::find(atoms, atom) == atoms.end()) refuse_part();
+    for (const FusedTerms::Output& output : made_.fused.outputs)
+      if (numel(output.value) != numel(node_.value))
+        reject(Status::plan_error, at_,
+               fmt::format("{} must be written, but has not as many elements as the product {}: fuse them apart",
+                           quoted(name(output.value)), quoted(name(node_.value))));
+  }
+
+  static std::vector<int> joined_atoms(const std::vector<std::vector<int>>& atoms, std::size_t from, std::size_t to) {
+    std::vector<int> all;
+    for (std::size_t i = from; i < to; ++i) all.insert(all.end(), atoms[i].begin(), atoms[i].end());
+    return all;
+  }
+
+  const Region& region_;
+  const OpGraph& graph_;
+  const ProductNode& node_;
+  SourcePosition at_;
+  ProductResults made_;
+  std::vector<Point> points_;
+};
+
+DType operand_dtype(const OpGraph& graph, const ProductNode& node, SourcePosition at) {
+  const DType dtype = graph.values[node.left].meta.dtype;
+  const bool known = dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16;
+  if (!known || graph.values[node.right].meta.dtype != dtype)
+    reject(Status::plan_error, at,
+           fmt::format("{} multiplies {} and {}; products are written of two fp32, fp16 or bf16 tensors",
+                       quoted(graph.values[node.value].name), to_string(dtype),
+                       to_string(graph.values[node.right].meta.dtype)));
+  return dtype;
+}
+
+//! A block that writes a state would change what others still read.
+void refuse_changed_operands(const OpGraph& graph, const ProductSpace& space, SourcePosition at) {
+  for (const ProductOperand* operand : {&space.left, &space.right})
+    for (const ValueId read : operand->fused.reads())
+      for (const FusedTerms::Output& output : space.results.fused.outputs)
+        if (base_of(graph, read) == base_of(graph, output.value))
+          reject(Status::plan_error, at,
+                 fmt::format("{} is multiplied and changed by the same nodes; fuse them apart",
+                             quoted(graph.values[read].name)));
+}
+
+}  // namespace
+
+std::vector<Loop> ProductOperand::loops() const { return joined(batches, lines, depth); }
+std::vector<Loop> ProductResults::loops() const { return joined(batches, rows, columns); }
+
+ProductOperands ProductSpace::operands() const {
+  return {size_in_bytes(dtype), left.along_depth, right.along_depth};
+}
+
+ProductSizes sizes_of(const OpGraph& graph, const ProductNode& node) {
+  const std::vector<std::int64_t>& sizes = graph.values[node.value].meta.sizes;
+  ProductSizes made;
+  made.depth = node.depth;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const bool is_batch = i < node.batch_dimensions, is_row = i < node.batch_dimensions + node.row_dimensions;
+    (is_batch ? made.batches : is_row ? made.rows : made.columns) *= sizes[i];
+  }
+  return made;
+}
+
+ProductSpace make_product_space(const Region& region, const ProductNode& node, SourcePosition at) {
+  ProductSpace space;
+  space.node = node;
+  space.sizes = sizes_of(region.graph(), node);
+  space.dtype = operand_dtype(region.graph(), node, at);
+  const std::size_t rows = node.batch_dimensions, columns = rows + node.row_dimensions;
+  space.left = OperandMaker(region, node, at).make(node.left, node.left_dimensions, rows, node.row_dimensions);
+  space.right = OperandMaker(region, node, at).make(node.right, node.right_dimensions, columns, node.column_dimensions);
+  space.results = ResultsMaker(region, node, at).make();
+  refuse_changed_operands(region.graph(), space, at);
+  return space;
+}
+
+}  // namespace cudal1

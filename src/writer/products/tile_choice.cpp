@@ -1,0 +1,183 @@
+#include "writer/products/tile_choice.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "program/launch_limits.hpp"
+#include "program/rejection.hpp"
+
+namespace cudal1 {
+namespace {
+
+constexpr std::int64_t multiprocessors = 132;  // of an H200
+constexpr double launch_us = 3.0;              // what a second kernel costs at least
+constexpr double bytes_a_us = 4.2e6;           // to and from memory
+constexpr double cached_bytes_a_us = 5.5e6 / multiprocessors;  // to one multiprocessor
+constexpr double copy_latency_us = 0.7;
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+//! Sums of products that a multiprocessor adds up in a microsecond with the largest tiles.
+double products_a_us(ProductMath math) {
+  switch (math) {
+    case ProductMath::fp32:
+      return 24e6 / multiprocessors;
+    case ProductMath::tf32x3:
+      return 33e6 / multiprocessors;
+    case ProductMath::tensor:
+      break;
+  }
+  return 280e6 / multiprocessors;
+}
+
+//! Small tiles of a warp load more for each product. In parts of the largest's speed.
+double efficiency(const ProductTile& tile) {
+  const double rows = static_cast<double>(tile.rows / tile.warps_down);
+  const double columns = static_cast<double>(tile.columns / tile.warps_across);
+  const double loads_a_product = 1.0 / rows + 1.0 / columns, best = 1.0 / 64 + 1.0 / 32;
+  return 1.0 / (0.6 + 0.4 * loads_a_product / best);
+}
+
+std::int64_t resident_blocks(const ProductShape& shape, const ProductOperands& operands) {
+  const std::int64_t by_memory = most_shared_bytes / (shared_bytes(shape, operands) + 1024);
+  const std::int64_t sums = shape.tile.rows * shape.tile.columns / shape.tile.threads();
+  const std::int64_t registers = (shape.math == ProductMath::tf32x3 ? 2 : 1) * sums + 64;
+  return std::max<std::int64_t>(1, std::min(by_memory, 65536 / (registers * shape.tile.threads())));
+}
+
+//! A guess; only the order among shapes counts.
+double predicted_us(const ProductShape& shape, const ProductSizes& sizes, const ProductOperands& operands) {
+  const ProductTile& tile = shape.tile;
+  const std::int64_t blocks = shape.tiles_down(sizes) * shape.tiles_across(sizes) * sizes.batches * shape.split;
+  const double steps = static_cast<double>(ceil_div(shape.part(sizes), tile.depth));
+  const double products = static_cast<double>(tile.rows * tile.columns * tile.depth);
+  const double bytes = static_cast<double>((tile.rows + tile.columns) * tile.depth * operands.element_bytes);
+  const double step = std::max(products / (products_a_us(shape.math) * efficiency(tile)), bytes / cached_bytes_a_us);
+  const std::int64_t of_one = ceil_div(blocks, multiprocessors);
+  const double busy = static_cast<double>(of_one) * steps * step;
+  const double waiting = static_cast<double>(ceil_div(of_one, resident_blocks(shape, operands))) *
+                         (steps * copy_latency_us / static_cast<double>(shape.stages - 1) + 2 * copy_latency_us);
+  const double results = static_cast<double>(sizes.batches * sizes.rows * sizes.columns) * 4.0;
+  const double adding = shape.split == 1 ? 0.0 : launch_us + results * 2.0 * static_cast<double>(shape.split) / bytes_a_us;
+  return std::max(busy, waiting) + adding;
+}
+
+class ShapeChooser {
+ public:
+  ShapeChooser(const ProductSizes& sizes, const ProductOperands& operands, const ParameterValues& parameters)
+      : sizes_(sizes), operands_(operands), parameters_(parameters) {}
+
+  ProductShape choose() {
+    ProductShape shape;
+    shape.math = chosen_math();
+    shape.swizzle = parameters_.is_auto("swizzle") ? 8 : parameters_.number("swizzle");
+    ProductShape best = shape;
+    double best_us = std::numeric_limits<double>::infinity();
+    for (const ProductTile& tile : product_tiles())
+      for (const std::int64_t stages : {3, 4, 2})
+        for (const std::int64_t split : {1, 2, 4, 8, 16, 32}) {
+          shape.tile = tile;
+          shape.stages = stages;
+          shape.split = split;
+          if (!is_wanted(shape)) continue;
+          const double us = predicted_us(shape, sizes_, operands_);
+          if (us < best_us * 0.999) best = shape, best_us = us;
+        }
+    if (best_us == std::numeric_limits<double>::infinity()) refuse();
+    return best;
+  }
+
+ private:
+  ProductMath chosen_math() const {
+    const bool small = operands_.element_bytes == 2;
+    const std::string& math = parameters_.text("math");
+    if (math == "auto") return small ? ProductMath::tensor : ProductMath::tf32x3;
+    if (math == "tensor" && !small)
+      reject(Status::plan_error, parameters_.at("math"),
+             "math=tensor is for operands of 16 bits; fp32 ones would lose digits that the error budget asks for: take "
+             "tf32x3");
+    if (math != "tensor" && small)
+      reject(Status::plan_error, parameters_.at("math"),
+             fmt::format("math={} is for fp32 operands; those of 16 bits have math=tensor", math));
+    if (math == "tensor") return ProductMath::tensor;
+    return math == "fp32" ? ProductMath::fp32 : ProductMath::tf32x3;
+  }
+
+  bool is_wanted(const ProductShape& shape) const {
+    const auto agrees = [&](const char* name, const std::string& value) {
+      return parameters_.is_auto(name) || parameters_.text(name) == value;
+    };
+    if (!agrees("tile", shape.tile.name()) || !agrees("stages", std::to_string(shape.stages)) ||
+        !agrees("split", std::to_string(shape.split)))
+      return false;
+    return shared_bytes(shape, operands_) <= most_shared_bytes &&
+           (shape.split == 1 || (shape.split - 1) * shape.part(sizes_) < sizes_.depth);
+  }
+
+  [[noreturn]] void refuse() const {
+    const bool split = !parameters_.is_auto("split") && parameters_.number("split") > 1;
+    const char* name = split ? "split" : "stages";
+    reject(Status::plan_error, parameters_.at(name),
+           fmt::format("tile={} stages={} split={}: that needs more than the {} bytes of shared memory of a block, or "
+                       "the depth of {} has fewer tiles than parts",
+                       parameters_.text("tile"), parameters_.text("stages"), parameters_.text("split"),
+                       most_shared_bytes, sizes_.depth));
+  }
+
+  const ProductSizes& sizes_;
+  const ProductOperands& operands_;
+  const ParameterValues& parameters_;
+};
+
+}  // namespace
+
+std::string ProductTile::name() const { return fmt::format("{}x{}x{}", rows, columns, depth); }
+
+//! A warp has 64x32 sums where it can: twice that many do not fit its registers beside those of tensor cores.
+const std::vector<ProductTile>& product_tiles() {
+  static const std::vector<ProductTile> tiles = {
+      {128, 128, 32, 2, 4}, {128, 128, 16, 2, 4}, {256, 64, 32, 4, 2}, {256, 64, 16, 4, 2}, {128, 64, 32, 2, 2},
+      {128, 64, 16, 2, 2},  {64, 128, 32, 1, 4},  {64, 64, 64, 2, 2},  {64, 64, 32, 2, 2},  {64, 64, 16, 2, 2},
+      {32, 128, 32, 1, 4},  {128, 32, 32, 4, 1},  {32, 64, 32, 2, 2},  {64, 32, 32, 4, 1},  {32, 32, 64, 2, 2},
+      {32, 32, 32, 2, 2},   {16, 128, 32, 1, 4},  {128, 16, 32, 4, 1}, {16, 64, 64, 1, 4},  {64, 16, 64, 4, 1}};
+  return tiles;
+}
+
+std::int64_t ProductShape::part(const ProductSizes& sizes) const {
+  return ceil_div(ceil_div(sizes.depth, tile.depth), split) * tile.depth;
+}
+
+std::int64_t shared_bytes(const ProductShape& shape, const ProductOperands& operands) {
+  const ProductTile& tile = shape.tile;
+  const bool turned = shape.math == ProductMath::fp32;  // lines side by side, whatever they are in memory
+  const auto elements = [&](std::int64_t lines, bool along_depth) {
+    return along_depth && !turned ? lines * (tile.depth + 16 / operands.element_bytes) : tile.depth * (lines + 8);
+  };
+  const std::int64_t stage =
+      elements(tile.rows, operands.left_along_depth) + elements(tile.columns, operands.right_along_depth);
+  return std::max(shape.stages * stage * operands.element_bytes, tile.rows * (tile.columns + 8) * 4);
+}
+
+const std::vector<Parameter>& product_parameters() {
+  static const std::vector<Parameter> parameters = [] {
+    Parameter tile{"tile", "rows x columns of a block's results, x the depth of one stage; `rows`: a reduction for each result",
+                   {"auto", "rows"}};
+    for (const ProductTile& one : product_tiles()) tile.choices.push_back(one.name());
+    return std::vector<Parameter>{
+        tile,
+        {"stages", "tiles of each operand in shared memory at a time", {"auto", "2", "3", "4"}},
+        {"split", "parts of the depth that different blocks add up", {"auto", "1", "2", "4", "8", "16", "32"}},
+        {"swizzle", "rows of tiles that neighbouring blocks walk down together", {"auto", "1", "2", "4", "8", "16"}},
+        {"math", "how fp32 operands are multiplied; tensor: operands of 16 bits", {"auto", "fp32", "tf32x3", "tensor"}}};
+  }();
+  return parameters;
+}
+
+ProductShape choose_shape(const ProductSizes& sizes, const ProductOperands& operands,
+                          const ParameterValues& parameters) {
+  return ShapeChooser(sizes, operands, parameters).choose();
+}
+
+}  // namespace cudal1
