@@ -46,6 +46,15 @@ std::map<std::string, std::function<TaskText()>> sample_tasks() {
              .node("softmax_1", "aten::softmax.int", {"mul_1", -1})
              .output("softmax_1");
        }},
+      {"matmul",
+       [] {
+         return TaskText()
+             .input("x", {64, 40})
+             .weight("w", {48, 40})
+             .node("linear_1", "aten::linear", {"x", "w"})
+             .node("gelu_1", "aten::gelu", {"linear_1"})
+             .output("gelu_1");
+       }},
       {"pooling",
        [] {
          return images()
