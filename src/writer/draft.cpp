@@ -44,17 +44,27 @@ std::string code_name(const std::string& name) {
   return made.empty() || is_digit(made.front()) ? "_" + made : made;
 }
 
-Draft::Draft(OpGraph task, std::set<std::string> words)
-    : graph(std::move(task)), taken_(graph.nodes.size()), words_(std::move(words)) {}
+Draft::Draft(OpGraph task, std::set<std::string> words) : graph(std::move(task)), words_(std::move(words)) {}
 
 void Draft::take_node(int node, const std::string& by, SourcePosition at) {
-  taken_.resize(graph.nodes.size());
-  Taken& taken = taken_[node];
-  if (taken.line > 0)
-    reject(Status::plan_error, at,
-           fmt::format("node {} is replaced already, by {} in line {}", quoted(graph.nodes[node].name),
-                       quoted(taken.by), taken.line));
-  taken = {by, at.line};
+  const std::string& name = graph.nodes[node].name;
+  if (const auto taken = taken_by(name))
+    reject(Status::plan_error, at, fmt::format("node {} is replaced already, by {}", quoted(name), *taken));
+  taken_[name] = {by, at.line};
+}
+
+std::optional<std::string> Draft::taken_by(const std::string& node) const {
+  const auto taken = taken_.find(node);
+  if (taken == taken_.end()) return std::nullopt;
+  return fmt::format("{} in line {}", quoted(taken->second.by), taken->second.line);
+}
+
+void Draft::check_taken_nodes(std::string_view word, SourcePosition at) const {
+  for (const auto& [name, taken] : taken_)
+    if (graph.find_node(name) < 0)
+      reject(Status::plan_error, at,
+             fmt::format("'{}' takes away node {}, which {} in line {} has replaced; write '{}' above that line", word,
+                         quoted(name), quoted(taken.by), taken.line, word));
 }
 
 std::string Draft::unused_name(const std::string& wish) {
@@ -79,6 +89,11 @@ void Draft::add_group(const std::string& name, const std::set<int>& nodes, const
   text_ += group.code;
 }
 
-std::string Draft::text() const { return text_; }
+std::string Draft::text() const {
+  std::string names;
+  for (const Node& node : graph.nodes)
+    if (is_hoisted(node.name)) names += " " + node.name;
+  return names.empty() ? text_ : fmt::format("{}\n//! hoist{}\n", text_, names);
+}
 
 }  // namespace cudal1
