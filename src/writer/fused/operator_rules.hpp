@@ -44,6 +44,6 @@ bool is_reduction(const Node& node);
 //! Elements of the result are made of windows into an argument: pooling, and with weights for each place in the
 //! window, convolution.
 bool is_pooling(const Node& node);
-bool is_convolution(const Node& node);
+bool is_direct_convolution(const Node& node);
 
 }  // namespace cudal1

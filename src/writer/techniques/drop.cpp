@@ -47,4 +47,6 @@ void DropIdentities::apply(TokenCursor& cursor, const DirectiveToken& word, Draf
   }
 }
 
+std::vector<std::string> DropIdentities::suggestions(const OpGraph&) const { return {"drop *"}; }
+
 }  // namespace cudal1

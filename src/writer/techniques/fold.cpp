@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "graph/operator_name.hpp"
 #include "program/unit_order.hpp"
@@ -248,6 +249,24 @@ void FoldIntoWeights::apply(TokenCursor& cursor, const DirectiveToken& word, Dra
   const ChosenNode target = read_chosen_node(cursor, word, draft);
   expect_end(cursor, word);
   Folding(draft, folded, target).run();
+}
+
+std::vector<std::string> FoldIntoWeights::suggestions(const OpGraph& graph) const {
+  constexpr std::array<std::string_view, 6> foldable{"batch_norm", "mul", "multiply", "add", "sub", "div"};
+  const auto may_be_folded = [&](const Node& node) {
+    return std::ranges::find(foldable, base_name(node.op)) != foldable.end() && node.writes_state.empty();
+  };
+  std::vector<std::string> lines;
+  for (const Node& target : graph.nodes) {
+    if (!is_linear_map(target) || target.outputs.size() != 1) continue;
+    const std::vector<int> readers = readers_of(graph, target.outputs[0]);
+    if (readers.size() == 1 && may_be_folded(graph.nodes[readers[0]]))
+      lines.push_back(fmt::format("fold {} into {}", graph.nodes[readers[0]].name, target.name));
+    const int before = graph.values[input_of(target)].node;
+    if (before >= 0 && may_be_folded(graph.nodes[before]))
+      lines.push_back(fmt::format("fold {} into {}", graph.nodes[before].name, target.name));
+  }
+  return lines;
 }
 
 }  // namespace cudal1

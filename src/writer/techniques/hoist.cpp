@@ -42,4 +42,6 @@ void HoistWeights::apply(TokenCursor& cursor, const DirectiveToken& word, Draft&
     prepare_value(draft, draft.graph.nodes[draft.graph.find_node(name.name)].outputs[0]);
 }
 
+std::vector<std::string> HoistWeights::suggestions(const OpGraph&) const { return {"hoist *"}; }
+
 }  // namespace cudal1

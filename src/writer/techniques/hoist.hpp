@@ -9,6 +9,7 @@ class HoistWeights : public RewriteTechnique {
  public:
   const TechniqueDescription& description() const override;
   void apply(TokenCursor& cursor, const DirectiveToken& word, Draft& draft) const override;
+  std::vector<std::string> suggestions(const OpGraph& graph) const override;
 };
 
 }  // namespace cudal1

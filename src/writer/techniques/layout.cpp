@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "graph/operator_name.hpp"
 #include "writer/fused/operator_rules.hpp"
@@ -200,6 +201,21 @@ void ChannelsLast::apply(TokenCursor& cursor, const DirectiveToken& word, Draft&
            fmt::format("expected the layout behind the nodes, which is channels_last, found {}", shown(chosen_format)));
   expect_end(cursor, word);
   Conversion(draft).run(chosen);
+}
+
+//! All convolutions, and what comes after them as far as it keeps their layout.
+std::vector<std::string> ChannelsLast::suggestions(const OpGraph& graph) const {
+  const Draft draft(graph, {});
+  std::set<ValueId> converted;
+  std::string line = "layout";
+  for (const Node& node : graph.nodes) {
+    if (objection(draft, node)) continue;
+    const auto is_converted = [&](ValueId read) { return converted.contains(read); };
+    if (!is_convolution(node) && std::ranges::none_of(graph.reads(node), is_converted)) continue;
+    converted.insert(node.outputs[0]);
+    line += " " + node.name;
+  }
+  return converted.empty() ? std::vector<std::string>() : std::vector<std::string>{line + " channels_last"};
 }
 
 }  // namespace cudal1

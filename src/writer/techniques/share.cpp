@@ -107,4 +107,6 @@ void ShareResults::apply(TokenCursor& cursor, const DirectiveToken& word, Draft&
   if (!sharing.found_any()) reject(Status::plan_error, word.at, sharing.reason());
 }
 
+std::vector<std::string> ShareResults::suggestions(const OpGraph&) const { return {"share *"}; }
+
 }  // namespace cudal1

@@ -120,4 +120,10 @@ void SplitBias::apply(TokenCursor& cursor, const DirectiveToken& word, Draft& dr
   }
 }
 
+//! Of convolutions: kernels of our own for products add the bias anyway, and so does the library.
+std::vector<std::string> SplitBias::suggestions(const OpGraph& graph) const {
+  const bool any = std::ranges::any_of(graph.nodes, [](const Node& node) { return is_convolution(node) && bias_of(node); });
+  return any ? std::vector<std::string>{"split conv*"} : std::vector<std::string>();
+}
+
 }  // namespace cudal1
