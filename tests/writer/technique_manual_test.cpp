@@ -46,6 +46,15 @@ std::map<std::string, std::function<TaskText()>> sample_tasks() {
              .node("softmax_1", "aten::softmax.int", {"mul_1", -1})
              .output("softmax_1");
        }},
+      {"matmul",
+       [] {
+         return TaskText()
+             .input("x", {64, 40})
+             .weight("w", {48, 40})
+             .node("linear_1", "aten::linear", {"x", "w"})
+             .node("gelu_1", "aten::gelu", {"linear_1"})
+             .output("gelu_1");
+       }},
       {"pooling",
        [] {
          return images()
@@ -62,6 +71,33 @@ std::map<std::string, std::function<TaskText()>> sample_tasks() {
                    {"conv2d_1", "scale", "shift", "mean", "variance", false, 0.1, 1e-5, true})
              .node("relu6_1", "aten::relu6", {"batch_norm_1"})
              .output("relu6_1");
+       }},
+      {"fold",
+       [] {
+         return images()
+             .node("conv2d_1", "aten::conv2d", {"x", "w", "b", {1, 1}, {1, 1}, {1, 1}, 4})
+             .node("batch_norm_1", "aten::batch_norm",
+                   {"conv2d_1", "scale", "shift", "mean", "variance", false, 0.1, 1e-5, true})
+             .output("batch_norm_1");
+       }},
+      {"hoist",
+       [] {
+         return TaskText()
+             .input("x", {6, 8})
+             .weight("w", {5, 8})
+             .node("mul_1", "aten::mul.Scalar", {"w", 2.0})
+             .node("transpose_1", "aten::transpose.int", {"mul_1", 0, 1})
+             .node("mm_1", "aten::mm", {"x", "transpose_1"})
+             .output("mm_1");
+       }},
+      {"layout",
+       [] {
+         return images()
+             .weight("w2", {8, 4, 3, 3})
+             .node("conv2d_1", "aten::conv2d", {"x", "w", "b", {1, 1}, {1, 1}, {1, 1}, 4})
+             .node("relu_1", "aten::relu", {"conv2d_1"})
+             .node("conv2d_2", "aten::conv2d", {"relu_1", "w2"})
+             .output("conv2d_2");
        }},
       {"drop",
        [] {
