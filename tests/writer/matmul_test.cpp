@@ -198,12 +198,24 @@ TEST_F(Matmul, ResultsMayGoThroughViews) {
 }
 
 TEST_F(Matmul, TrianglesOfTheResultAreKept) {
-  for (const char* op : {"aten::triu", "aten::tril"}) {
-    TaskText task;
-    task.input("x", {50, 50}).input("y", {50, 50});
-    task.node("matmul_1", "aten::matmul", {"x", "y"}).node("tri_1", op, {"matmul_1"}).output("tri_1");
-    EXPECT_RIGHT(task, "//! fuse matmul_1 tri_1 : tile=32x32x32\n");
-  }
+  for (const char* op : {"aten::triu", "aten::tril"})
+    for (const std::int64_t diagonal : {0, 33, -32}) {
+      TaskText task;
+      task.input("x", {2, 70, 20}).input("y", {2, 20, 100});
+      task.node("bmm_1", "aten::bmm", {"x", "y"}).node("tri_1", op, {"bmm_1", diagonal}).output("tri_1");
+      const Verdict verdict = judged(task, "//! fuse bmm_1 tri_1 : tile=32x32x32\n");
+      EXPECT_EQ(verdict.status, "ok") << verdict.message << verdict.code;
+      EXPECT_NE(verdict.code.find("? begin :"), std::string::npos) << "tiles beyond the diagonal are computed";
+    }
+}
+
+TEST_F(Matmul, TilesBeyondADiagonalAreComputedWhereSomebodyNeedsThem) {
+  TaskText task;
+  task.input("x", {70, 20}).input("y", {20, 100});
+  task.node("mm_1", "aten::mm", {"x", "y"}).node("tril_1", "aten::tril", {"mm_1"});
+  task.node("mul_1", "aten::mul.Tensor", {"mm_1", "tril_1"}).node("exp_1", "aten::exp", {"mm_1"});
+  task.output("mul_1").output("exp_1");
+  EXPECT_RIGHT(task, "//! fuse mm_1 tril_1 mul_1 exp_1 : tile=32x32x32\n");
 }
 
 TEST_F(Matmul, NodesBeforeTheProductAreComputedOnTheWay) {

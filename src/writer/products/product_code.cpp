@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "writer/fused/element_code.hpp"
+#include "writer/products/triangle.hpp"
 
 namespace cudal1 {
 namespace {
@@ -140,15 +141,23 @@ std::string ProductCode::product_kernel() const {
   text += "  [[maybe_unused]] const unsigned batch = place.batch;\n";
   text += operand(space_.left, "left", space_.sizes.rows);
   text += operand(space_.right, "right", space_.sizes.columns);
-  const std::int64_t part = shape_.part(space_.sizes), depth = space_.sizes.depth;
-  text += is_split() ? fmt::format("  const int begin = blockIdx.y * {}, end = begin + {} < {} ? begin + {} : {};\n",
-                                   part, part, depth, part, depth)
-                     : fmt::format("  constexpr int begin = 0, end = {};\n", depth);
+  text += depth_range();
   text += fmt::format(
       "  const float* sums = cudal1::tiled_product<Tile, cudal1::{}>(cudal1_shared, left, right, first_row, "
       "first_column, begin, end);\n",
       math_name(shape_.math));
   return text + tile_sums() + "}\n";
+}
+
+//! Which part of the depth the block adds up.
+std::string ProductCode::depth_range() const {
+  const std::int64_t part = shape_.part(space_.sizes), depth = space_.sizes.depth;
+  const std::string begin = is_split() ? fmt::format("static_cast<int>(blockIdx.y) * {}", part) : "0";
+  std::string end = fmt::format("{}", depth);
+  if (is_split()) end = fmt::format("begin + {} < {} ? begin + {} : {}", part, depth, part, depth);
+  if (const auto triangle = kept_triangle(space_.results))
+    end = fmt::format("!({}) ? begin : {}", triangle->is_needed(shape_.tile), end);
+  return fmt::format("  const int begin = {};\n  const int end = {};\n", begin, end);
 }
 
 std::string ProductCode::operand(const ProductOperand& operand, const std::string& name, std::int64_t lines) const {
