@@ -164,23 +164,23 @@ std::string ProductCode::operand(const ProductOperand& operand, const std::strin
   if (!operand.is_direct) return computed_operand(operand, name, lines);
   const Term& load = operand.load();
   const bool turned = shape_.math == ProductMath::fp32 && operand.along_depth;
-  const std::string batch_names = index_statements(operand.batches, names("b", operand.batches.size()), "batch_", true,
-                                                   "    ");
   AccessCode access(graph_, operand.fused, operand.loops(),
                     names_of(operand.batches, operand.lines, "l", operand.depth, "k"));
+  access.set_wide(true);
   Affine start = load.place;  // of the batch; lines and depth are the operand's own business
   std::erase_if(start.factors, [&](const auto& entry) {
     return std::ranges::none_of(operand.batches, [&](const Loop& loop) {
       return std::ranges::find(loop.atoms, entry.first) != loop.atoms.end();
     });
   });
-  access.set_wide(true);
-  std::string text = fmt::format("  const cudal1::StridedOperand<{}, {}, {}, {}, {}, {}> {}{{[&] {{\n",
-                                 cuda_element_name(space_.dtype), lines, space_.sizes.depth, operand.along_depth,
-                                 operand.stride, turned ? 1 : operand.vector, name);
-  if (!start.factors.empty())
-    text += "    const unsigned long long batch_ = batch;\n" + batch_names;
-  return text + fmt::format("    return {} + {};\n  }}()}};\n", access.variable(load.value), access.place(start));
+  const std::string type =
+      fmt::format("const cudal1::StridedOperand<{}, {}, {}, {}, {}, {}>", cuda_element_name(space_.dtype), lines,
+                  space_.sizes.depth, operand.along_depth, operand.stride, turned ? 1 : operand.vector);
+  const std::string address = access.variable(load.value) + (start == Affine{} ? "" : " + " + access.place(start));
+  if (start.factors.empty()) return fmt::format("  {} {}{{{}}};\n", type, name, address);
+  return fmt::format("  {} {}{{[&] {{\n{}    return {};\n  }}()}};\n", type, name,
+                     index_statements(operand.batches, names("b", operand.batches.size()), "batch", true, "    "),
+                     address);
 }
 
 std::string ProductCode::computed_operand(const ProductOperand& operand, const std::string& name,

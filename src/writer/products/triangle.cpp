@@ -14,8 +14,10 @@ class TriangleFinder {
   std::optional<KeptTriangle> find() const {
     for (std::size_t i = 0; i < fused_.terms.size(); ++i) {
       const auto triangle = triangle_at(static_cast<int>(i));
-      const auto needs_sums = [&](const auto& output) { return reaches_sum(output.term, static_cast<int>(i)); };
-      if (triangle && std::ranges::none_of(fused_.outputs, needs_sums)) return triangle;
+      if (!triangle) continue;
+      const std::vector<bool> reaches_sum = terms_that_reach_a_sum(i);
+      const auto needs_sums = [&](const auto& output) { return reaches_sum[static_cast<std::size_t>(output.term)]; };
+      if (std::ranges::none_of(fused_.outputs, needs_sums)) return triangle;
     }
     return std::nullopt;
   }
@@ -44,11 +46,15 @@ class TriangleFinder {
            results_.columns[0].stride_of(place) == 1;
   }
 
-  //! By a way around the triangle.
-  bool reaches_sum(int from, int triangle) const {
-    if (from == triangle) return false;
-    if (term(from).kind == TermKind::constant) return term(from).code == sum_code;
-    return std::ranges::any_of(term(from).operands, [&](int operand) { return reaches_sum(operand, triangle); });
+  //! By a way around the triangle. Terms come after those that they are made of.
+  std::vector<bool> terms_that_reach_a_sum(std::size_t triangle) const {
+    std::vector<bool> reaches;
+    for (const Term& one : fused_.terms) {
+      const auto reached = [&](int operand) { return reaches[static_cast<std::size_t>(operand)]; };
+      const bool is_sum = one.kind == TermKind::constant && one.code == sum_code;
+      reaches.push_back(reaches.size() != triangle && (is_sum || std::ranges::any_of(one.operands, reached)));
+    }
+    return reaches;
   }
 
   const ProductResults& results_;
