@@ -100,6 +100,35 @@ std::map<std::string, std::function<TaskText()>> sample_tasks() {
              .node("conv2d_2", "aten::conv2d", {"relu_1", "w2"})
              .output("conv2d_2");
        }},
+      {"merge",
+       [] {
+         return TaskText()
+             .input("x", {6, 8})
+             .weight("w", {8, 8})
+             .weight("w2", {8, 8})
+             .node("linear_1", "aten::linear", {"x", "w"})
+             .node("linear_2", "aten::linear", {"linear_1", "w2"})
+             .output("linear_2");
+       }},
+      {"commute",
+       [] {
+         return TaskText()
+             .input("x", {2, 6, 8})
+             .weight("w", {8, 8})
+             .node("linear_1", "aten::linear", {"x", "w"})
+             .node("mean_1", "aten::mean.dim", {"linear_1", nlohmann::json::array({1}), false})
+             .node("relu_1", "aten::relu", {"mean_1"})
+             .output("relu_1");
+       }},
+      {"simplify",
+       [] {
+         return TaskText()
+             .input("v", {6})
+             .input("b", {6, 8})
+             .node("diag_1", "aten::diag", {"v"})
+             .node("mm_1", "aten::mm", {"diag_1", "b"})
+             .output("mm_1");
+       }},
       {"drop",
        [] {
          return matrix()
