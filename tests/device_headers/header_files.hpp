@@ -18,4 +18,12 @@ inline std::vector<std::string> device_headers() {
   return names;
 }
 
+//! The example of a header: examples/TASK/ok-header_NAME.cu. Empty if there is none.
+inline std::filesystem::path example_of(const std::string& header) {
+  const std::filesystem::path examples = std::filesystem::path(CUDAL1_SOURCE_DIR) / "examples";
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(examples))
+    if (entry.path().filename() == "ok-header_" + header + ".cu") return entry.path();
+  return {};
+}
+
 }  // namespace cudal1::testing

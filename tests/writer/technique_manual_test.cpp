@@ -86,9 +86,10 @@ std::map<std::string, std::function<TaskText()>> sample_tasks() {
              .input("x", {6, 8})
              .weight("w", {5, 8})
              .node("mul_1", "aten::mul.Scalar", {"w", 2.0})
-             .node("transpose_1", "aten::transpose.int", {"mul_1", 0, 1})
-             .node("mm_1", "aten::mm", {"x", "transpose_1"})
-             .output("mm_1");
+             .node("exp_1", "aten::exp", {"w"})
+             .node("add_1", "aten::add.Tensor", {"mul_1", "exp_1"})
+             .node("linear_1", "aten::linear", {"x", "add_1"})
+             .output("linear_1");
        }},
       {"layout",
        [] {
@@ -99,13 +100,43 @@ std::map<std::string, std::function<TaskText()>> sample_tasks() {
              .node("conv2d_2", "aten::conv2d", {"relu_1", "w2"})
              .output("conv2d_2");
        }},
+      {"merge",
+       [] {
+         return TaskText()
+             .input("x", {6, 8})
+             .weight("w", {8, 8})
+             .weight("w2", {8, 8})
+             .node("linear_1", "aten::linear", {"x", "w"})
+             .node("linear_2", "aten::linear", {"linear_1", "w2"})
+             .output("linear_2");
+       }},
+      {"commute",
+       [] {
+         return TaskText()
+             .input("x", {2, 6, 8})
+             .weight("w", {8, 8})
+             .node("linear_1", "aten::linear", {"x", "w"})
+             .node("mean_1", "aten::mean.dim", {"linear_1", nlohmann::json::array({1}), false})
+             .node("relu_1", "aten::relu", {"mean_1"})
+             .output("relu_1");
+       }},
+      {"simplify",
+       [] {
+         return TaskText()
+             .input("v", {6})
+             .input("b", {6, 8})
+             .node("diag_1", "aten::diag", {"v"})
+             .node("mm_1", "aten::mm", {"diag_1", "b"})
+             .output("mm_1");
+       }},
       {"drop",
        [] {
          return matrix()
-             .node("dropout_1", "aten::dropout", {"x", 0.5, false})
-             .node("contiguous_1", "aten::contiguous", {"dropout_1"})
-             .node("relu_1", "aten::relu", {"contiguous_1"})
-             .output("relu_1");
+             .node("mul_1", "aten::mul.Scalar", {"x", 1.0})
+             .node("relu_1", "aten::relu", {"mul_1"})
+             .node("relu_2", "aten::relu", {"relu_1"})
+             .node("add_1", "aten::add.Tensor", {"relu_2", "w"})
+             .output("add_1");
        }},
       {"share",
        [] {

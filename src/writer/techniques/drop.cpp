@@ -26,7 +26,7 @@ const TechniqueDescription& DropIdentities::description() const {
       "is never negative.",
       "Each such node is a launch and a pass through memory.",
       "Never; what is not provably an identity is refused.",
-      "drop dropout_1 contiguous_1",
+      "drop mul_1 relu_2",
       {}};
   return description;
 }

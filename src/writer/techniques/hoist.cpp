@@ -30,7 +30,7 @@ const TechniqueDescription& HoistWeights::description() const {
       "the others.",
       "Always where a module computes something of its weights, or fills tensors with constants, in `forward`.",
       "It takes memory for what is kept.",
-      "hoist mul_1 transpose_*",
+      "hoist mul_1 exp_*",
       {}};
   return description;
 }
