@@ -4,7 +4,7 @@
 torch_pin='torch==2.13.0'       # exact: a looser one fetches gigabytes of newer CUDA packages
 cuda_packages=(nvidia-cuda-nvrtc nvidia-cuda-runtime nvidia-cuda-crt nvidia-cuda-cccl)
 cuda_headers=(cuda.h cuda_fp16.h cuda_bf16.h mma.h cooperative_groups.h crt/host_defines.h)
-bridge_packages=(einops pytest safetensors)  # what modules often import, and what tests the bridge
+bridge_packages=(einops numpy pytest safetensors)  # what modules often import, and what tests the bridge
 comfort_packages=(ccache bubblewrap clang)  # installed along with others, never missed (but for clang: see below)
 
 # header -> Debian package; the build needs each of them
@@ -88,7 +88,7 @@ install_torch() {
 
 # Only into our own .venv: another environment is its owner's. Tasks can be made without them.
 install_bridge_packages() {
-  "$torch_python" -c 'import einops, pytest, safetensors' 2>/dev/null </dev/null 9>&- && return
+  "$torch_python" -c 'import einops, numpy, pytest, safetensors' 2>/dev/null </dev/null 9>&- && return
   pip_install bridge "${bridge_packages[@]}" || say "going on without ${bridge_packages[*]}"
 }
 

@@ -183,6 +183,7 @@ class Optimizer {
     outcome.best = task.search->confirmed_best();
     const bool right = outcome.best && outcome.best->evaluation.status == Status::ok;
     if (right && options_.explain && !stop_requested) outcome.effects = task.search->effects(outcome.best->text);
+    if (right && !stop_requested) outcome.replaced = task.search->replaced_share(outcome.best->text);
     if (right) write_best(outcome, task.search->task(), task.source, task.folder);
   }
 

@@ -107,6 +107,7 @@ void print(const OptimizedTask& task) {
   print_best(task.best->evaluation);
   if (task.beside) print_beside(*task.beside);
   if (!task.why_not_beside.empty()) fmt::print("  not beside PyTorch: {}\n", one_line(task.why_not_beside));
+  if (task.replaced) fmt::print("  replaces {:.0f}% of the time of the library's steps\n", 100.0 * *task.replaced);
   if (!task.effects.empty())
     fmt::print("{}", printable_lines(effects_table(task.effects, task.best->evaluation, false)));
   print_places(task);
@@ -123,6 +124,7 @@ json to_json(const OptimizedTask& task) {
             {"best", nullptr},
             {"baselines", task.beside ? beside_json(*task.beside) : json::array()},
             {"techniques", json::array()},
+            {"replaced_share", task.replaced ? json(*task.replaced) : json(nullptr)},
             {"program", nullptr},
             {"package", nullptr}};
   if (!task.best) return made;

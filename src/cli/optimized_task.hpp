@@ -23,6 +23,7 @@ struct OptimizedTask {
   bool stopped = false, exhausted = false;
   std::optional<JudgedProgram> best;
   std::vector<PartEffect> effects;
+  std::optional<double> replaced;  //!< share of the reference's time
   std::filesystem::path program, package;
   std::string why_no_package;
   std::optional<BenchRow> beside;  //!< the package and PyTorch's own ways, in one run

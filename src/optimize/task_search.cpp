@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "archive/evaluation_record.hpp"
+#include "optimize/replaced_time.hpp"
 
 namespace cudal1 {
 
@@ -94,6 +95,17 @@ std::vector<PartEffect> TaskSearch::effects(const std::string& text) {
   return effects_of_parts(text, false, [this](const std::string& part) {
     return judge_.evaluate(judge_.compile("part.cu", part));
   });
+}
+
+std::optional<double> TaskSearch::replaced_share(const std::string& text) {
+  const CompiledProgram program = judge_.compile("best.cu", text);
+  if (program.failure) return std::nullopt;
+  JudgeOptions options = judge_options(options_, JudgeMode::fast);
+  options.profile_steps = true;
+  TaskJudge profiler(backend_, task_, options);
+  const Evaluation empty = profiler.evaluate(profiler.compile("empty.cu", ""));
+  if (empty.profile.empty()) return std::nullopt;
+  return cudal1::replaced_share(program.plan, vgpu::report_from_json(empty.profile));
 }
 
 }  // namespace cudal1

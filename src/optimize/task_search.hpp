@@ -43,6 +43,8 @@ class TaskSearch {
   std::optional<JudgedProgram> confirmed_best();
   //! Of a program's directives.
   std::vector<PartEffect> effects(const std::string& text);
+  //! Of the reference's time, by the program's own kernels or rewrites; nothing where steps cannot be timed.
+  std::optional<double> replaced_share(const std::string& text);
 
  private:
   static JudgeOptions judge_options(const TaskSearchOptions& options, JudgeMode mode);

@@ -90,8 +90,11 @@ std::string shown(const DirectiveToken& token) {
 
 TokenCursor::TokenCursor(const DirectiveText& directive) {
   for (const DirectivePiece& piece : directive.pieces) PieceLexer(piece, tokens_).run();
-  const DirectivePiece& last = directive.pieces.back();
-  const SourcePosition end{last.at.line, last.at.column + static_cast<int>(last.text.size())};
+  SourcePosition end;
+  if (!directive.pieces.empty()) {
+    const DirectivePiece& last = directive.pieces.back();
+    end = {last.at.line, last.at.column + static_cast<int>(last.text.size())};
+  }
   tokens_.push_back({DirectiveTokenKind::end, {}, end, true});
 }
 

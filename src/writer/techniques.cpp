@@ -1,10 +1,16 @@
 #include "writer/technique.hpp"
 #include "writer/techniques/depthwise.hpp"
+#include "writer/techniques/drop.hpp"
+#include "writer/techniques/fold.hpp"
+#include "writer/techniques/hoist.hpp"
+#include "writer/techniques/layout.hpp"
 #include "writer/techniques/matmul.hpp"
 #include "writer/techniques/pointwise.hpp"
 #include "writer/techniques/pooling.hpp"
 #include "writer/techniques/rows.hpp"
 #include "writer/techniques/scan.hpp"
+#include "writer/techniques/share.hpp"
+#include "writer/techniques/split.hpp"
 
 namespace cudal1 {
 
@@ -20,7 +26,13 @@ const std::vector<const FusionTechnique*>& fusion_techniques() {
 }
 
 const std::vector<const RewriteTechnique*>& rewrite_techniques() {
-  static const std::vector<const RewriteTechnique*> all = {};
+  static const DropIdentities drop;
+  static const FoldIntoWeights fold;
+  static const HoistWeights hoist;
+  static const ChannelsLast layout;
+  static const ShareResults share;
+  static const SplitBias split;
+  static const std::vector<const RewriteTechnique*> all = {&split, &drop, &share, &hoist, &fold, &layout};
   return all;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/files.hpp"
 #include "optimize/fair_turns.hpp"
+#include "optimize/replaced_time.hpp"
 #include "optimize/search_progress.hpp"
 
 namespace cudal1 {
@@ -115,6 +116,24 @@ TEST(SearchProgress, IsReadBackForTheSameSearchOnly) {
   EXPECT_EQ(read_progress(file, {"other", "NVIDIA H200", "search"}).evaluations, 0);
   write_file_atomically(file, "{\"search\": ");
   EXPECT_EQ(read_progress(file, identity).evaluations, 0) << "a broken file is no progress";
+}
+
+TEST(ReplacedShare, IsTheTimeOfNodesThatTheLibraryNoLongerRuns) {
+  vgpu::ProfileReport reference;
+  for (const auto& [name, milliseconds] : {std::pair{"linear_1", 3.0}, {"relu_1", 1.0}}) {
+    vgpu::KernelReport row;
+    row.name = name;
+    row.is_op = true;
+    row.milliseconds = milliseconds;
+    reference.rows.push_back(row);
+  }
+  Plan plan;
+  Node linear;
+  linear.name = "linear_1";
+  plan.call = {OpStep{linear}, LaunchStep{"fuse_relu_1"}};
+  EXPECT_DOUBLE_EQ(replaced_share(plan, reference), 0.25);
+  plan.call = {LaunchStep{"all"}};
+  EXPECT_DOUBLE_EQ(replaced_share(plan, reference), 1.0);
 }
 
 TEST(FairTurns, WhoHasHadTheLeastIsNext) {

@@ -325,6 +325,16 @@ TEST_F(Pointwise, IndexesBeyond32Bits) {
   EXPECT_NE(planned(apart, "//! fuse neg_1\n").code.find("2200000000ull"), std::string::npos);
 }
 
+TEST_F(Pointwise, KernelsThatDifferOnlyInNamesAreWrittenOnce) {
+  TaskText task;
+  task.input("x", {5, 8}).input("y", {5, 8}).input("z", {5, 9});
+  for (const char* name : {"x", "y", "z"})
+    task.node(std::string("exp_") + name, "aten::exp", {name}).output(std::string("exp_") + name);
+  const Verdict verdict = judged(task, "//! fuse exp_x\n//! fuse exp_y\n//! fuse exp_z\n");
+  EXPECT_EQ(verdict.status, "ok") << verdict.message;
+  EXPECT_EQ(verdict.steps, (std::vector<std::string>{"launch fuse_exp_x", "launch fuse_exp_x", "launch fuse_exp_z"}));
+}
+
 TEST_F(Pointwise, RefusesWhatItCannotWrite) {
   EXPECT_REFUSED(bias_gelu(4, 4), "//! fuse add_1 nothing_1\n", "nothing_1");
   EXPECT_REFUSED(bias_gelu(4, 5), "\n//! fuse add_1 gelu_1 : vector=4\n", "vector=4 does not divide");

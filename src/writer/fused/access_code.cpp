@@ -110,12 +110,18 @@ bool AccessCode::is_vector(int index) const {
   return width_ > 1 && fits(term.value, term.place, width_);
 }
 
+std::pair<std::string, std::string> AccessCode::address(int index) const {
+  if (const auto base = bases_.find(index); base != bases_.end())
+    return {base->second.pointer, place_text(base->second.rest, loops_, names_, "")};
+  const Term& term = fused_.terms[index];
+  return {variable(term.value), place(term.place)};
+}
+
 //! Places in brackets: backwards, parts of the sum wrap around, and only the whole of it may be added to a pointer.
 std::string AccessCode::load_of_all(int index) const {
-  const Term& term = fused_.terms[index];
-  if (is_vector(index))
-    return fmt::format("cudal1::load<{}>({} + ({}))", width_, variable(term.value), place(term.place));
-  return fmt::format("{}[{}]", variable(term.value), place(term.place));
+  const auto [pointer, at] = address(index);
+  if (is_vector(index)) return fmt::format("cudal1::load<{}>({} + ({}))", width_, pointer, at);
+  return fmt::format("{}[{}]", pointer, at);
 }
 
 std::string AccessCode::load_before(int index, const std::string& indent) const {
@@ -130,7 +136,8 @@ std::string AccessCode::element(int index, const std::string& loaded_as) const {
   const DType dtype = meta(term.value).dtype;
   if (is_vector(index)) return loaded(fmt::format("{}[e]", loaded_as), dtype);
   if (further(term.place).empty()) return loaded(loaded_as, dtype);
-  return loaded(fmt::format("{}[{}{}]", variable(term.value), place(term.place), further(term.place)), dtype);
+  const auto [pointer, at] = address(index);
+  return loaded(fmt::format("{}[{}{}]", pointer, at, further(term.place)), dtype);
 }
 
 //! {0} is what is added to the place, {1} the condition.

@@ -1,6 +1,7 @@
 // Loads and stores of a fused kernel as C++, several neighbours at a time where they lie side by side.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,6 +24,10 @@ class AccessCode {
   bool is_wide() const { return wide_; }
   std::string_view index_type() const { return wide_ ? "unsigned long long" : "unsigned"; }
   std::string_view suffix() const { return wide_ ? "ull" : "u"; }
+
+  //! A load reads at `rest` from this pointer. The rest is signed: with constant indices an access is then one
+  //! instruction, while unsigned sums could wrap around and must be computed.
+  void set_base(int term, std::string pointer, Affine rest) { bases_[term] = {std::move(pointer), std::move(rest)}; }
 
   //! May so many neighbours be moved in one access?
   bool fits(ValueId value, const Affine& place, std::int64_t width) const;
@@ -58,6 +63,12 @@ class AccessCode {
   std::string vector_variable(std::size_t output, const std::string& indent) const;
 
  private:
+  struct Base {
+    std::string pointer;
+    Affine rest;
+  };
+  //! Pointer and index of a load.
+  std::pair<std::string, std::string> address(int term) const;
   const TensorMeta& meta(ValueId value) const { return graph_.values[value].meta; }
   bool is_written(ValueId value) const;
   std::string further(const Affine& place) const;
@@ -70,6 +81,7 @@ class AccessCode {
   std::vector<std::string> names_;
   std::int64_t width_ = 1;
   bool wide_ = false;
+  std::map<int, Base> bases_;
 };
 
 }  // namespace cudal1

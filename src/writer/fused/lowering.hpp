@@ -56,6 +56,8 @@ class Lowering {
   int kept_product(ValueId value, const Point& point);
   //! The same of what windows show.
   int reduce_windows(ScalarKind kind, std::string operation, std::vector<int> elements, std::vector<WindowDim> windows);
+  //! What was made already.
+  const Term& term(int index) const { return made_.terms[index]; }
   //! What `make` makes, made once for this node at this index: several results of a node share it.
   int once(const Node& node, const Point& point, const std::function<int()>& make);
   //! `operation` over the elements of a dimension up to this index, at which `element` is the last of them.

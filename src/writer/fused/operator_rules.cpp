@@ -511,6 +511,6 @@ bool is_pooling(const Node& node) {
   return find(pooling_rules(), rule_name(node)) != nullptr && !pools_everything(node);
 }
 
-bool is_convolution(const Node& node) { return find(convolution_rules(), rule_name(node)) != nullptr; }
+bool is_direct_convolution(const Node& node) { return find(convolution_rules(), rule_name(node)) != nullptr; }
 
 }  // namespace cudal1

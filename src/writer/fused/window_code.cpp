@@ -8,6 +8,7 @@
 namespace cudal1 {
 namespace {
 
+constexpr std::int64_t near = std::int64_t{1} << 30;  // what an int counts, also a few more
 constexpr std::int64_t most_unrolled = 256;  // elements of windows that are written out one by one
 
 //! Reads of column terms, said by columns.
@@ -104,7 +105,11 @@ WrittenGroup WindowCode::write() {
 std::string WindowCode::kernel() {
   std::string text = fmt::format("extern \"C\" __global__ void __launch_bounds__({}) {}({}) {{\n", shape_.block, name_,
                                  fmt::join(at_element_.parameters(), ", "));
-  if (space_.output_count() > 0) text += places_of_thread() + window_pass() + outputs();
+  if (space_.output_count() == 0) return text + "}\n";
+  text += places_of_thread();
+  text += base_pointers();  // before what reads by them is written
+  text += window_pass();
+  text += outputs();
   return text + "}\n";
 }
 
@@ -122,10 +127,37 @@ std::string WindowCode::places_of_thread() const {
   return text;
 }
 
+//! The window's part of a place is known when loops are unrolled; the thread's part is computed once.
+std::string WindowCode::base_pointers(AccessCode& access, const FusedTerms& fused, const std::set<int>& loads,
+                                      char letter) const {
+  std::string text;
+  for (const int load : loads) {
+    const Term& term = fused.terms[load];
+    Affine thread, rest{term.place.offset, {}};
+    for (const auto& [atom, factor] : term.place.factors) (is_of_window(atom) ? rest : thread).add(atom, factor);
+    if (fused.atoms.largest(rest) >= near || rest.offset <= -near) continue;
+    const std::string pointer = fmt::format("{}{}", letter, load);
+    text += fmt::format("  const auto* const {} = {} + ({});\n", pointer, access.variable(term.value),
+                        access.place(thread));
+    access.set_base(load, pointer, rest);
+  }
+  return text;
+}
+
+std::string WindowCode::base_pointers() {
+  std::string text = base_pointers(at_element_, space_.fused, loads_under(space_.window().operands, false), 'b');
+  if (shape_.slide) text += base_pointers(at_column_, by_column_, loads_under(shape_.slide->column_terms, true), 'd');
+  return text;
+}
+
+bool WindowCode::is_of_window(int atom) const {
+  return atom == column_ || std::ranges::count(space_.window().loops, atom) > 0;
+}
+
 std::string WindowCode::repeated(std::string_view index, std::int64_t count, const std::string& body,
                                  const std::string& indent) const {
-  return fmt::format("#pragma unroll\n{0}for ({1} {2} = 0; {2} < {3}; ++{2}) {{\n{4}{0}}}\n", indent,
-                     at_element_.index_type(), index, count, body);
+  return fmt::format("#pragma unroll\n{0}for (int {1} = 0; {1} < {2}; ++{1}) {{\n{3}{0}}}\n", indent, index,
+                     count, body);
 }
 
 std::string WindowCode::for_each_of_width(const std::string& body, const std::string& indent) const {
@@ -147,20 +179,23 @@ std::string WindowCode::is_inside(const AccessCode& access, const Affine& index,
 //! Of everything that these terms need and that is not known already.
 std::string WindowCode::loads(const AccessCode& access, const std::vector<int>& targets,
                               const std::string& indent) const {
+  std::string text;
+  for (const int load : loads_under(targets, &access == &at_column_)) text += access.load_before(load, indent);
+  return text;
+}
+
+std::set<int> WindowCode::loads_under(const std::vector<int>& targets, bool of_columns) const {
   std::set<int> found;
   std::vector<int> open = targets;
   while (!open.empty()) {
     const int index = open.back();
     open.pop_back();
     const Term& term = space_.fused.terms[index];
-    if (term.kind == TermKind::reduce) continue;
+    if (term.kind == TermKind::reduce || (!of_columns && is_column_term(index))) continue;
     if (term.kind == TermKind::load) found.insert(index);
-    for (const int operand : term.operands)
-      if (&access == &at_column_ || !is_column_term(operand)) open.push_back(operand);
+    open.insert(open.end(), term.operands.begin(), term.operands.end());
   }
-  std::string text;
-  for (const int load : found) text += access.load_before(load, indent);
-  return text;
+  return found;
 }
 
 std::optional<std::string> WindowCode::given(const AccessCode& access, int index) const {
@@ -185,24 +220,22 @@ std::string WindowCode::begin_and_end(std::size_t dim, const std::string& indent
   const bool far = window.size * (window.parts + 1) >= std::int64_t{1} << 31;
   const std::string part = fmt::format("static_cast<{}>({})", far ? "unsigned long long" : "unsigned",
                                        at_element_.place(window.part));
-  const std::string_view type = at_element_.index_type();
-  return fmt::format("{0}const {1} begin{2} = {3} * {4} / {5};\n{0}const {1} end{2} = (({3} + 1) * {4} + {6}) / {5};\n",
-                     indent, type, dim, part, window.size, window.parts, window.parts - 1);
+  return fmt::format("{0}const int begin{1} = {2} * {3} / {4};\n{0}const int end{1} = (({2} + 1) * {3} + {5}) / {4};\n",
+                     indent, dim, part, window.size, window.parts, window.parts - 1);
 }
 
 //! The loop through a dimension of the window, and the question whether there is an element.
 std::string WindowCode::open_dimension(std::size_t dim, bool unrolled, int& depth) const {
   const WindowDim& window = space_.window().windows[dim];
   const auto indent = [&] { return std::string(2 + 2 * static_cast<std::size_t>(depth), ' '); };
-  const std::string_view type = at_element_.index_type();
   std::string text;
   if (window.loop >= 0 && window.parts != 0) {
     text += begin_and_end(dim, indent());
-    text += fmt::format("{0}for ({1} k{2} = begin{2}; k{2} < end{2}; ++k{2}) {{\n", indent(), type, dim);
+    text += fmt::format("{0}for (int k{1} = begin{1}; k{1} < end{1}; ++k{1}) {{\n", indent(), dim);
     ++depth;
   } else if (window.loop >= 0) {
     if (unrolled) text += "#pragma unroll\n";
-    text += fmt::format("{0}for ({1} k{2} = 0; k{2} < {3}; ++k{2}) {{\n", indent(), type, dim,
+    text += fmt::format("{0}for (int k{1} = 0; k{1} < {2}; ++k{1}) {{\n", indent(), dim,
                         space_.fused.atoms.size(window.loop));
     ++depth;
   }
@@ -287,10 +320,7 @@ std::string WindowCode::neighbours(const std::string& indent) {
   if (skips())
     body = fmt::format("{0}    if ({1}) {{\n{2}{0}    }}\n", indent, is_inside(at_element_, window.index, window.size),
                        body);
-  std::vector<int> others;
-  for (const int operand : space_.window().operands)
-    if (!is_column_term(operand)) others.push_back(operand);
-  body = loads(at_element_, others, indent + "  ") + repeated("s", shape_.items, body, indent + "  ");
+  body = loads(at_element_, space_.window().operands, indent + "  ") + repeated("s", shape_.items, body, indent + "  ");
   return repeated(k, slide.length, body, indent);
 }
 

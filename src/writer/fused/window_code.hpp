@@ -29,6 +29,10 @@ class WindowCode {
   std::vector<Loop> thread_loops() const;
   std::string kernel();
   std::string places_of_thread() const;
+  std::string base_pointers();
+  std::string base_pointers(AccessCode& access, const FusedTerms& fused, const std::set<int>& loads, char letter) const;
+  bool is_of_window(int atom) const;
+  std::set<int> loads_under(const std::vector<int>& targets, bool of_columns) const;
   std::string window_pass();
   std::string open_dimension(std::size_t dim, bool unrolled, int& depth) const;
   std::string begin_and_end(std::size_t dim, const std::string& indent) const;

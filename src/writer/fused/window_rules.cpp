@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "graph/operator_name.hpp"
 #include "writer/fused/view_points.hpp"
@@ -117,11 +118,35 @@ int reduced(const RuleCall& call, const Windowed& from, ScalarKind kind, std::st
   return call.lowering.reduce(kind, std::move(typed), std::move(elements), std::move(loops));
 }
 
+//! Windows into what windows give, of one operation: a single reduction through both.
+std::optional<int> through_both(const RuleCall& call, const Windowed& from, const std::string& operation, int element) {
+  const Term inner = call.lowering.term(element);
+  if (inner.code != operation || inner.windows.empty() || pools_everything(call.node)) return std::nullopt;
+  std::vector<WindowDim> windows = from.windows;
+  windows.insert(windows.end(), inner.windows.begin(), inner.windows.end());
+  return call.lowering.reduce_windows(inner.scalar, operation, inner.operands, windows);
+}
+
 // --- averages --------------------------------------------------------------------------------------------------------
 
-int sum(const RuleCall& call, const Windowed& from) {
+//! A sum, and what it is to be divided by.
+struct Sum {
+  int term;
+  double divisor = 1.0;
+};
+
+//! Averages of averages are sums through both windows where every inner one counts as many places.
+Sum sum(const RuleCall& call, const Windowed& from) {
   if (call.result_kind() != real) call.lowering.refuse(call.node, "averages integers");
-  return reduced(call, from, real, "Sum", {element(call, from, real)});
+  const int of = element(call, from, real);
+  const Term quotient = call.lowering.term(of);
+  const auto is_positive_number = [&](int term) {
+    return call.lowering.term(term).kind == TermKind::constant && std::isdigit(call.lowering.term(term).code.front());
+  };
+  if (quotient.code == "{0} / {1}" && is_positive_number(quotient.operands[1]))
+    if (const auto both = through_both(call, from, "cudal1::Sum<float>", quotient.operands[0]))
+      return {*both, std::stod(call.lowering.term(quotient.operands[1]).code)};
+  return {reduced(call, from, real, "Sum", {of})};
 }
 
 //! How many places of a window count along a dimension: a number, or, where that depends on the window, a term.
@@ -146,13 +171,13 @@ Length counted_length(const RuleCall& call, const WindowSizes& sizes, std::size_
   return {1, call.lowering.map(real, code, {call.lowering.position(start)})};
 }
 
-int divided(const RuleCall& call, int term, const std::vector<Length>& lengths) {
-  std::int64_t number = 1;
-  for (const Length& length : lengths) number *= length.number;
-  int divisor = call.lowering.constant(real, static_cast<double>(number));
+int divided(const RuleCall& call, const Sum& sum, const std::vector<Length>& lengths) {
+  double number = sum.divisor;
+  for (const Length& length : lengths) number *= static_cast<double>(length.number);
+  int divisor = call.lowering.constant(real, number);
   for (const Length& length : lengths)
     if (length.term) divisor = call.lowering.map(real, "{0} * {1}", {divisor, *length.term});
-  return call.lowering.map(real, "{0} / {1}", {term, divisor});
+  return call.lowering.map(real, "{0} / {1}", {sum.term, divisor});
 }
 
 int average_pool(const RuleCall& call) {
@@ -188,12 +213,18 @@ int place_in_plane(const RuleCall& call, const Windowed& from) {
   return call.lowering.position(place);
 }
 
+int maximum(const RuleCall& call, const Windowed& from, ScalarKind kind) {
+  const int of = element(call, from, kind);
+  const auto both = through_both(call, from, fmt::format("cudal1::Max<{}>", cuda_name(kind)), of);
+  return both ? *both : reduced(call, from, kind, "Max", {of});
+}
+
 //! The value, or, as second result, its place; both are looked for only where somebody wants the place.
 int largest(const RuleCall& call, const Windowed& from) {
   Lowering& lowering = call.lowering;
   const ScalarKind kind = scalar_kind(meta_of(call, from.value).dtype);
   if (call.node.outputs.size() < 2 || !is_read(lowering.graph(), call.node.outputs[1]))
-    return reduced(call, from, kind, "Max", {element(call, from, kind)});
+    return maximum(call, from, kind);
   const int both = lowering.once(call.node, call.point, [&] {
     return reduced(call, from, kind, pools_everything(call.node) ? "ArgMax" : "PoolMax",
                    {element(call, from, kind), place_in_plane(call, from)});
@@ -334,7 +365,7 @@ bool pools_everything(const Node& node) {
 
 std::int64_t channels_of_a_group(const OpGraph& graph, const Node& node) {
   const auto* weight = argument_as<ValueRef>(node, 1, "weight");
-  if (!is_convolution(node) || weight == nullptr || weight->id < 0) return 0;
+  if (!is_direct_convolution(node) || weight == nullptr || weight->id < 0) return 0;
   const Numbers& sizes = graph.values[weight->id].meta.sizes;
   return sizes.size() < 3 ? 0 : sizes[1];
 }

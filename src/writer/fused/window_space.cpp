@@ -26,15 +26,22 @@ class WindowSpaceMaker {
   [[noreturn]] void refuse(const std::string& why) const { reject(Status::plan_error, at_, why); }
 
   void find_window() {
-    for (std::size_t i = 0; i < space_.fused.terms.size(); ++i) {
-      if (space_.fused.terms[i].kind != TermKind::reduce) continue;
-      if (space_.reduction >= 0) refuse("the windows are asked for in two ways, which one kernel does not serve");
-      space_.reduction = static_cast<int>(i);
-    }
+    for (const FusedTerms::Output& output : space_.fused.outputs) find_window_under(output.term);
     if (space_.reduction < 0) refuse("nobody reads what the windows give");
     for (const WindowDim& dim : space_.window().windows)
       if (dim.loop >= 0 && space_.fused.atoms.is_split(dim.loop))
         refuse("a view before the windows cuts them in two; leave it out of the fusion");
+  }
+
+  //! Windows into windows are one by now, and what they were is not asked for.
+  void find_window_under(int index) {
+    const Term& term = space_.fused.terms[index];
+    if (term.kind == TermKind::reduce) {
+      if (space_.reduction >= 0 && space_.reduction != index)
+        refuse("the nodes look at windows in two ways, which one kernel does not serve: fuse them apart");
+      space_.reduction = index;
+    }
+    for (const int operand : term.operands) find_window_under(operand);
   }
 
   void find_loops() {
@@ -134,6 +141,10 @@ std::optional<Slide> slide_along(const WindowSpace& space, std::size_t dim) {
       space.loops, [&](const Loop& of) { return of.atoms == std::vector<int>{slide.output}; });
   if (loop == space.loops.end()) return std::nullopt;
   slide.loop = static_cast<std::size_t>(loop - space.loops.begin());
+  for (const WindowDim& other : space.window().windows) {
+    const bool follows = other.index.factor_of(slide.output) != 0 || other.part.factor_of(slide.output) != 0;
+    if (&other != &window && follows && (other.may_leave || other.parts != 0)) return std::nullopt;
+  }
   slide.stride = window.index.factor_of(slide.output);
   slide.dilation = window.index.factor_of(slide.inside);
   slide.length = space.fused.atoms.size(slide.inside);

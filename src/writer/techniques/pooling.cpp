@@ -12,8 +12,9 @@ const TechniqueDescription& PoolingFusion::description() const {
       "pooling",
       "fuse",
       "One max, average or adaptive pooling node (1 to 3 dimensions, padding, dilation, ceil_mode, places of maxima) in "
-      "one kernel with the pointwise nodes before and after it. A thread computes one output, or some that are "
-      "neighbours and whose windows overlap; pooling to a single element is left to `rows`.",
+      "one kernel with the pointwise nodes before and after it; or several of one kind that follow each other. A thread "
+      "computes one output, or some that are neighbours and whose windows overlap; pooling to a single element is left "
+      "to `rows`.",
       "Activations before or after pooling; overlapping windows, which are read once for several outputs; channels "
       "innermost in memory, which are loaded several at a time.",
       "Expensive nodes before overlapping windows: they are computed anew for every thread that looks at an element. "
@@ -26,7 +27,7 @@ const TechniqueDescription& PoolingFusion::description() const {
 bool PoolingFusion::is_for(const Region& region) const {
   const auto& nodes = region.computing_nodes();
   const auto node = [&](int index) -> const Node& { return region.graph().nodes[index]; };
-  return std::ranges::count_if(nodes, [&](int index) { return is_pooling(node(index)); }) == 1 &&
+  return std::ranges::any_of(nodes, [&](int index) { return is_pooling(node(index)); }) &&
          std::ranges::all_of(nodes, [&](int index) { return is_pointwise(node(index)) || is_pooling(node(index)); });
 }
 
