@@ -62,7 +62,8 @@ TEST_F(Pointwise, IsRightForOddSizes) {
 }
 
 TEST_F(Pointwise, EveryParameterValueIsRight) {
-  for (const char* parameters : {"vector=1 items=8 block=64", "vector=2 items=4 block=1024", "vector=4 items=2 block=128",
+  for (const char* parameters : {"vector=1 items=8 block=64", "vector=2 items=4 block=1024",
+      "vector=4 items=2 block=128",
                                  "items=1 block=512", "vector=auto block=256"})
     EXPECT_RIGHT(bias_gelu(13, 20), fmt::format("//! fuse add_1 gelu_1 : {}\n", parameters));
   TaskText halves;
@@ -210,7 +211,8 @@ TEST_F(Pointwise, GoesThroughViews) {
   task.node("relu_1", "aten::relu", {"x"}).node("view_1", "aten::view", {"relu_1", {4, 30}});
   task.node("add_1", "aten::add.Tensor", {"view_1", "w"}).node("reshape_1", "aten::reshape", {"add_1", {4, 3, 2, 5}});
   task.node("permute_1", "aten::permute", {"reshape_1", {0, 2, 1, 3}}).node("tanh_1", "aten::tanh", {"permute_1"});
-  task.node("select_1", "aten::select.int", {"tanh_1", 1, 1}).node("slice_1", "aten::slice.Tensor", {"select_1", 2, 1, 4});
+  task.node("select_1", "aten::select.int", {"tanh_1", 1, 1});
+  task.node("slice_1", "aten::slice.Tensor", {"select_1", 2, 1, 4});
   task.node("unsqueeze_1", "aten::unsqueeze", {"slice_1", 1}).node("exp_1", "aten::exp", {"unsqueeze_1"});
   task.output("exp_1");
   EXPECT_RIGHT(task, "//! fuse relu_1 view_1 add_1 reshape_1 permute_1 tanh_1 select_1 slice_1 unsqueeze_1 exp_1\n");
@@ -273,7 +275,8 @@ TEST_F(Pointwise, ComputesBeforeAndAfterElementsMove) {
   task.node("abs_1", "aten::abs", {"y"}).node("cat_1", "aten::cat", {{"abs_1", "pixel_shuffle_1"}, 1});
   task.node("pad_1", "aten::constant_pad_nd", {"cat_1", {1, 1, 1, 1}}).node("flip_1", "aten::flip", {"pad_1", {3}});
   task.node("sin_1", "aten::sin", {"flip_1"}).node("pixel_unshuffle_1", "aten::pixel_unshuffle", {"sin_1", 4});
-  task.node("upsample_1", "aten::upsample_nearest2d.vec", {"pixel_unshuffle_1", nullptr, {2.0, 3.0}}).output("upsample_1");
+  task.node("upsample_1", "aten::upsample_nearest2d.vec", {"pixel_unshuffle_1", nullptr, {2.0, 3.0}});
+  task.output("upsample_1");
   EXPECT_RIGHT(task,
                "//! fuse relu_1 pixel_shuffle_1 abs_1 cat_1 pad_1 flip_1 sin_1 pixel_unshuffle_1 upsample_1\n");
 }
@@ -284,7 +287,8 @@ TEST_F(Pointwise, MakesConstants) {
   task.node("arange_1", "aten::arange.start_step", {1, 13, 2}).node("arange_2", "aten::arange", {6});
   task.node("linspace_1", "aten::linspace", {-1.0, 2.0, 6}).node("full_1", "aten::full", {{4, 1}, 0.25});
   task.node("eye_1", "aten::eye.m", {4, 6}).node("add_1", "aten::add.Tensor", {"x", "arange_1"});
-  task.node("add_2", "aten::add.Tensor", {"add_1", "linspace_1"}).node("mul_1", "aten::mul.Tensor", {"add_2", "full_1"});
+  task.node("add_2", "aten::add.Tensor", {"add_1", "linspace_1"});
+  task.node("mul_1", "aten::mul.Tensor", {"add_2", "full_1"});
   task.node("add_3", "aten::add.Tensor", {"mul_1", "eye_1"}).node("add_4", "aten::add.Tensor", {"add_3", "arange_2"});
   task.node("one_hot_1", "aten::one_hot", {"classes", 5}).output("add_4").output("one_hot_1");
   EXPECT_RIGHT(task,
@@ -305,7 +309,8 @@ TEST_F(Pointwise, UpdatesStates) {
 
 TEST_F(Pointwise, NormalisesByGivenStatistics) {
   TaskText task;
-  task.input("x", {2, 3, 5}).weight("w", {3}).weight("b", {3}).weight("0.mean", {3}).weight("var.1", {3}, uniform(0.5, 2.0));
+  task.input("x", {2, 3, 5}).weight("w", {3}).weight("b", {3}).weight("0.mean", {3});
+  task.weight("var.1", {3}, uniform(0.5, 2.0));
   task.node("batch_norm_1", "aten::batch_norm", {"x", "w", "b", "0.mean", "var.1", false, 0.1, 1e-5, true});
   task.node("relu_1", "aten::relu", {"batch_norm_1"}).output("relu_1");
   EXPECT_RIGHT(task, "//! fuse batch_norm_1 relu_1\n");
@@ -341,14 +346,16 @@ TEST_F(Pointwise, RefusesWhatItCannotWrite) {
   EXPECT_REFUSED(bias_gelu(4, 4), "//! fuse add_1 gelu_1 : width=4\n", "width");
   EXPECT_REFUSED(bias_gelu(4, 4), "//! fuse add_1 gelu_1 : items=3\n", "items");
   TaskText sizes;
-  sizes.input("x", {4, 5}).input("y", {5}).node("exp_1", "aten::exp", {"y"}).node("add_1", "aten::add.Tensor", {"x", "exp_1"});
+  sizes.input("x", {4, 5}).input("y", {5}).node("exp_1", "aten::exp", {"y"});
+  sizes.node("add_1", "aten::add.Tensor", {"x", "exp_1"});
   sizes.output("add_1").output("exp_1");
   EXPECT_REFUSED(sizes, "//! fuse exp_1 add_1\n", "smaller than");
   TaskText doubles;
   doubles.input("x", {4}, {{"dtype", "f64"}}).node("exp_1", "aten::exp", {"x"}).output("exp_1");
   EXPECT_REFUSED(doubles, "//! fuse exp_1\n", "fp64");
   TaskText decimals;
-  decimals.input("x", {4}).node("round_1", "aten::round.decimals", {"x"}, {{"kwargs", {{"decimals", 2}}}}).output("round_1");
+  decimals.input("x", {4}).node("round_1", "aten::round.decimals", {"x"}, {{"kwargs", {{"decimals", 2}}}});
+  decimals.output("round_1");
   EXPECT_REFUSED(decimals, "//! fuse round_1\n", "decimals");
   TaskText bytes;
   bytes.input("x", {4}).node("exp_1", "aten::exp", {"x"}).node("view_1", "aten::view.dtype", {"exp_1", of_type("i32")});

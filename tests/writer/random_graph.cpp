@@ -59,7 +59,7 @@ class Generator {
   }
 
   void add_node() {
-    switch (below(8)) {
+    switch (below(9)) {
       case 0:
       case 1:
         return add_unary();
@@ -70,6 +70,8 @@ class Generator {
         return add_view();
       case 5:
         return add_move();
+      case 6:
+        return add_scan();
       default:
         return add_reduction();
     }
@@ -92,7 +94,7 @@ class Generator {
         result[result.size() - 1 - i] = std::max(a, b);
       }
       if (fits)
-        return add(any(std::vector<std::string>{"add.Tensor", "mul.Tensor", "sub.Tensor", "maximum"}), {x.name, y.name},
+        return add(any(std::vector<std::string>{"add.Tensor", "mul.Tensor", "minimum", "maximum"}), {x.name, y.name},
                    result);
     }
   }
@@ -175,6 +177,11 @@ class Generator {
     }
   }
 
+  void add_scan() {
+    const Made x = any_value();
+    if (!x.shape.empty()) add("cumsum", {x.name, below(x.shape.size())}, x.shape);
+  }
+
   void add_reduction() {
     const Made x = any_value();
     if (x.shape.empty()) return;
@@ -208,6 +215,9 @@ std::string random_fusion(const RandomTask& task, std::uint64_t seed) {
   if (begin > end) std::swap(begin, end);
   std::string line = "//! fuse";
   for (std::size_t i = begin; i <= end; ++i) line += " " + task.nodes[i];
+  constexpr const char* parameters[] = {"vector=1", "vector=2", "items=2", "threads=across", "threads=along", "split=2",
+                                        "lanes=4", "lanes=64", "keep=no", "split=4 lanes=2", "threads=across lanes=2"};
+  if (random() % 2 == 0) line += fmt::format(" : {}", parameters[random() % std::size(parameters)]);
   return line + "\n";
 }
 

@@ -64,7 +64,8 @@ TEST_F(Rows, FusesWhatComesBeforeAndAfter) {
 }
 
 TEST_F(Rows, IsRightForOddSizes) {
-  for (const auto& [rows, columns] : {std::pair{1, 1}, {7, 1}, {1, 31}, {13, 37}, {3, 1030}, {300, 5}, {2, 5000}, {0, 4}})
+  for (const auto& [rows, columns] : {std::pair{1, 1}, {7, 1}, {1, 31}, {13, 37}, {3, 1030}, {300, 5}, {2, 5000}, {0,
+      4}})
     EXPECT_RIGHT(softmax_of({rows, columns}, 1), std::string(fuse_softmax) + "\n");
 }
 
@@ -139,7 +140,8 @@ TEST_F(Rows, ReducesIntegersAndMasks) {
 
 TEST_F(Rows, NormalisationsArePyTorchs) {
   TaskText task;
-  task.input("x", {4, 6, 5}).weight("w", {6}).weight("b", {6}).weight("w2", {6, 5}).weight("b2", {6, 5}).weight("w3", {5});
+  task.input("x", {4, 6, 5}).weight("w", {6}).weight("b", {6}).weight("w2", {6, 5}).weight("b2", {6, 5});
+  task.weight("w3", {5});
   const std::vector<Op> ops = {{"layer_norm", {"x", {6, 5}, "w2", "b2"}},
                                {"layer_norm", {"x", {5}, "w3", nullptr, 1e-3}},
                                {"rms_norm", {"x", {5}, "w3", 1e-6}},
@@ -167,7 +169,8 @@ TEST_F(Rows, TrainingUpdatesStatistics) {
     EXPECT_RIGHT(task, std::string("//! fuse relu_1 batch_norm_1 tanh_1") + parameters);
   EXPECT_RIGHT(task, "//! fuse add_1 relu_1 batch_norm_1 tanh_1\n");
   TaskText half = batch_norm_in_training();
-  half.node("slice_1", "aten::slice.Tensor", {"batch_norm_1", 1, 0, 2}).node("exp_1", "aten::exp", {"slice_1"}).output("exp_1");
+  half.node("slice_1", "aten::slice.Tensor", {"batch_norm_1", 1, 0, 2}).node("exp_1", "aten::exp", {"slice_1"});
+  half.output("exp_1");
   EXPECT_REFUSED(half, "//! fuse batch_norm_1 exp_1\n", "not everything is passed");
 }
 
@@ -194,7 +197,8 @@ TEST_F(Rows, LossesArePyTorchs) {
 
 TEST_F(Rows, LossesOfRowsArePyTorchs) {
   TaskText task;
-  task.input("x", {6, 5}).input("y", {6, 5}).input("z", {6, 5}).input("deep", {2, 5, 3}).input("p", {6, 5}, uniform(0.0, 1.0));
+  task.input("x", {6, 5}).input("y", {6, 5}).input("z", {6, 5}).input("deep", {2, 5, 3});
+  task.input("p", {6, 5}, uniform(0.0, 1.0));
   task.input("label", {6}, integers("i64", 0, 5)).input("labels", {2, 3}, integers("i64", 0, 5));
   task.input("sign", {6}, {{"draw", {{"kind", "constant"}, {"value", -1.0}}}});
   std::vector<Op> ops;
@@ -226,7 +230,8 @@ TEST_F(Rows, LossesOfRowsJoinTheirNeighbours) {
 
 TEST_F(Rows, PassesShareWhatTheyCan) {
   TaskText task;
-  task.input("x", {5, 12}).input("y", {5, 12}).node("cosine_1", "aten::cosine_similarity", {"x", "y"}).output("cosine_1");
+  task.input("x", {5, 12}).input("y", {5, 12}).node("cosine_1", "aten::cosine_similarity", {"x", "y"});
+  task.output("cosine_1");
   const Verdict verdict = judged(task, "//! fuse cosine_1 : split=2 lanes=2\n");
   EXPECT_EQ(verdict.status, "ok") << verdict.message;
   EXPECT_EQ(verdict.steps.size(), 2u);  // three sums, one kernel; then what they give
@@ -234,7 +239,8 @@ TEST_F(Rows, PassesShareWhatTheyCan) {
 
 TEST_F(Rows, WritesEveryValueThatOthersRead) {
   TaskText task;
-  task.input("x", {4, 9}).node("exp_1", "aten::exp", {"x"}).node("sum_1", "aten::sum.dim_IntList", {"exp_1", {1}, true});
+  task.input("x", {4, 9}).node("exp_1", "aten::exp", {"x"});
+  task.node("sum_1", "aten::sum.dim_IntList", {"exp_1", {1}, true});
   task.node("div_1", "aten::div.Tensor", {"exp_1", "sum_1"}).node("log_1", "aten::log", {"sum_1"});
   task.output("exp_1").output("div_1").output("log_1").output("sum_1");
   for (const char* parameters : {"", " : split=2 lanes=1", " : threads=across"})
@@ -248,15 +254,18 @@ TEST_F(Rows, GoesThroughViews) {
   task.node("flatten_1", "aten::reshape", {"t_1", {4, 30}}).node("neg_1", "aten::neg", {"t_1"}).output("neg_1");
   EXPECT_RIGHT(task, "//! fuse tanh_1 softmax_1 neg_1\n");
   TaskText moved;
-  moved.input("x", {4, 9}).node("flip_1", "aten::flip", {"x", {1}}).node("pad_1", "aten::constant_pad_nd", {"flip_1", {1, 2}});
+  moved.input("x", {4, 9}).node("flip_1", "aten::flip", {"x", {1}});
+  moved.node("pad_1", "aten::constant_pad_nd", {"flip_1", {1, 2}});
   moved.node("sum_1", "aten::sum.dim_IntList", {"pad_1", {1}}).output("sum_1");
   EXPECT_RIGHT(moved, "//! fuse flip_1 pad_1 sum_1\n");
 }
 
 TEST_F(Rows, ReductionsFollowEachOther) {
   TaskText task;
-  task.input("x", {5, 20}).node("norm_1", "aten::layer_norm", {"x", {20}}).node("softmax_1", "aten::softmax.int", {"norm_1", -1});
-  task.node("sum_1", "aten::linalg_vector_norm", {"softmax_1", 2, {1}, true}).node("div_1", "aten::div.Tensor", {"softmax_1", "sum_1"});
+  task.input("x", {5, 20}).node("norm_1", "aten::layer_norm", {"x", {20}});
+  task.node("softmax_1", "aten::softmax.int", {"norm_1", -1});
+  task.node("sum_1", "aten::linalg_vector_norm", {"softmax_1", 2, {1}, true});
+  task.node("div_1", "aten::div.Tensor", {"softmax_1", "sum_1"});
   task.output("div_1");
   for (const char* parameters : {"", " : keep=no", " : split=2 lanes=2"})
     EXPECT_RIGHT(task, fmt::format("//! fuse norm_1 softmax_1 sum_1 div_1{}\n", parameters));
@@ -283,15 +292,18 @@ TEST_F(Rows, IndexesBeyond32Bits) {
 
 TEST_F(Rows, RefusesWhatItCannotWrite) {
   TaskText task;
-  task.input("x", {4, 6}).node("sum_1", "aten::sum.dim_IntList", {"x", {0}}).node("sum_2", "aten::sum.dim_IntList", {"x", {1}});
+  task.input("x", {4, 6}).node("sum_1", "aten::sum.dim_IntList", {"x", {0}});
+  task.node("sum_2", "aten::sum.dim_IntList", {"x", {1}});
   task.output("sum_1").output("sum_2");
   EXPECT_REFUSED(task, "//! fuse sum_1 sum_2\n", "fuse them apart");
   TaskText nested;
-  nested.input("x", {4, 6}).node("sum_1", "aten::sum.dim_IntList", {"x", {1}}).node("max_1", "aten::amax", {"sum_1", {0}});
+  nested.input("x", {4, 6}).node("sum_1", "aten::sum.dim_IntList", {"x", {1}});
+  nested.node("max_1", "aten::amax", {"sum_1", {0}});
   nested.output("max_1");
   EXPECT_REFUSED(nested, "//! fuse sum_1 max_1\n", "different dimensions");
   TaskText outer;
-  outer.input("x", {6, 6}).node("sum_1", "aten::sum.dim_IntList", {"x", {1}}).node("view_1", "aten::view", {"sum_1", {6, 1}});
+  outer.input("x", {6, 6}).node("sum_1", "aten::sum.dim_IntList", {"x", {1}});
+  outer.node("view_1", "aten::view", {"sum_1", {6, 1}});
   outer.node("add_1", "aten::add.Tensor", {"sum_1", "view_1"}).output("add_1");
   EXPECT_REFUSED(outer, "//! fuse sum_1 add_1\n", "each many times");
   EXPECT_REFUSED(softmax_of({4, 6}, 1), "//! fuse mul_1 softmax_1 add_1 : split=64\n", "split=64");

@@ -34,7 +34,8 @@ TEST_F(Scan, FusesWhatComesBeforeAndAfter) {
 }
 
 TEST_F(Scan, IsRightForOddSizes) {
-  for (const auto& [rows, columns] : {std::pair{1, 1}, {7, 1}, {1, 31}, {13, 37}, {3, 1032}, {40, 5}, {2, 3001}, {0, 4}, {4, 0}})
+  for (const auto& [rows, columns] : {std::pair{1, 1}, {7, 1}, {1, 31}, {13, 37}, {3, 1032}, {40, 5}, {2, 3001}, {0,
+      4}, {4, 0}})
     EXPECT_RIGHT(cumsum_of({rows, columns}, 1), std::string(fuse_cumsum) + "\n");
 }
 
@@ -64,13 +65,15 @@ TEST_F(Scan, OtherOperationsAndTypesArePyTorchs) {
   task.node("n8", "aten::cumsum", {"n7", 1});
   for (const char* name : {"n1", "n2", "n3", "n4", "n6", "n8"}) task.output(name);
   EXPECT_RIGHT(task, "//! fuse n1\n//! fuse n2\n//! fuse n3\n//! fuse n4\n//! fuse n5 n6\n//! fuse n7 n8\n");
-  EXPECT_RIGHT(task, "//! fuse n4 : split=2\n//! fuse n5 n6 : threads=across\n//! fuse n7 n8 : threads=across lanes=4\n");
+  EXPECT_RIGHT(task,
+      "//! fuse n4 : split=2\n//! fuse n5 n6 : threads=across\n//! fuse n7 n8 : threads=across lanes=4\n");
 }
 
 TEST_F(Scan, GoesBackwardsBetweenFlips) {
   for (const int dim : {0, 1}) {
     TaskText task;
-    task.input("x", {6, 36}).node("flip_1", "aten::flip", {"x", {dim}}).node("cumsum_1", "aten::cumsum", {"flip_1", dim});
+    task.input("x", {6, 36}).node("flip_1", "aten::flip", {"x", {dim}});
+    task.node("cumsum_1", "aten::cumsum", {"flip_1", dim});
     task.node("flip_2", "aten::flip", {"cumsum_1", {dim}}).output("flip_2");
     for (const char* parameters : {"", " : vector=1", " : threads=across lanes=2"})
       EXPECT_RIGHT(task, fmt::format("//! fuse flip_1 cumsum_1 flip_2{}\n", parameters));
@@ -79,8 +82,10 @@ TEST_F(Scan, GoesBackwardsBetweenFlips) {
 
 TEST_F(Scan, StartsBehindZerosThatAreAppended) {
   TaskText task;
-  task.input("x", {5, 12}).node("select_1", "aten::select.int", {"x", 1, 0}).node("unsqueeze_1", "aten::unsqueeze", {"select_1", 1});
-  task.node("zeros_1", "aten::zeros_like", {"unsqueeze_1"}).node("cat_1", "aten::cat", {json::array({"zeros_1", "x"}), 1});
+  task.input("x", {5, 12}).node("select_1", "aten::select.int", {"x", 1, 0});
+  task.node("unsqueeze_1", "aten::unsqueeze", {"select_1", 1});
+  task.node("zeros_1", "aten::zeros_like", {"unsqueeze_1"});
+  task.node("cat_1", "aten::cat", {json::array({"zeros_1", "x"}), 1});
   task.node("cumsum_1", "aten::cumsum", {"cat_1", 1}).output("cumsum_1");
   EXPECT_RIGHT(task, "//! fuse zeros_1 cat_1 cumsum_1\n");
 }
@@ -104,7 +109,8 @@ TEST_F(Scan, IndexesBeyond32Bits) {
 TEST_F(Scan, RefusesWhatItCannotWrite) {
   TaskText task;
   task.input("x", {6, 6}).node("cumsum_1", "aten::cumsum", {"x", 0}).node("cumsum_2", "aten::cumsum", {"cumsum_1", 1});
-  task.node("select_1", "aten::select.int", {"cumsum_2", 1, 5}).node("neg_1", "aten::neg", {"select_1"}).output("neg_1");
+  task.node("select_1", "aten::select.int", {"cumsum_2", 1, 5}).node("neg_1", "aten::neg", {"select_1"});
+  task.output("neg_1");
   EXPECT_REFUSED(task, "//! fuse cumsum_1 cumsum_2\n", "different indices");
   EXPECT_REFUSED(task, "//! fuse cumsum_2 neg_1\n", "another order");
   EXPECT_REFUSED(cumsum_of({4, 6}, 1), "//! fuse mul_1 cumsum_1 add_1 : lanes=8 threads=along\n", "lanes=8");

@@ -56,6 +56,7 @@ int eye(const RuleCall& call) {
 int one_hot(const RuleCall& call) {
   const Point inner(call.point.begin(), call.point.end() - 1);
   const auto* ref = argument_as<ValueRef>(call.node, 0, "self");
+  if (ref == nullptr) call.lowering.refuse(call.node, "has no tensor of classes");
   const int wanted = call.lowering.as(integer, call.lowering.value_at(ref->id, inner));
   return call.lowering.map(boolean, "{0} == {1}", {wanted, call.lowering.position(call.point.back())});
 }

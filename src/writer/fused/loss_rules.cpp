@@ -96,7 +96,7 @@ void add_losses_of_elements(OperatorRules& rules) {
                 loss(2, unless_given(made_of("(1.0f - {1}) * {0} - cudal1::log_sigmoid({0})"), 2, 3), 4));
 }
 
-// --- losses of rows ---------------------------------------------------------------------------------------------------
+// --- losses of rows --------------------------------------------------------------------------------------------------
 
 //! One for each row; their mean and sum are a reduction of their own (loss_stages.hpp).
 void need_rows(const RuleCall& call, std::size_t reduction_position) {
@@ -106,7 +106,8 @@ void need_rows(const RuleCall& call, std::size_t reduction_position) {
 
 //! The argument, broadcast to sizes that all of them have.
 int broadcast_element(const RuleCall& call, std::size_t position, const Point& point) {
-  const auto* ref = std::get_if<ValueRef>(&call.node.args.at(position));
+  const auto* ref = argument_as<ValueRef>(call.node, position, "");
+  if (ref == nullptr) call.lowering.refuse(call.node, fmt::format("has no tensor as argument {}", position));
   return call.lowering.as(real, call.lowering.broadcast_at(ref->id, point));
 }
 
@@ -160,7 +161,8 @@ int cosine_embedding_loss(const RuleCall& call) {
 }
 
 //! The norm of x1 - x2 + eps along the last dimension.
-int distance(const RuleCall& call, std::size_t first, std::size_t second, const Reduced& row, double order, double eps) {
+int distance(const RuleCall& call, std::size_t first, std::size_t second, const Reduced& row, double order,
+             double eps) {
   if (order != 1.0 && order != 2.0) call.lowering.refuse(call.node, "has a norm that is neither 1 nor 2");
   Lowering& lowering = call.lowering;
   const int apart = lowering.map(real, "fabsf({0} - {1} + {2})",
@@ -181,7 +183,8 @@ int triplet_margin_loss(const RuleCall& call) {
   if (call.number(6, "swap", 0.0) != 0.0) call.lowering.refuse(call.node, "swaps anchor and positive");
   const TensorMeta& meta = meta_of(call, 0, "anchor");
   for (const std::size_t other : {1u, 2u})
-    if (meta.sizes != meta_of(call, other, "positive").sizes) call.lowering.refuse(call.node, "broadcasts its arguments");
+    if (meta.sizes != meta_of(call, other, "positive").sizes)
+      call.lowering.refuse(call.node, "broadcasts its arguments");
   const Reduced row = reduced_point(call, meta, last_of(meta));
   const double order = call.number(4, "p", 2.0), eps = call.number(5, "eps", 1e-6);
   const int margin = call.lowering.constant(real, call.number(3, "margin", 1.0));
@@ -189,7 +192,7 @@ int triplet_margin_loss(const RuleCall& call) {
                            {distance(call, 0, 1, row, order, eps), distance(call, 0, 2, row, order, eps), margin});
 }
 
-// --- classes ----------------------------------------------------------------------------------------------------------
+// --- classes ---------------------------------------------------------------------------------------------------------
 
 std::size_t class_dim(const TensorMeta& input) { return input.sizes.size() == 1 ? 0 : 1; }
 

@@ -23,6 +23,7 @@ constexpr LossOfRows losses_of_rows[] = {
 const LossOfRows* loss_of_rows(const Node& node) {
   for (const LossOfRows& loss : losses_of_rows) {
     if (base_name(node.op) != loss.name) continue;
+    if (argument_as<ValueRef>(node, 0, "") == nullptr || argument_as<ValueRef>(node, 1, "") == nullptr) return nullptr;
     const auto* reduction = argument_as<std::int64_t>(node, loss.reduction_position, "reduction");
     return reduction != nullptr && *reduction == 0 ? nullptr : &loss;
   }

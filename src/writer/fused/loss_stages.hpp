@@ -1,5 +1,5 @@
-// Losses that reduce twice, as cross entropy does: over classes for each row, then over rows. Two fusions take the place
-// of one, with what the rows give in memory between them.
+// Losses that reduce twice, as cross entropy does: over classes for each row, then over rows. Two fusions take the
+// place of one, with what the rows give in memory between them.
 #pragma once
 
 #include <optional>

@@ -302,8 +302,9 @@ int Lowering::constant(std::int64_t number) {
 
 //! Known ones again: terms that are made of the same terms are then the same.
 int Lowering::literal_term(ScalarKind kind, std::string text) {
-  const auto [known, fresh] = known_maps_.emplace(std::pair{fmt::format("{} = {}", cuda_name(kind), text), std::vector<int>{}},
-                                                  static_cast<int>(made_.terms.size()));
+  const std::string key = fmt::format("{} = {}", cuda_name(kind), text);
+  const auto [known, fresh] =
+      known_maps_.emplace(std::pair{key, std::vector<int>{}}, static_cast<int>(made_.terms.size()));
   return fresh ? add({TermKind::constant, kind, std::move(text)}) : known->second;
 }
 
@@ -317,8 +318,8 @@ int Lowering::position(const Affine& unresolved) {
       looped.add(atom, factor);
       continue;
     }
-    const int part = factor == 1 ? value_of_atom(atom)
-                                 : map(ScalarKind::integer, fmt::format("{{0}} * ({}ll)", factor), {value_of_atom(atom)});
+    int part = value_of_atom(atom);
+    if (factor != 1) part = map(ScalarKind::integer, fmt::format("{{0}} * ({}ll)", factor), {part});
     sum = sum < 0 ? part : map(ScalarKind::integer, "{0} + {1}", {sum, part});
   }
   int made = sum;

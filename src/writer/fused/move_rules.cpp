@@ -28,6 +28,12 @@ std::size_t dimension(const RuleCall& call, std::size_t position, std::size_t co
 //! The first argument there.
 int source(const RuleCall& call, const Point& point) { return element_of(call, 0, point, call.result_kind()); }
 
+ValueId tensor(const RuleCall& call, std::size_t position, std::string_view name) {
+  const auto* ref = argument_as<ValueRef>(call.node, position, name);
+  if (ref == nullptr || ref->id < 0) call.lowering.refuse(call.node, fmt::format("has no tensor {}", quoted(name)));
+  return ref->id;
+}
+
 Affine shifted(Affine index, std::int64_t by) {
   index.offset += by;
   return index;
@@ -39,7 +45,7 @@ int inside(const RuleCall& call, const Affine& index, std::int64_t low, std::int
   return call.lowering.map(boolean, fmt::format("{{0}} >= ({}ll) && {{0}} < ({}ll)", low, high), {at});
 }
 
-// --- several tensors into one -----------------------------------------------------------------------------------
+// --- several tensors into one ----------------------------------------------------------------------------------------
 
 struct Piece {
   ValueId value;
@@ -101,7 +107,7 @@ int stack(const RuleCall& call) {
                 [&](const Piece& piece) { return call.lowering.value_at(piece.value, inner); });
 }
 
-// --- borders --------------------------------------------------------------------------------------------------------
+// --- borders ---------------------------------------------------------------------------------------------------------
 
 enum class Border { constant, reflect, replicate, circular };
 
@@ -162,7 +168,7 @@ int pad(const RuleCall& call) {
                 -1);
 }
 
-// --- one tensor in another order ------------------------------------------------------------------------------------
+// --- one tensor in another order -------------------------------------------------------------------------------------
 
 int flip(const RuleCall& call) {
   Point point = call.point;
@@ -279,23 +285,16 @@ int glu(const RuleCall& call) {
 
 //! A copy in another shape, where no view would do.
 int reshape(const RuleCall& call) {
-  const auto* ref = argument_as<ValueRef>(call.node, 0, "self");
-  return call.lowering.reshaped(ref->id, call.point, call.value.meta);
+  return call.lowering.reshaped(tensor(call, 0, "self"), call.point, call.value.meta);
 }
 
-// --- indices that a tensor holds ------------------------------------------------------------------------------------
+// --- indices that a tensor holds -------------------------------------------------------------------------------------
 
 //! Where a tensor says, in a dimension of this size; negative ones count from its end.
 Affine said_by(const RuleCall& call, ValueId indices, const Point& point, std::int64_t size) {
   const int index = call.lowering.as(integer, call.lowering.value_at(indices, point));
   return call.lowering.computed_index(
       call.lowering.map(integer, fmt::format("{{0}} < 0 ? {{0}} + {}ll : {{0}}", size), {index}), size);
-}
-
-ValueId tensor(const RuleCall& call, std::size_t position, std::string_view name) {
-  const auto* ref = argument_as<ValueRef>(call.node, position, name);
-  if (ref == nullptr || ref->id < 0) call.lowering.refuse(call.node, fmt::format("has no tensor {}", quoted(name)));
-  return ref->id;
 }
 
 int embedding(const RuleCall& call) {
@@ -351,7 +350,7 @@ int diag(const RuleCall& call) {
                            {on_it, there, call.lowering.constant(call.result_kind(), 0.0)});
 }
 
-// --- a tensor with a part of it replaced ----------------------------------------------------------------------------
+// --- a tensor with a part of it replaced -----------------------------------------------------------------------------
 
 int replaced(const RuleCall& call, int condition, const std::function<int()>& part) {
   const ScalarKind kind = call.result_kind();
@@ -405,7 +404,8 @@ void add_move_rules(OperatorRules& rules) {
   rules.emplace("pixel_unshuffle", pixel_unshuffle);
   rules.emplace("glu", glu);
   rules.emplace("diag", diag);
-  for (const char* name : {"reshape", "flatten", "_unsafe_view", "view_copy", "unflatten"}) rules.emplace(name, reshape);
+  for (const char* name : {"reshape", "flatten", "_unsafe_view", "view_copy", "unflatten"})
+    rules.emplace(name, reshape);
   rules.emplace("embedding", embedding);
   rules.emplace("index_select", index_select);
   rules.emplace("gather", gather);

@@ -187,6 +187,7 @@ std::optional<int> optional_at(const RuleCall& call, std::size_t position, std::
 
 int layer_norm(const RuleCall& call) {
   const auto* shape = argument_as<std::vector<std::int64_t>>(call.node, 1, "normalized_shape");
+  if (shape == nullptr) call.lowering.refuse(call.node, "has no shape to normalise");
   std::vector<bool> dims(call.point.size(), false);
   std::fill(dims.end() - static_cast<std::ptrdiff_t>(shape->size()), dims.end(), true);
   const Reduced reduced = reduced_point(call, call.value.meta, dims);
@@ -198,6 +199,7 @@ int layer_norm(const RuleCall& call) {
 
 int rms_norm(const RuleCall& call) {
   const auto* shape = argument_as<std::vector<std::int64_t>>(call.node, 1, "normalized_shape");
+  if (shape == nullptr) call.lowering.refuse(call.node, "has no shape to normalise");
   std::vector<bool> dims(call.point.size(), false);
   std::fill(dims.end() - static_cast<std::ptrdiff_t>(shape->size()), dims.end(), true);
   const Reduced reduced = reduced_point(call, call.value.meta, dims);

@@ -239,8 +239,8 @@ std::string RowCode::reduction_pass(std::size_t pass) {
     std::vector<std::string> operands;
     for (const int operand : reduction.operands) operands.push_back(code[operand]);
     starts += fmt::format("  auto a{} = {}::identity();\n", i, reduction.code);
-    elements += fmt::format("      a{0} = {1};\n", i,
-                            accumulated(reduction.code, fmt::format("a{}", i), fmt::to_string(fmt::join(operands, ", "))));
+    const std::string element = fmt::format("{}", fmt::join(operands, ", "));
+    elements += fmt::format("      a{0} = {1};\n", i, accumulated(reduction.code, fmt::format("a{}", i), element));
     results += fmt::format("  const auto x{} = {};\n", i, reduced(reduction.code, fmt::format("a{}", i)));
   }
   text = new_row_text() + text + starts + loop(targets, "", code.text() + elements, "") + results;

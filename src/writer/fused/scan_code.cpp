@@ -192,7 +192,8 @@ std::string ScanCode::tiles() {
   for (std::size_t i = 0; i < space_.scans.size(); ++i) body += scan_of_tile(i);
   body += outputs(covers_rows() ? "there" : "there && inside");
   std::string head = fmt::format("  for ({} tile = begin; tile < end; tile += {}) {{\n", type, shape_.lanes);
-  head += fmt::format("    const bool there = tile + lane < end;\n    const {} k = there ? tile + lane : begin;\n", type);
+  head += "    const bool there = tile + lane < end;\n";
+  head += fmt::format("    const {} k = there ? tile + lane : begin;\n", type);
   return column(head, body);
 }
 
@@ -201,7 +202,7 @@ std::string ScanCode::scan_of_tile(std::size_t i) {
       space_.fused, [this](int term) { return given(term); }, "      ");
   const std::string value = code[element(i)];
   const std::string& op = operation(i);
-  std::string text = fmt::format("    {}::Value s{}[{}];\n    auto a{} = {}::identity();\n", op, i, shape_.width, i, op);
+  std::string text = fmt::format("    {1}::Value s{0}[{2}];\n    auto a{0} = {1}::identity();\n", i, op, shape_.width);
   std::string body = code.text();
   body += fmt::format("      if (there) a{0} = {1};\n      s{0}[e] = a{0};\n", i,
                       accumulated(op, fmt::format("a{}", i), value));
@@ -215,8 +216,8 @@ std::string ScanCode::scan_of_tile(std::size_t i) {
                         shape_.lanes);
   }
   text += fmt::format("    const auto start{0} = {1}::combine(carry{0}, before{0});\n", i, op);
-  text += fmt::format("#pragma unroll\n    for (int e = 0; e < {2}; ++e) s{0}[e] = {1}::combine(start{0}, s{0}[e]);\n", i,
-                      op, shape_.width);
+  text += fmt::format("#pragma unroll\n    for (int e = 0; e < {2}; ++e) s{0}[e] = {1}::combine(start{0}, s{0}[e]);\n",
+                      i, op, shape_.width);
   return text + fmt::format("    carry{0} = {1}::combine(carry{0}, total{0});\n", i, op);
 }
 

@@ -42,7 +42,8 @@ struct WindowDim {
 struct Term {
   TermKind kind = TermKind::constant;
   ScalarKind scalar = ScalarKind::real;
-  std::string code = {};           //!< constant: the literal; map: an expression of {0}, {1}…; reduce, scan: the operation
+  //! constant: the literal; map: an expression of {0}, {1}…; reduce, scan: the operation
+  std::string code = {};
   std::vector<int> operands = {};  //!< indices of terms
   ValueId value = -1;              //!< load, gather: of which tensor
   Affine place = {};               //!< load, gather: where, in elements; position: the index

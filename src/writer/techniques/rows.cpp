@@ -98,10 +98,11 @@ class ShapeChooser {
     shape_.keep = parameters_.text("keep") == "yes";
     if (shape_.keep && !fits)
       reject(Status::plan_error, parameters_.at("keep"),
-             shape_.split > 1 ? fmt::format("keep=yes: split is {}, so other kernels make the later passes", shape_.split)
-                              : fmt::format("keep=yes: a thread has {} bytes of a row, more than the {} for which it has "
-                                            "registers; use more lanes",
-                                            bytes, most));
+             shape_.split > 1
+                 ? fmt::format("keep=yes: split is {}, so other kernels make the later passes", shape_.split)
+                 : fmt::format("keep=yes: a thread has {} bytes of a row, more than the {} for which it has registers; "
+                               "use more lanes",
+                               bytes, most));
   }
 
   //! What the reductions read of a row, for one thread.
