@@ -1,15 +1,18 @@
 #include "writer/technique.hpp"
+#include "writer/techniques/commute.hpp"
 #include "writer/techniques/depthwise.hpp"
 #include "writer/techniques/drop.hpp"
 #include "writer/techniques/fold.hpp"
 #include "writer/techniques/hoist.hpp"
 #include "writer/techniques/layout.hpp"
 #include "writer/techniques/matmul.hpp"
+#include "writer/techniques/merge.hpp"
 #include "writer/techniques/pointwise.hpp"
 #include "writer/techniques/pooling.hpp"
 #include "writer/techniques/rows.hpp"
 #include "writer/techniques/scan.hpp"
 #include "writer/techniques/share.hpp"
+#include "writer/techniques/simplify.hpp"
 #include "writer/techniques/split.hpp"
 
 namespace cudal1 {
@@ -26,13 +29,17 @@ const std::vector<const FusionTechnique*>& fusion_techniques() {
 }
 
 const std::vector<const RewriteTechnique*>& rewrite_techniques() {
+  static const CommuteReduction commute;
   static const DropIdentities drop;
   static const FoldIntoWeights fold;
   static const HoistWeights hoist;
   static const ChannelsLast layout;
+  static const MergeLinearMaps merge;
   static const ShareResults share;
+  static const SimplifyProducts simplify;
   static const SplitBias split;
-  static const std::vector<const RewriteTechnique*> all = {&split, &drop, &share, &hoist, &fold, &layout};
+  static const std::vector<const RewriteTechnique*> all = {&split, &drop,    &share,   &hoist,   &fold,
+                                                             &layout, &merge, &commute, &simplify};
   return all;
 }
 

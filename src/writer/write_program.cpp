@@ -8,6 +8,7 @@
 #include "program/rejection.hpp"
 #include "program/source_scan.hpp"
 #include "program/unit_order.hpp"
+#include "writer/rewrite/graph_edit.hpp"
 #include "writer/technique.hpp"
 
 namespace cudal1 {
@@ -70,6 +71,7 @@ class Writer {
     if (word.text == "kernel" || word.text == "group") return take_replaced(cursor, word);
     if (const RewriteTechnique* technique = rewrite_technique(word.text)) {
       technique->apply(cursor, word, draft_);
+      restore_order(draft_.graph);
       draft_.check_taken_nodes(word.text, word.at);
       done(*technique, directive, word);
     }

@@ -41,6 +41,12 @@ TaskText linear_and(const std::string& op, const nlohmann::json& by, const std::
   return task;
 }
 
+TaskText conv_mean() {
+  TaskText task;
+  task.input("x", {2, 3, 5, 4}).weight("w", {6, 3, 2, 2}).node("conv2d_1", "aten::conv2d", {"x", "w"});
+  return task.node("mean_1", "aten::mean.dim", {"conv2d_1", {1}, false}).output("mean_1");
+}
+
 TEST_F(Fold, PutsBatchNormIntoAConvolution) {
   for (const nlohmann::json& bias : {nlohmann::json("bias"), nlohmann::json(nullptr)}) {
     const Verdict verdict = judged(conv_batch_norm(bias), "//! fold batch_norm_1 into conv2d_1\n");
@@ -92,6 +98,33 @@ TEST_F(Fold, KnowsWhereTransposedConvolutionsHaveTheirChannels) {
     else
       EXPECT_REFUSED(task, "//! fold mul_1 into conv_1\n", "two dimensions");
   }
+}
+
+TEST_F(Fold, MakesOneChannelOfASumOrMeanOverAll) {
+  for (const char* op : {"aten::sum.dim_IntList", "aten::mean.dim"})
+    for (const bool keep : {true, false}) {
+      TaskText task;
+      task.input("x", {4, 3}).weight("w", {7, 3}).weight("b", {7}).node("linear_1", "aten::linear", {"x", "w", "b"});
+      task.node("sum_1", op, {"linear_1", {-1}, keep}).node("exp_1", "aten::tanh", {"sum_1"}).output("exp_1");
+      const Verdict verdict = judged(task, "//! fold sum_1 into linear_1\n");
+      EXPECT_EQ(verdict.status, "ok") << verdict.message;
+      EXPECT_EQ(verdict.steps, (Steps{"op linear_1", "op exp_1"}));
+      EXPECT_EQ(wrong_metas(task, "//! fold sum_1 into linear_1\n"), Steps{});
+      EXPECT_REFUSED(task.output("linear_1"), "//! fold sum_1 into linear_1\n", "the task returns");
+    }
+  TaskText task;
+  task.input("x", {2, 3, 5, 4}).weight("w", {6, 3, 2, 2}).node("conv2d_1", "aten::conv2d", {"x", "w"});
+  task.node("mean_1", "aten::mean.dim", {"conv2d_1", {1}, false}).node("mean_2", "aten::mean.dim", {"conv2d_1", {2}});
+  EXPECT_REFUSED(task.output("mean_1").output("mean_2"), "//! fold mean_2 into conv2d_1\n", "reads 'conv2d_1', too");
+  EXPECT_RIGHT(conv_mean(), "//! fold mean_1 into conv2d_1\n");
+}
+
+TEST_F(Fold, UsesWeightsThatAreComputedLaterInTheModule) {
+  TaskText task;
+  task.input("x", {4, 3}).weight("w", {7, 3}).weight("v", {7}).node("linear_1", "aten::linear", {"x", "w"});
+  task.node("exp_1", "aten::exp", {"v"}).node("mul_1", "aten::mul.Tensor", {"linear_1", "exp_1"}).output("mul_1");
+  EXPECT_RIGHT(task, "//! fold mul_1 into linear_1\n");
+  EXPECT_EQ(wrong_metas(task, "//! fold mul_1 into linear_1\n"), Steps{});
 }
 
 TEST_F(Fold, RefusesStatisticsOfTheBatchAndOfStates) {

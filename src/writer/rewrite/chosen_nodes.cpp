@@ -68,6 +68,16 @@ ChosenNode read_chosen_node(TokenCursor& cursor, const DirectiveToken& word, con
   return {draft.graph.nodes[node].name, token.at};
 }
 
+std::pair<ChosenNode, ChosenNode> read_node_into_node(TokenCursor& cursor, const DirectiveToken& word,
+                                                      const Draft& draft) {
+  const ChosenNode first = read_chosen_node(cursor, word, draft);
+  const DirectiveToken into = cursor.next();
+  if (into.text != "into") reject(Status::parse_error, into.at, fmt::format("expected 'into', found {}", shown(into)));
+  const ChosenNode second = read_chosen_node(cursor, word, draft);
+  expect_end(cursor, word);
+  return {first, second};
+}
+
 void expect_end(const TokenCursor& cursor, const DirectiveToken& word) {
   if (!cursor.at_end())
     reject(Status::parse_error, cursor.peek().at,

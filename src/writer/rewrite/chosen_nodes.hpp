@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "program/directive_tokens.hpp"
@@ -30,6 +31,10 @@ std::optional<std::string> objection_of_readers(const Draft& draft, ValueId valu
 
 //! One node by its name, which a line above has not replaced.
 ChosenNode read_chosen_node(TokenCursor& cursor, const DirectiveToken& word, const Draft& draft);
+
+//! `NODE into NODE`, and nothing behind it.
+std::pair<ChosenNode, ChosenNode> read_node_into_node(TokenCursor& cursor, const DirectiveToken& word,
+                                                      const Draft& draft);
 
 //! Throws Rejection unless the line ends here.
 void expect_end(const TokenCursor& cursor, const DirectiveToken& word);

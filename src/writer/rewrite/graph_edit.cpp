@@ -89,17 +89,38 @@ void redirect_readers(OpGraph& graph, ValueId from, ValueId to, int except) {
 }
 
 void make_alias(OpGraph& graph, ValueId value, ValueId target) {
+  make_view(graph, value, target, "aten::alias", {});
+  for (Node& reader : graph.nodes) for_each_reference(reader, [&](ValueId& id) { id = id == value ? target : id; });
+}
+
+void make_view(OpGraph& graph, ValueId value, ValueId target, std::string op, std::vector<Argument> arguments) {
   const ValueId base = base_of(graph, target);
   const std::int64_t offset = offset_in_base(graph, target);
   rebase_views(graph, value, base, offset * size_in_bytes(graph.values[target].meta.dtype));
   graph.values[value].view = ViewOf{base, offset};
   Node& node = graph.nodes[graph.values[value].node];
   const std::vector<ValueId> read = graph.reads(node);
-  node.op = "aten::alias";
+  node.op = std::move(op);
   node.args = {ValueRef{target}};
+  for (Argument& argument : arguments) node.args.push_back(std::move(argument));
   node.kwargs.clear();
-  for (Node& reader : graph.nodes) for_each_reference(reader, [&](ValueId& id) { id = id == value ? target : id; });
   for (const ValueId argument : read) remove_if_unread(graph, argument);
+}
+
+void move_node_up(OpGraph& graph, int from, int to) {
+  std::rotate(graph.nodes.begin() + to, graph.nodes.begin() + from, graph.nodes.begin() + from + 1);
+  for (int i = to; i <= from; ++i)
+    for (const ValueId output : graph.nodes[i].outputs) graph.values[output].node = i;
+}
+
+void restore_order(OpGraph& graph) {
+  const auto late_producer = [&](int index) {
+    for (const ValueId read : graph.reads(graph.nodes[index]))
+      if (graph.values[read].node > index) return graph.values[read].node;
+    return -1;
+  };
+  for (int i = 0; i < static_cast<int>(graph.nodes.size()); ++i)
+    for (int late = late_producer(i); late >= 0; late = late_producer(i)) move_node_up(graph, late, i);
 }
 
 bool lie_alike(const TensorMeta& a, const TensorMeta& b) {
@@ -142,6 +163,12 @@ std::vector<int> readers_of(const OpGraph& graph, ValueId value) {
   for (std::size_t i = 0; i < graph.nodes.size(); ++i)
     if (reads(graph, graph.nodes[i], value)) readers.push_back(static_cast<int>(i));
   return readers;
+}
+
+int only_reader(const OpGraph& graph, const Node& node) {
+  if (node.outputs.size() != 1) return -1;
+  const std::vector<int> readers = readers_of(graph, node.outputs[0]);
+  return readers.size() == 1 ? readers[0] : -1;
 }
 
 std::vector<int> readers_of_memory(const OpGraph& graph, ValueId value) {

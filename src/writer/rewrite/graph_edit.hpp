@@ -28,6 +28,16 @@ void redirect_readers(OpGraph& graph, ValueId from, ValueId to, int except);
 //! compute, and nodes that read it read `target`. What only this node has read goes.
 void make_alias(OpGraph& graph, ValueId value, ValueId target);
 
+//! `value`, the only output of its node, becomes a view of all of `target`, with the meta it has: `op` with these
+//! arguments behind the tensor.
+void make_view(OpGraph& graph, ValueId value, ValueId target, std::string op, std::vector<Argument> arguments);
+
+//! Moves the node at `from` before the one at `to`, which is above it.
+void move_node_up(OpGraph& graph, int from, int to);
+
+//! Moves nodes up that others above them read: what a rewrite makes of weights may be needed earlier than it was made.
+void restore_order(OpGraph& graph);
+
 //! Why `value` must not become another name of `target`; nothing: it may.
 std::optional<std::string> objection_to_alias(const OpGraph& graph, ValueId value, ValueId target);
 
@@ -42,6 +52,9 @@ std::int64_t offset_in_base(const OpGraph& graph, ValueId value);
 
 //! Nodes that read these very values, views of them left out.
 std::vector<int> readers_of(const OpGraph& graph, ValueId value);
+
+//! The one node that reads the node's one result; -1: there are several, or none.
+int only_reader(const OpGraph& graph, const Node& node);
 
 //! Nodes that read the value's memory: it, or a view of the same base. Those that only make views are left out.
 std::vector<int> readers_of_memory(const OpGraph& graph, ValueId value);

@@ -48,6 +48,14 @@ ValueId PreparedMath::zeros(std::string_view suffix, DType dtype, std::int64_t s
   return add(std::move(made), {dtype, {size}, {1}});
 }
 
+ValueId PreparedMath::reduced(const char* op, std::string_view suffix, ValueId value, std::size_t dimension) {
+  TensorMeta result = meta(value);
+  result.sizes[dimension] = 1;
+  result.strides = contiguous_strides(result.sizes);
+  const std::vector<std::int64_t> dimensions{static_cast<std::int64_t>(dimension)};
+  return add(node(suffix, op, {ValueRef{value}, dimensions, true}), result);
+}
+
 ValueId PreparedMath::product(std::string_view suffix, ValueId first, ValueId second) {
   const bool is_matrix = meta(second).sizes.size() == 2;
   TensorMeta result{meta(first).dtype, {meta(first).sizes[0]}, {1}};

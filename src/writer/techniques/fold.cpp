@@ -11,6 +11,7 @@
 #include "writer/rewrite/graph_edit.hpp"
 #include "writer/rewrite/linear_maps.hpp"
 #include "writer/rewrite/prepared_math.hpp"
+#include "writer/rewrite/reductions.hpp"
 #include "writer/rewrite/weights_only.hpp"
 
 namespace cudal1 {
@@ -63,12 +64,10 @@ class Folding {
 
   void fold_behind() {
     const ValueId result = target().outputs[0], after = folded().outputs[0];
+    if (const auto reduction = linear_reduction(graph_, folded())) return fold_reduction(*reduction);
     const bool is_norm = base_name(folded().op) == "batch_norm";
     if (is_norm) check_inference();
-    for (const int reader : readers_of(graph_, result))
-      if (graph_.nodes[reader].name != folded_.name && !is_unread_alias(graph_.nodes[reader]))
-        refuse(fmt::format("{} reads {}, too", quoted(graph_.nodes[reader].name), quoted(target_.name)));
-    if (is_returned(graph_, result)) refuse(fmt::format("the task returns {}, too", quoted(target_.name)));
+    check_only_reader();
     if (const auto reason = objection_to_alias(graph_, after, result)) refuse(*reason);
     if (const auto reason = objection_of_readers(draft_, after)) refuse(*reason);
     if (is_norm)
@@ -76,6 +75,39 @@ class Folding {
     else
       apply(pointwise_step(result));
     make_alias(graph_, after, result);
+  }
+
+  void check_only_reader() const {
+    const ValueId result = target().outputs[0];
+    for (const int reader : readers_of(graph_, result))
+      if (graph_.nodes[reader].name != folded_.name && !is_unread_alias(graph_.nodes[reader]))
+        refuse(fmt::format("{} reads {}, too", quoted(graph_.nodes[reader].name), quoted(target_.name)));
+    if (is_returned(graph_, result)) refuse(fmt::format("the task returns {}, too", quoted(target_.name)));
+  }
+
+  //! The sum or mean of all channels is one channel, with the sum or mean of their weights.
+  void fold_reduction(const LinearReduction& reduction) {
+    const ValueId result = target().outputs[0], after = folded().outputs[0];
+    const std::size_t channel = channel_dimension(graph_, target());
+    check_only_reader();
+    if (graph_.values[result].view || graph_.values[after].view) refuse("its result is a view");
+    if (reduction.dimensions != std::set<std::size_t>{channel}) refuse("it goes over other dimensions than the channels");
+    if (groups_of(target()) > 1) refuse("the channels are in groups");
+    if (!meta(result).is_contiguous()) refuse(fmt::format("its result is {}", to_string(meta(result))));
+    if (const auto reason = objection_of_readers(draft_, after)) refuse(*reason);
+    const char* op = reduction.is_mean ? "aten::mean.dim" : "aten::sum.dim_IntList";
+    prepare_value(draft_, weight_of(target()));
+    set("weight", 1, math_.reduced(op, "folded_weight", weight_of(target()), output_dimension()));
+    if (const auto bias = bias_of(target())) {
+      prepare_value(draft_, *bias);
+      set("bias", 2, math_.reduced(op, "folded_bias", *bias, 0));
+    }
+    const LinearReduction kept{result, {channel}, true, reduction.is_mean};
+    graph_.values[result].meta = reduced_meta(meta(result), kept);
+    if (reduction.keeps_dimensions)
+      make_alias(graph_, after, result);
+    else
+      make_view(graph_, after, result, "aten::squeeze.dim", {static_cast<std::int64_t>(channel)});
   }
 
   //! What was folded before.
@@ -233,9 +265,9 @@ const TechniqueDescription& FoldIntoWeights::description() const {
       "fold",
       "What scales or shifts the channels of a convolution or linear layer, by weights or numbers, goes into its weight "
       "and bias, which are computed anew when weights change: batch normalisation outside training, and mul, div, add "
-      "and sub behind it, or a scale before it. The folded node becomes another name of the result.",
+      "and sub behind it, a sum or mean over its channels, or a scale before it. The folded node becomes another name of the result.",
       "Always: a pass through memory less. Batch normalisation in training mode is refused, since its statistics are "
-      "those of the batch.",
+      "those of the batch. A sum or mean over all channels makes a layer with one.",
       "Where the factors differ by many orders of magnitude, the products of the new weights round otherwise.",
       "fold batch_norm_1 into conv2d_1",
       {}};
@@ -243,11 +275,7 @@ const TechniqueDescription& FoldIntoWeights::description() const {
 }
 
 void FoldIntoWeights::apply(TokenCursor& cursor, const DirectiveToken& word, Draft& draft) const {
-  const ChosenNode folded = read_chosen_node(cursor, word, draft);
-  const DirectiveToken into = cursor.next();
-  if (into.text != "into") reject(Status::parse_error, into.at, fmt::format("expected 'into', found {}", shown(into)));
-  const ChosenNode target = read_chosen_node(cursor, word, draft);
-  expect_end(cursor, word);
+  const auto [folded, target] = read_node_into_node(cursor, word, draft);
   Folding(draft, folded, target).run();
 }
 
@@ -259,9 +287,9 @@ std::vector<std::string> FoldIntoWeights::suggestions(const OpGraph& graph) cons
   std::vector<std::string> lines;
   for (const Node& target : graph.nodes) {
     if (!is_linear_map(target) || target.outputs.size() != 1) continue;
-    const std::vector<int> readers = readers_of(graph, target.outputs[0]);
-    if (readers.size() == 1 && may_be_folded(graph.nodes[readers[0]]))
-      lines.push_back(fmt::format("fold {} into {}", graph.nodes[readers[0]].name, target.name));
+    const int after = only_reader(graph, target);
+    if (after >= 0 && may_be_folded(graph.nodes[after]))
+      lines.push_back(fmt::format("fold {} into {}", graph.nodes[after].name, target.name));
     const int before = graph.values[input_of(target)].node;
     if (before >= 0 && may_be_folded(graph.nodes[before]))
       lines.push_back(fmt::format("fold {} into {}", graph.nodes[before].name, target.name));
