@@ -46,6 +46,7 @@ struct Term {
   Affine place = {};               //!< load: where, in elements; position: the index
   std::vector<int> loops = {};     //!< reduce: atoms
   std::vector<WindowDim> windows = {};  //!< reduce: of dimensions where this is not all of them
+  std::int64_t results = 0;        //!< reduce of windows: elements that there are of it
 };
 
 //! Everything that a fused kernel reads, computes and writes.
