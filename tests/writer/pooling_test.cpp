@@ -169,6 +169,11 @@ TEST_F(Pooling, RefusesWhatItCannotWrite) {
   EXPECT_REFUSED(both, fuse_all, "fuse");
   TaskText same = pooled("max_pool2d", {2, 3, 9, 12}, {{3, 3}});
   EXPECT_REFUSED(same.output("relu_1"), fuse_all, "apart");
+  TaskText state;
+  state.state("s", {2, 3, 6, 6}).node("pool_1", "aten::max_pool2d", {"s", {3, 3}, {1, 1}, {1, 1}});
+  state.node("add_1", "aten::add_.Tensor", {"s", "pool_1"}, {{"writes_state", {"s"}}});
+  state.input("y", {2}).node("relu_1", "aten::relu", {"y"}).output("relu_1");
+  EXPECT_REFUSED(state, "//! fuse pool_1 add_1\n", "in place");
   TaskText broadcast;
   broadcast.input("x", {2, 3, 4, 8}).input("y", {5, 2, 3, 2, 4}).node("pool_1", "aten::max_pool2d", {"x", {2, 2}});
   broadcast.node("mul_1", "aten::mul.Tensor", {"pool_1", "y"}).output("mul_1");

@@ -7,7 +7,8 @@
 namespace cudal1 {
 namespace {
 
-constexpr std::int64_t threads_of_gpu = 132 * 2048;  // of an H200; fewer leave it idle
+constexpr std::int64_t multiprocessors = 132;  // of an H200
+constexpr std::int64_t threads_of_gpu = multiprocessors * 2048;  // fewer leave it idle
 constexpr std::int64_t most_kept_columns = 128;      // in registers of a thread
 constexpr std::int64_t kept_by_choice = 32;          // more leave room for few warps
 
@@ -18,13 +19,13 @@ class WindowShapeChooser {
 
   WindowShape choose() {
     if (!space_.is_simple()) return one_output_a_thread();
-    if (!parameters_.is_auto("block")) shape_.block = parameters_.number("block");
     choose_width();
     if (parameters_.is_auto("items"))
       choose_items();
     else
       take_items(parameters_.number("items"));
     choose_inside();
+    choose_block();
     return shape_;
   }
 
@@ -36,8 +37,18 @@ class WindowShapeChooser {
         reject(Status::plan_error, parameters_.at(name),
                fmt::format("{}={}: with several window operators a thread computes one output", name,
                            parameters_.number(name)));
-    if (!parameters_.is_auto("block")) shape_.block = parameters_.number("block");
+    choose_block();
     return shape_;
+  }
+
+  //! Smaller ones where there are few outputs, so that every multiprocessor gets some.
+  void choose_block() {
+    if (!parameters_.is_auto("block")) {
+      shape_.block = parameters_.number("block");
+      return;
+    }
+    const std::int64_t threads = space_.output_count() / (shape_.items * shape_.width);
+    while (shape_.block > 64 && threads < shape_.block * multiprocessors * 2) shape_.block /= 2;
   }
 
   //! No window moves along what lies side by side in memory: channels are innermost.

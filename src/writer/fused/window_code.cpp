@@ -9,7 +9,7 @@ namespace cudal1 {
 namespace {
 
 constexpr std::int64_t near = std::int64_t{1} << 30;  // what an int counts, also a few more
-constexpr std::int64_t most_unrolled = 256;  // elements of windows that are written out one by one
+constexpr std::int64_t most_unrolled = 128;  // reads that are written out one by one; more take all registers
 
 //! Reads of column terms, said by columns.
 FusedTerms terms_by_column(const WindowSpace& space, const WindowShape& shape, int& column) {
@@ -304,7 +304,7 @@ std::string WindowCode::open_dimension(const WindowDim& dim, bool unrolled, int&
   return text;
 }
 
-//! All dimensions but the one that outputs share columns along. `inner`: elements that are written out inside.
+//! All dimensions but the one that outputs share columns along. `inner`: reads that are written out inside.
 std::string WindowCode::open_windows(const Term& reduction, std::int64_t inner, int& depth) const {
   const auto is_apart = [&](std::size_t dim) { return shape_.slide && shape_.slide->dim == dim; };
   std::vector<bool> unrolled(reduction.windows.size(), true);
@@ -324,7 +324,7 @@ std::string WindowCode::window_pass() {
   std::string text = fmt::format("  {}::Value a[{}];\n", term.code, shape_.items * shape_.width);
   text += repeated("n", shape_.items * shape_.width, fmt::format("    a[n] = {}::identity();\n", term.code), "  ");
   int depth = 0;
-  text += open_windows(term, shape_.items * shape_.width * (shape_.slide ? shape_.slide->length : 1), depth);
+  text += open_windows(term, shape_.width * (shape_.slide ? column_count() : 1), depth);
   text += shape_.slide ? columns(indent_of(depth)) + neighbours(indent_of(depth)) : whole_window(indent_of(depth));
   return text + close_all(depth, 0);
 }

@@ -81,6 +81,8 @@ WindowDim window(const RuleCall& call, const Affine& output, std::int64_t output
 Windowed windowed(const RuleCall& call, ValueId value, const WindowSizes& sizes) {
   const TensorMeta& meta = meta_of(call, value);
   const std::size_t count = checked_dimensions(call, meta, sizes.kernel), before = meta.sizes.size() - count;
+  for (const Numbers* list : {&sizes.stride, &sizes.padding, &sizes.dilation})
+    if (list->size() != count) call.lowering.refuse(call.node, "has windows of an unusual shape");
   Windowed made{value, Point(call.point.begin(), call.point.begin() + std::ptrdiff_t(before)), {}};
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t dim = before + i;
@@ -216,7 +218,7 @@ Numbers adaptive_sizes(const Node& node) {
 
 //! Windows of one length where they divide the dimension.
 WindowDim adaptive_window(const RuleCall& call, const Affine& output, std::int64_t parts, std::int64_t size) {
-  if (parts > 0 && size % parts == 0) {
+  if (size % parts == 0) {
     const Numbers length = {size / parts};
     return window(call, output, parts, size, {length, length, {0}, {1}}, 0);
   }
@@ -235,6 +237,8 @@ Windowed adaptive(const RuleCall& call) {
   const TensorMeta& meta = meta_of(call, value);
   const Numbers parts = adaptive_sizes(call.node);
   const std::size_t before = meta.sizes.size() - checked_dimensions(call, meta, parts);
+  if (std::ranges::any_of(parts, [](std::int64_t part) { return part <= 0; }))
+    call.lowering.refuse(call.node, "gives nothing");
   Windowed made{value, Point(call.point.begin(), call.point.begin() + std::ptrdiff_t(before)), {}};
   for (std::size_t i = 0; i < parts.size(); ++i) {
     made.windows.push_back(adaptive_window(call, call.point[before + i], parts[i], meta.sizes[before + i]));
@@ -289,6 +293,8 @@ int convolution(const RuleCall& call) {
   if (general && call.number(6, "transposed", 0.0) != 0.0) call.lowering.refuse(call.node, "is transposed");
   const ValueId input = tensor(call, 0, "input"), weight = tensor(call, 1, "weight");
   const Numbers& filter = meta_of(call, weight).sizes;
+  if (call.result_kind() != real) call.lowering.refuse(call.node, "convolves integers");
+  if (filter.size() < 3 || filter.size() != call.point.size()) call.lowering.refuse(call.node, "has no batch");
   WindowSizes sizes;
   sizes.kernel = Numbers(filter.begin() + 2, filter.end());
   const std::size_t count = sizes.kernel.size(), channel_dim = call.point.size() - count - 1;
