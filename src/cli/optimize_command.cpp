@@ -11,6 +11,8 @@
 #include "base/random.hpp"
 #include "base/seconds_since.hpp"
 #include "bench/bench_run.hpp"
+#include "bench/device_memory.hpp"
+#include "bench/memory_need.hpp"
 #include "bench/results_log.hpp"
 #include "bridge/python_nursery.hpp"
 #include "cli/bench_device.hpp"
@@ -83,8 +85,18 @@ struct ActiveTask {
   std::size_t index = 0;
   TaskFolder source;
   fs::path folder;
+  DeviceMemory::Share memory;  //!< goes back after the search has
   std::unique_ptr<TaskSearch> search;
 };
+
+//! One that is read, and waits for memory.
+struct WaitingTask {
+  ActiveTask place;
+  Task task;
+};
+
+//! Who times has a second runner, with memory of its own, beside the one that is judged.
+std::uint64_t search_bytes(const Task& task) { return idle_judge_bytes + 2 * judge_bytes(task); }
 
 class Optimizer {
  public:
@@ -93,6 +105,7 @@ class Optimizer {
         tasks_(std::move(tasks)),
         backend_(choose_backend(options.device, options.vgpu)),
         gpu_(profile_for_search(options, *backend_)),
+        memory_(backend_->predicted() ? DeviceMemory::unlimited : device_bytes_to_share(0)),
         seeds_(options.seed),
         outcomes_(tasks_.size()) {
     std::string why_none;
@@ -101,31 +114,56 @@ class Optimizer {
   }
 
   std::vector<OptimizedTask> run() {
-    while (!active_.empty() || (next_ < tasks_.size() && !stop_requested)) {
-      while (active_.size() < static_cast<std::size_t>(options_.at_once) && next_ < tasks_.size() && !stop_requested)
-        begin(next_++);
+    while (!active_.empty() || (has_more() && !stop_requested)) {
+      while (active_.size() < static_cast<std::size_t>(options_.at_once) && has_more() && !stop_requested)
+        if (!begin_next()) break;
       if (!active_.empty()) take_turn();
     }
-    outcomes_.resize(next_);  // of those that were begun before somebody asked to stop
+    outcomes_.resize(next_);  // of those that were read before somebody asked to stop
     if (options_.beside && !stop_requested) measure_beside();
     return std::move(outcomes_);
   }
 
  private:
-  void begin(std::size_t index) {
+  bool has_more() const { return waiting_ || next_ < tasks_.size(); }
+
+  //! False: there is no memory for it as long as the others have theirs.
+  bool begin_next() {
+    if (!waiting_ && !read(next_++)) return true;
+    auto memory = memory_.try_take(search_bytes(waiting_->task));
+    if (!memory) return false;
+    waiting_->place.memory = std::move(*memory);
+    WaitingTask task = std::move(*waiting_);
+    waiting_.reset();
+    begin(std::move(task));
+    return true;
+  }
+
+  bool read(std::size_t index) {
     outcomes_[index].name = tasks_[index].label();
-    const std::uint64_t seed = seeds_.next();
     try {
-      ActiveTask task{index, task_folder_of(tasks_[index]), options_.output / folder_name(tasks_[index]), nullptr};
-      fs::create_directories(task.folder);
-      const auto make_policy = [&](const OpGraph& graph) {
-        return std::make_unique<SearchPolicy>(graph, gpu_, Random(seed));
-      };
-      task.search = std::make_unique<TaskSearch>(*backend_, load_task_with_metas(task.source.folder), archive_.get(),
-                                                 make_policy, search_options(task));
-      active_.push_back(std::move(task));
+      ActiveTask place{index, task_folder_of(tasks_[index]), options_.output / folder_name(tasks_[index]), {}, nullptr};
+      fs::create_directories(place.folder);
+      Task task = load_task_with_metas(place.source.folder);
+      waiting_ = WaitingTask{std::move(place), std::move(task)};
+      return true;
     } catch (const std::exception& problem) {
       outcomes_[index].error = problem.what();
+      return false;
+    }
+  }
+
+  void begin(WaitingTask task) {
+    const std::uint64_t seed = seeds_.next();
+    const auto make_policy = [&](const OpGraph& graph) {
+      return std::make_unique<SearchPolicy>(graph, gpu_, Random(seed));
+    };
+    try {
+      task.place.search = std::make_unique<TaskSearch>(*backend_, std::move(task.task), archive_.get(), make_policy,
+                                                       search_options(task.place));
+      active_.push_back(std::move(task.place));
+    } catch (const std::exception& problem) {
+      outcomes_[task.place.index].error = problem.what();
     }
   }
 
@@ -247,8 +285,10 @@ class Optimizer {
   std::unique_ptr<Backend> backend_;
   vgpu::GpuProfile gpu_;
   std::unique_ptr<Archive> archive_;
+  DeviceMemory memory_;  //!< before those who have shares of it
   Random seeds_;
   std::vector<OptimizedTask> outcomes_;
+  std::optional<WaitingTask> waiting_;
   std::vector<ActiveTask> active_;
   std::size_t next_ = 0;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();

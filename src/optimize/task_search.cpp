@@ -4,6 +4,7 @@
 
 #include "archive/evaluation_record.hpp"
 #include "optimize/replaced_time.hpp"
+#include "writer/write_program.hpp"
 
 namespace cudal1 {
 
@@ -14,25 +15,34 @@ TaskSearch::TaskSearch(Backend& backend, Task task, Archive* archive,
       task_(std::move(task)),
       archive_(archive),
       options_(std::move(options)),
-      judge_(backend, task_, judge_options(options_, JudgeMode::fast)),
       policy_(make_policy(task_.graph)),
-      queue_([this](const std::string& name, const std::string& text) { return judge_.compile(name, text); },
+      queue_([this](const std::string& name,
+                    const std::string& text) { return compile_program(task_.graph, backend_, name, text); },
              options_.jobs),
-      identity_{judge_.hash(), backend.info().name, options_.policy_name} {
+      identity_{judge_for(Use::search).hash(), backend.info().name, options_.policy_name} {
   SearchParts parts;
   parts.policy = policy_.get();
   parts.start = [this](const std::string& text) { queue_.add(fmt::format("search-{}.cu", ++started_), text); };
-  parts.finish = [this](double best) { return judge_.evaluate(queue_.next(), best); };
+  parts.finish = [this](double best) { return judge_for(Use::search).evaluate(queue_.next(), best); };
   parts.stop = options_.stop;
   run_ = std::make_unique<SearchRun>(std::move(parts), options_.limits, on_record(),
                                      read_progress(options_.progress_file, identity_));
 }
 
-JudgeOptions TaskSearch::judge_options(const TaskSearchOptions& options, JudgeMode mode) {
+TaskJudge& TaskSearch::judge_for(Use use) {
+  if (judge_ && judge_is_for_ == use) return *judge_;
   JudgeOptions made;
-  made.mode = mode;
-  made.precision = options.precision;
-  return made;
+  made.mode = use == Use::confirm ? JudgeMode::result : JudgeMode::fast;
+  made.precision = options_.precision;
+  made.profile_steps = use == Use::profile;
+  judge_.reset();
+  judge_ = std::make_unique<TaskJudge>(backend_, task_, made);
+  judge_is_for_ = use;
+  return *judge_;
+}
+
+Evaluation TaskSearch::judged(Use use, const std::string& name, const std::string& text) {
+  return judge_for(use).evaluate(compile_program(task_.graph, backend_, name, text));
 }
 
 //! Programs of this task on this device, as parents of new ones.
@@ -40,7 +50,7 @@ std::vector<ScoredProgram> TaskSearch::on_record() {
   std::vector<ScoredProgram> programs;
   if (archive_ == nullptr) return programs;
   const std::string precision(to_string(options_.precision));
-  for (const EvaluationRecord& record : archive_->evaluations(judge_.hash())) {
+  for (const EvaluationRecord& record : archive_->evaluations(identity_.task_hash)) {
     if (record.gpu != backend_.info().name || record.precision != precision) continue;
     const double reward = record.status == to_string(Status::ok) ? record.reward.value_or(0.0) : 0.0;
     if (auto text = archive_->program_text(record.program_hash))
@@ -60,7 +70,7 @@ bool TaskSearch::step() {
 void TaskSearch::record(const JudgedProgram& finding) {
   if (archive_ == nullptr) return;
   try {
-    archive_->record({judge_.hash(), judge_.name(), judge_.source_text()}, finding.text, to_record(finding.evaluation));
+    archive_->record({judge_->hash(), judge_->name(), judge_->source_text()}, finding.text, to_record(finding.evaluation));
   } catch (const Error& problem) {
     options_.report(fmt::format("{} (the search goes on; nothing more is recorded)", problem.what()));
     archive_ = nullptr;
@@ -84,28 +94,23 @@ std::optional<std::string> TaskSearch::best_text() {
 std::optional<JudgedProgram> TaskSearch::confirmed_best() {
   const auto text = best_text();
   if (!text) return std::nullopt;
-  if (backend_.predicted()) return JudgedProgram{*text, judge_.evaluate(judge_.compile("best.cu", *text))};
-  TaskJudge careful(backend_, task_, judge_options(options_, JudgeMode::result));
-  JudgedProgram best{*text, careful.evaluate(careful.compile("best.cu", *text))};
+  if (backend_.predicted()) return JudgedProgram{*text, judged(Use::search, "best.cu", *text)};
+  JudgedProgram best{*text, judged(Use::confirm, "best.cu", *text)};
   record(best);
   return best;
 }
 
 std::vector<PartEffect> TaskSearch::effects(const std::string& text) {
-  return effects_of_parts(text, false, [this](const std::string& part) {
-    return judge_.evaluate(judge_.compile("part.cu", part));
-  });
+  return effects_of_parts(text, false,
+                          [this](const std::string& part) { return judged(Use::search, "part.cu", part); });
 }
 
 std::optional<double> TaskSearch::replaced_share(const std::string& text) {
-  const CompiledProgram program = judge_.compile("best.cu", text);
-  if (program.failure) return std::nullopt;
-  JudgeOptions options = judge_options(options_, JudgeMode::fast);
-  options.profile_steps = true;
-  TaskJudge profiler(backend_, task_, options);
-  const Evaluation empty = profiler.evaluate(profiler.compile("empty.cu", ""));
+  const auto plan = plan_program(task_.graph, text);
+  if (!plan) return std::nullopt;
+  const Evaluation empty = judged(Use::profile, "empty.cu", "");
   if (empty.profile.empty()) return std::nullopt;
-  return cudal1::replaced_share(program.plan, vgpu::report_from_json(empty.profile));
+  return cudal1::replaced_share(plan.value(), vgpu::report_from_json(empty.profile));
 }
 
 }  // namespace cudal1

@@ -41,13 +41,15 @@ class TaskSearch {
   //! The best program of this run, or of the record where this run found none that is better; measured as figures are,
   //! in fresh processes with narrow intervals, unless times are predicted. Nothing: none is right.
   std::optional<JudgedProgram> confirmed_best();
-  //! Of a program's directives.
+  //! Of a program's directives, in the mode of the search.
   std::vector<PartEffect> effects(const std::string& text);
   //! Of the reference's time, by the program's own kernels or rewrites; nothing where steps cannot be timed.
   std::optional<double> replaced_share(const std::string& text);
 
  private:
-  static JudgeOptions judge_options(const TaskSearchOptions& options, JudgeMode mode);
+  enum class Use { search, confirm, profile };
+  TaskJudge& judge_for(Use use);
+  Evaluation judged(Use use, const std::string& name, const std::string& text);
   std::vector<ScoredProgram> on_record();
   std::optional<std::string> best_text();
   void record(const JudgedProgram& finding);
@@ -56,7 +58,8 @@ class TaskSearch {
   Task task_;
   Archive* archive_;
   TaskSearchOptions options_;
-  TaskJudge judge_;
+  std::unique_ptr<TaskJudge> judge_;  //!< one at a time: each holds a reference in the device's memory
+  Use judge_is_for_ = Use::search;
   std::unique_ptr<Policy> policy_;
   CompileQueue queue_;
   SearchIdentity identity_;
