@@ -70,7 +70,7 @@ struct WarpSums {
     constexpr int together = columns_in_order ? 2 : Columns::neighbours;
 #pragma unroll
     for (int i = 0; i < down * across * 4; i += together) {
-      const int half = i / 2 / across % 2, first = i % (2 * across);  // of the lane's sums in a row, in their order there
+      const int half = i / 2 / across % 2, first = i % (2 * across);  // of the lane's sums in a row, as they lie there
       Vector<float, together> row_part;
 #pragma unroll
       for (int n = 0; n < together; ++n) row_part[n] = in_row(i / 4 / across, half, first + n);

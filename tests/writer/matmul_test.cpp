@@ -50,19 +50,21 @@ TEST_F(Matmul, IsRightForOddSizes) {
     EXPECT_RIGHT(linear_gelu(rows, columns, depth), "//! fuse linear_1 gelu_1\n");
 }
 
+//! A block of each, and nearly all of its rows and columns.
 TEST_F(Matmul, EveryTileIsRight) {
-  for (const char* tile :
-       {"128x128x32", "128x128x16", "256x64x32", "256x64x16", "128x64x32", "128x64x16", "64x128x32", "64x64x64",
-        "64x64x32", "64x64x16", "32x128x32", "128x32x32", "32x64x32", "64x32x32", "32x32x64", "32x32x32", "16x128x32",
-        "128x16x32", "16x64x64", "64x16x64"})
+  for (const auto& [rows, columns, depth] :
+       {std::tuple{128, 128, 32}, {128, 128, 16}, {256, 64, 32}, {256, 64, 16}, {128, 64, 32}, {128, 64, 16},
+        {64, 128, 32}, {64, 64, 64}, {64, 64, 32}, {64, 64, 16}, {32, 128, 32}, {128, 32, 32}, {32, 64, 32},
+        {64, 32, 32}, {32, 32, 64}, {32, 32, 32}, {16, 128, 32}, {128, 16, 32}, {16, 64, 64}, {64, 16, 64}})
     for (const char* math : {"tf32x3", "fp32"})
-      EXPECT_RIGHT(mm({131, 67}, {67, 68}),
-                   fmt::format("//! fuse matmul_1 : tile={} math={} split=1 stages=2\n", tile, math));
+      EXPECT_RIGHT(mm({rows - 1, 35}, {35, columns - 4}),
+                   fmt::format("//! fuse matmul_1 : tile={}x{}x{} math={} split=1 stages=2\n", rows, columns, depth,
+                               math));
 }
 
 TEST_F(Matmul, EveryNumberOfStagesPartsAndRowsOfTilesIsRight) {
-  for (const char* parameters : {"stages=2", "stages=3", "stages=4", "split=2", "split=4 stages=4", "split=8", "swizzle=1",
-                                 "swizzle=2", "swizzle=4 split=2", "swizzle=16"})
+  for (const char* parameters : {"stages=2", "stages=3", "stages=4", "split=2", "split=4 stages=4", "split=8",
+                                 "swizzle=1", "swizzle=2", "swizzle=4 split=2", "swizzle=16"})
     EXPECT_RIGHT(linear_gelu(100, 70, 250), fmt::format("//! fuse linear_1 gelu_1 : tile=32x32x32 {}\n", parameters));
 }
 
@@ -94,7 +96,8 @@ TEST_F(Matmul, LinesThatStartAnywhereAreRight) {
 }
 
 TEST_F(Matmul, ElementsWithoutNeighboursAreRight) {
-  EXPECT_RIGHT(mm({50, 44}, {44, 60}, with_strides({90, 2}), with_strides({3, 150})), "//! fuse matmul_1 : tile=32x32x32\n");
+  EXPECT_RIGHT(mm({50, 44}, {44, 60}, with_strides({90, 2}), with_strides({3, 150})),
+               "//! fuse matmul_1 : tile=32x32x32\n");
 }
 
 TEST_F(Matmul, SlicesAreReadWhereTheyStart) {
@@ -148,10 +151,9 @@ TEST_F(Matmul, NothingToAddUpGivesZeros) {
 }
 
 TEST_F(Matmul, SumsOfManyPositiveNumbersKeepFp32Accuracy) {
-  for (const char* parameters : {"math=tf32x3 tile=32x32x32 split=1", "math=tf32x3 tile=32x32x64 split=8", "math=fp32"}) {
-    EXPECT_RIGHT(mm({33, 4000}, {4000, 35}, positive, positive), fmt::format("//! fuse matmul_1 : {}\n", parameters));
-    EXPECT_RIGHT(mm({33, 1024}, {1024, 35}), fmt::format("//! fuse matmul_1 : {}\n", parameters));
-  }
+  for (const char* parameters : {"math=tf32x3 tile=32x32x32 split=1", "math=tf32x3 tile=32x32x64 split=8", "math=fp32"})
+    EXPECT_RIGHT(mm({17, 4000}, {4000, 20}, positive, positive), fmt::format("//! fuse matmul_1 : {}\n", parameters));
+  EXPECT_RIGHT(mm({17, 2000}, {2000, 20}), "//! fuse matmul_1 : tile=32x32x32 split=1\n");
 }
 
 TEST_F(Matmul, AddedTensorsAndFactorsAreRight) {
@@ -187,7 +189,8 @@ TEST_F(Matmul, ResultsMayGoThroughViews) {
   heads.input("x", {2, 10, 20}).weight("w", {24, 20});
   heads.node("linear_1", "aten::linear", {"x", "w"}).node("view_1", "aten::view", {"linear_1", {2, 10, 3, 8}});
   heads.node("permute_1", "aten::permute", {"view_1", {0, 2, 1, 3}});
-  heads.node("clone_1", "aten::clone", {"permute_1"}, {{"kwargs", {{"memory_format", {{"string", "contiguous_format"}}}}}});
+  const json dense = {{"memory_format", {{"string", "contiguous_format"}}}};
+  heads.node("clone_1", "aten::clone", {"permute_1"}, {{"kwargs", dense}});
   heads.output("clone_1");
   EXPECT_RIGHT(heads, "//! fuse linear_1 clone_1 : tile=32x32x32\n");
   TaskText turned;
@@ -219,7 +222,8 @@ TEST_F(Matmul, TilesBeyondADiagonalAreComputedWhereSomebodyNeedsThem) {
 }
 
 TEST_F(Matmul, NodesBeforeTheProductAreComputedOnTheWay) {
-  for (const char* parameters : {"tile=32x32x32", "tile=64x64x32 math=fp32 stages=2", "tile=32x32x32 split=2", "tile=rows"}) {
+  for (const char* parameters :
+       {"tile=32x32x32", "tile=64x64x32 math=fp32 stages=2", "tile=32x32x32 split=2", "tile=rows"}) {
     TaskText task;
     task.input("x", {2, 33, 70}).input("g", {2, 33, 1}).input("y", {2, 70, 37});
     task.node("relu_1", "aten::relu", {"x"}).node("mul_1", "aten::mul.Tensor", {"relu_1", "g"});
@@ -232,13 +236,13 @@ TEST_F(Matmul, NodesBeforeTheProductAreComputedOnTheWay) {
 TEST_F(Matmul, HalfTypesAreRight) {
   for (const char* dtype : {"f16", "bf16"}) {
     const json type = {{"dtype", dtype}};
-    for (const char* parameters : {"tile=64x64x32", "tile=128x128x32 stages=4", "tile=32x32x64 split=2", "tile=16x128x32",
-                                   "tile=64x64x16", "tile=rows"})
-      EXPECT_RIGHT(linear_gelu(70, 88, 136, type), fmt::format("//! fuse linear_1 gelu_1 : {}\n", parameters));
+    for (const char* parameters : {"tile=64x64x32", "tile=128x128x32 stages=4", "tile=32x32x64 split=2", "tile=rows"})
+      EXPECT_RIGHT(linear_gelu(70, 88, 72, type), fmt::format("//! fuse linear_1 gelu_1 : {}\n", parameters));
     for (const auto& [rows, columns, depth] : {std::tuple{33, 35, 37}, {33, 36, 38}, {64, 72, 40}}) {
       const auto turned = [&](std::int64_t lines) { return json{{"dtype", dtype}, {"strides", {1, lines}}}; };
       EXPECT_RIGHT(mm({rows, depth}, {depth, columns}, type, type), "//! fuse matmul_1 : tile=32x32x32\n");
-      EXPECT_RIGHT(mm({rows, depth}, {depth, columns}, turned(rows), turned(depth)), "//! fuse matmul_1 : tile=32x32x32\n");
+      EXPECT_RIGHT(mm({rows, depth}, {depth, columns}, turned(rows), turned(depth)),
+                   "//! fuse matmul_1 : tile=32x32x32\n");
     }
   }
 }
@@ -252,13 +256,31 @@ TEST_F(Matmul, PlacesBeyond32BitsAreReached) {
 }
 
 TEST_F(Matmul, RefusesWhatItCannotWrite) {
-  EXPECT_REFUSED(linear_gelu(33, 35, 20), "//! fuse linear_1 gelu_1 : math=tf32\n", "is not among the values of 'math'");
-  EXPECT_REFUSED(linear_gelu(33, 35, 20), "//! fuse linear_1 gelu_1 : math=tensor\n", "operands of 16 bits");
-  EXPECT_REFUSED(linear_gelu(33, 35, 20, {{"dtype", "f16"}}), "//! fuse linear_1 gelu_1 : math=tf32x3\n", "fp32 operands");
-  EXPECT_REFUSED(linear_gelu(33, 35, 20), "//! fuse linear_1 gelu_1 : tile=32x32x32 split=4\n", "fewer tiles than parts");
-  EXPECT_REFUSED(linear_gelu(33, 35, 20), "//! fuse linear_1 gelu_1 : tile=rows stages=3\n", "stages=3");
-  EXPECT_REFUSED(linear_gelu(33, 35, 20), "//! fuse linear_1 gelu_1 : tile=100x100x10\n", "is not among the values of 'tile'");
+  const TaskText task = linear_gelu(33, 35, 20);
+  const std::string fuse = "//! fuse linear_1 gelu_1 : ";
+  EXPECT_REFUSED(task, fuse + "math=tf32\n", "is not among the values of 'math'");
+  EXPECT_REFUSED(task, fuse + "math=tensor\n", "operands of 16 bits");
+  EXPECT_REFUSED(linear_gelu(33, 35, 20, {{"dtype", "f16"}}), fuse + "math=tf32x3\n", "fp32 operands");
+  EXPECT_REFUSED(task, fuse + "tile=32x32x32 split=4\n", "fewer tiles than parts");
+  EXPECT_REFUSED(task, fuse + "tile=rows stages=3\n", "stages=3");
+  EXPECT_REFUSED(task, fuse + "tile=100x100x10\n", "is not among the values of 'tile'");
   EXPECT_REFUSED(mm({5, 0}, {0, 7}), "//! fuse matmul_1 : tile=32x32x32\n", "nothing to multiply");
+  const json integers = {{"dtype", "i64"}, {"draw", {{"kind", "integers"}, {"low", 0}, {"high", 9}}}};
+  EXPECT_REFUSED(mm({5, 6}, {6, 7}, integers, integers), "//! fuse matmul_1\n", "fp32, fp16 or bf16");
+}
+
+//! s += x y, where y may be s.
+TaskText updated_state(const char* right) {
+  TaskText task;
+  task.input("x", {33, 33}).input("y", {33, 33}).state("s", {33, 33}).node("mm_1", "aten::mm", {"x", right});
+  task.node("add_1", "aten::add_.Tensor", {"s", "mm_1"}, {{"writes_state", {"s"}}});
+  task.node("relu_1", "aten::relu", {"x"}).output("relu_1");
+  return task;
+}
+
+TEST_F(Matmul, AddsToAStateUnlessItIsMultiplied) {
+  EXPECT_RIGHT(updated_state("y"), "//! fuse mm_1 add_1 : tile=32x32x32\n");
+  EXPECT_REFUSED(updated_state("s"), "//! fuse mm_1 add_1\n", "multiplied and changed");
 }
 
 TEST_F(Matmul, RefusesResultsThatAreNoElementsOfTheProduct) {

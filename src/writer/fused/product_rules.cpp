@@ -50,7 +50,7 @@ class ProductReader {
     made_.right_dimensions.push_back(ProductNode::depth_dimension);
   }
 
-  //! [batches…, row, depth] by [batches…, depth, column]; a right operand without batches makes all of the left's rows.
+  //! [batches…, row, depth] by [batches…, depth, column]. Where the right one has no batches, the left's are rows.
   void read_matmul() {
     const std::size_t left = sizes(made_.left).size(), right = sizes(made_.right).size();
     if (right <= 2) {

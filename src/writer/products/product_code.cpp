@@ -217,8 +217,9 @@ std::string ProductCode::tile_sums() const {
   if (space_.sizes.columns % shape_.tile.columns != 0)
     outside.push_back(fmt::format("group >= {}u", space_.sizes.columns / width));
   if (!outside.empty()) text += fmt::format("    if ({}) continue;\n", fmt::join(outside, " || "));
-  text += fmt::format("    const auto sum = cudal1::load<{}>(sums + item / {}u * Tile::sums_stride + item % {}u * {}u);\n",
-                      width, across, across, width);
+  text += fmt::format(
+      "    const auto sum = cudal1::load<{}>(sums + item / {}u * Tile::sums_stride + item % {}u * {}u);\n", width,
+      across, across, width);
   return text + (is_split() ? part_stores() : indices("    ") + element_results("    ")) + "  }\n";
 }
 

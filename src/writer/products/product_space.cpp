@@ -76,7 +76,8 @@ class OperandMaker {
     std::int64_t width = 16 / size_in_bytes(value.meta.dtype);
     const auto fits = [&] {
       if (offset % width != 0 || made.stride % width != 0) return false;
-      return std::ranges::all_of(made.batches, [&](const Loop& loop) { return loop.stride_of(load.place) % width == 0; });
+      return std::ranges::all_of(made.batches,
+                                 [&](const Loop& loop) { return loop.stride_of(load.place) % width == 0; });
     };
     while (width > 1 && !fits()) width /= 2;
     return width;

@@ -12,10 +12,11 @@ namespace cudal1 {
 namespace {
 
 constexpr std::int64_t multiprocessors = 132;  // of an H200
-constexpr double launch_us = 3.0;              // what a second kernel costs at least
+constexpr double launch_us = 4.0;              // what a second kernel costs at least
 constexpr double bytes_a_us = 4.2e6;           // to and from memory
 constexpr double cached_bytes_a_us = 5.5e6 / multiprocessors;  // to one multiprocessor
 constexpr double copy_latency_us = 0.7;
+constexpr double results_a_us = 2.5e4;  // sums that a multiprocessor finishes and stores
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
@@ -56,12 +57,14 @@ double predicted_us(const ProductShape& shape, const ProductSizes& sizes, const 
   const double bytes = static_cast<double>((tile.rows + tile.columns) * tile.depth * operands.element_bytes);
   const double step = std::max(products / (products_a_us(shape.math) * efficiency(tile)), bytes / cached_bytes_a_us);
   const std::int64_t of_one = ceil_div(blocks, multiprocessors);
-  const double busy = static_cast<double>(of_one) * steps * step;
-  const double waiting = static_cast<double>(ceil_div(of_one, resident_blocks(shape, operands))) *
-                         (steps * copy_latency_us / static_cast<double>(shape.stages - 1) + 2 * copy_latency_us);
+  const double storing = static_cast<double>(tile.rows * tile.columns) / results_a_us;
+  const double busy = static_cast<double>(of_one) * (steps * step + storing);
+  const double rounds = static_cast<double>(ceil_div(of_one, resident_blocks(shape, operands)));
+  const double waiting =
+      rounds * (steps * copy_latency_us / static_cast<double>(shape.stages - 1) + 2 * copy_latency_us + storing);
   const double results = static_cast<double>(sizes.batches * sizes.rows * sizes.columns) * 4.0;
-  const double adding = shape.split == 1 ? 0.0 : launch_us + results * 2.0 * static_cast<double>(shape.split) / bytes_a_us;
-  return std::max(busy, waiting) + adding;
+  if (shape.split == 1) return std::max(busy, waiting);
+  return std::max(busy, waiting) + launch_us + results * 2.0 * static_cast<double>(shape.split) / bytes_a_us;
 }
 
 class ShapeChooser {
@@ -162,7 +165,8 @@ std::int64_t shared_bytes(const ProductShape& shape, const ProductOperands& oper
 
 const std::vector<Parameter>& product_parameters() {
   static const std::vector<Parameter> parameters = [] {
-    Parameter tile{"tile", "rows x columns of a block's results, x the depth of one stage; `rows`: a reduction for each result",
+    Parameter tile{"tile",
+                   "rows x columns of a block's results, x the depth of one stage; `rows`: a reduction for each result",
                    {"auto", "rows"}};
     for (const ProductTile& one : product_tiles()) tile.choices.push_back(one.name());
     return std::vector<Parameter>{
@@ -170,7 +174,9 @@ const std::vector<Parameter>& product_parameters() {
         {"stages", "tiles of each operand in shared memory at a time", {"auto", "2", "3", "4"}},
         {"split", "parts of the depth that different blocks add up", {"auto", "1", "2", "4", "8", "16", "32"}},
         {"swizzle", "rows of tiles that neighbouring blocks walk down together", {"auto", "1", "2", "4", "8", "16"}},
-        {"math", "how fp32 operands are multiplied; tensor: operands of 16 bits", {"auto", "fp32", "tf32x3", "tensor"}}};
+        {"math",
+         "how fp32 operands are multiplied; tensor: operands of 16 bits",
+         {"auto", "fp32", "tf32x3", "tensor"}}};
   }();
   return parameters;
 }

@@ -53,9 +53,9 @@ const TechniqueDescription& ProductFusion::description() const {
   static const TechniqueDescription description = {
       "matmul",
       "fuse",
-      "A matrix product (mm, bmm, matmul, linear, addmm, addmv, baddbmm, mv, dot) in one kernel with the pointwise nodes "
-      "after it, computed from the sums before they are stored, and with those before it. Blocks compute tiles of the "
-      "result; tiles of the operands come to shared memory some stages ahead. fp32 operands are multiplied on tensor "
+      "A matrix product (mm, bmm, matmul, linear, addmm, addmv, baddbmm, mv, dot) in one kernel with the pointwise "
+      "nodes after it, computed from the sums before they are stored, and with those before it. Blocks compute tiles of "
+      "the result; tiles of the operands come to shared memory some stages ahead. fp32 operands are multiplied on tensor "
       "cores as sums of two TF32 numbers, with fp32's accuracy. Few tiles over a long depth are split in parts, which "
       "a second kernel adds up in their order. Products of a vector are reductions.",
       "fp32 products with or without activation, bias or residual behind them; small products, where launches count.",
