@@ -62,6 +62,8 @@ class Commuting {
       refuse("it goes over the features that the layer makes; 'fold' puts that into the weight");
     if (readers_of(graph_, between).size() != 1 || is_returned(graph_, between))
       refuse(fmt::format("{} is needed for more than that", quoted(map_.name)));
+    if (size_in_bytes(meta(result).dtype) < 4)
+      refuse(fmt::format("{} would be rounded at another place", to_string(meta(result).dtype)));
     if (graph_.values[result].view || graph_.values[between].view) refuse("one of their results is a view");
     if (const auto reason = objection_of_readers(draft_, result)) refuse(*reason);
     if (draft_.is_hoisted(map_.name) != draft_.is_hoisted(reduction_.name)) refuse("one of them is hoisted");
