@@ -19,7 +19,7 @@ class Rewrites : public ::testing::Test {
   }
 };
 
-//! conv, batch norm in evaluation, relu, a mean over the image, two linear layers, a scale; some of it needlessly twice.
+//! conv, batch norm in evaluation, relu, a mean over the image, two linear layers, a scale; some of it twice.
 TaskText classifier(const char* dtype = "f32") {
   const nlohmann::json of = {{"dtype", dtype}};
   nlohmann::json positive = {{"draw", {{"kind", "uniform"}, {"low", 0.5}, {"high", 2.0}}}};

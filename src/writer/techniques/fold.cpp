@@ -21,7 +21,7 @@ struct ChannelStep {
   const char* op;  //!< "aten::mul.Tensor" …
   Argument by;
 
-  bool is_shift() const { return op == std::string_view("aten::add.Tensor") || op == std::string_view("aten::sub.Tensor"); }
+  bool is_shift() const { return base_name(op) == "add" || base_name(op) == "sub"; }
 };
 
 class Folding {
@@ -90,7 +90,7 @@ class Folding {
     const std::size_t channel = channel_dimension(graph_, target());
     check_only_reader();
     if (graph_.values[result].view || graph_.values[after].view) refuse("its result is a view");
-    if (reduction.dimensions != std::set<std::size_t>{channel}) refuse("it goes over other dimensions than the channels");
+    if (reduction.dimensions != std::set{channel}) refuse("it goes over other dimensions than the channels");
     if (groups_of(target()) > 1) refuse("the channels are in groups");
     if (!meta(result).is_contiguous()) refuse(fmt::format("its result is {}", to_string(meta(result))));
     if (const auto reason = objection_of_readers(draft_, after)) refuse(*reason);
@@ -129,7 +129,7 @@ class Folding {
     if (argument_of(node, 2, "alpha") || argument_of(node, 2, "rounding_mode")) refuse("it has further arguments");
     const auto* self = argument_as<ValueRef>(node, 0, "self");
     const bool is_first = self && self->id == operand;
-    if (!is_first && !is_product && !is_sum) refuse("the convolution or linear layer is not what is divided or lessened");
+    if (!is_first && !is_product && !is_sum) refuse(fmt::format("{} is not its first argument", quoted(target_.name)));
     const Argument* other = argument_of(node, is_first ? 1 : 0, is_first ? "other" : "self");
     if (!other) refuse("it has one argument only");
     const char* op = is_product ? "aten::mul.Tensor" : is_sum ? "aten::add.Tensor" : name == "sub" ? "aten::sub.Tensor"
@@ -262,9 +262,10 @@ const TechniqueDescription& FoldIntoWeights::description() const {
   static const TechniqueDescription description = {
       "fold",
       "fold",
-      "What scales or shifts the channels of a convolution or linear layer, by weights or numbers, goes into its weight "
-      "and bias, which are computed anew when weights change: batch normalisation outside training, and mul, div, add "
-      "and sub behind it, a sum or mean over its channels, or a scale before it. The folded node becomes another name of the result.",
+      "What scales or shifts the channels of a convolution or linear layer, by weights or numbers, goes into its "
+      "weight and bias, which are computed anew when weights change: batch normalisation outside training, and mul, div, add "
+      "and sub behind it, a sum or mean over its channels, or a scale before it. The folded node becomes another name "
+      "of the result.",
       "Always: a pass through memory less. Batch normalisation in training mode is refused, since its statistics are "
       "those of the batch. A sum or mean over all channels makes a layer with one.",
       "Where the factors differ by many orders of magnitude, the products of the new weights round otherwise.",

@@ -195,8 +195,8 @@ const TechniqueDescription& ChannelsLast::description() const {
   static const TechniqueDescription description = {
       "layout",
       "layout",
-      "Convolutions of 2 and 3 dimensions, and the pointwise nodes, pools and batch normalisations named with them, run "
-      "in channels_last: inputs are copied into it (NODE_input) unless they are, weights are packed when they change, "
+      "Convolutions of 2 and 3 dimensions, and the pointwise nodes, pools and batch normalisations named with them, "
+      "run in channels_last: inputs are copied into it (NODE_input) unless they are, weights are packed when they change, "
       "and whoever else reads a result gets a copy in the old layout (NODE_contiguous).",
       "Chains of convolutions with many channels: tensor cores want channels innermost, and cuDNN otherwise converts "
       "before and after every convolution.",

@@ -99,12 +99,12 @@ const TechniqueDescription& SplitBias::description() const {
   static const TechniqueDescription description = {
       "split",
       "split",
-      "A convolution, linear map or product that adds a bias becomes two nodes: the library's operator without its bias, "
-      "under the old name, and the addition, NODE_bias, which later lines can fuse with what comes after it.",
+      "A convolution, linear map or product that adds a bias becomes two nodes: the library's operator without its "
+      "bias, under the old name, and the addition, NODE_bias, which later lines can fuse with what comes after it.",
       "Behind convolutions: cuDNN's result is often passed through once more for the bias; with `fuse` that pass does "
       "all pointwise work up to the next convolution or reduction.",
-      "Where nothing is fused with the addition: it is a launch of its own then. Libraries add the bias of a linear map "
-      "for free.",
+      "Where nothing is fused with the addition: it is a launch of its own then. Libraries add the bias of a linear "
+      "map for free.",
       "split conv2d_1",
       {}};
   return description;
