@@ -48,7 +48,7 @@ struct ParsedProgram {
   bool cuda_graph = false;
 };
 
-//! Throws Rejection at the first directive that is wrong. `other_names`: of directives that are not left to the planner.
+//! Throws Rejection at the first directive that is wrong. `other_names`: of directives that are not the planner's.
 ParsedProgram parse_directives(const OpGraph& graph, const std::vector<DirectiveText>& directives,
                                const std::vector<std::string>& other_names = {});
 

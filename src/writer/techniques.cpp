@@ -38,8 +38,9 @@ const std::vector<const RewriteTechnique*>& rewrite_techniques() {
   static const ShareResults share;
   static const SimplifyProducts simplify;
   static const SplitBias split;
-  static const std::vector<const RewriteTechnique*> all = {&split, &drop,    &share,   &hoist,   &fold,
-                                                             &layout, &merge, &commute, &simplify};
+  // Those that only take work away come first.
+  static const std::vector<const RewriteTechnique*> all = {&drop, &share,   &simplify, &hoist, &fold,
+                                                           &merge, &commute, &layout,   &split};
   return all;
 }
 

@@ -20,7 +20,8 @@ TaskText scaled_weight(std::int64_t rows = 5, std::int64_t in = 3, std::int64_t 
   TaskText task;
   task.input("x", {rows, in}).weight("fc.weight", {out, in}).node("softplus_1", "aten::softplus", {"fc.weight"});
   task.node("add_1", "aten::add.Tensor", {"softplus_1", 1.0}).node("t_1", "aten::t", {"add_1"});
-  task.node("mm_1", "aten::mm", {"x", "t_1"}).node("ones_1", "aten::ones", {{out}}, {{"kwargs", {{"dtype", {{"dtype", "f32"}}}}}});
+  const nlohmann::json floats = {{"kwargs", {{"dtype", {{"dtype", "f32"}}}}}};
+  task.node("mm_1", "aten::mm", {"x", "t_1"}).node("ones_1", "aten::ones", {{out}}, floats);
   task.node("cumsum_1", "aten::cumsum", {"ones_1", 0}).node("add_2", "aten::add.Tensor", {"mm_1", "cumsum_1"});
   task.output("add_2");
   return task;
@@ -40,7 +41,8 @@ TEST_F(Hoist, IsRightForOddSizes) {
 }
 
 TEST_F(Hoist, LetsHoistedNodesBeFused) {
-  const Verdict verdict = judged(scaled_weight(), "//! hoist add_1 cumsum_1\n//! fuse softplus_1 add_1\n//! fuse add_2\n");
+  const Verdict verdict =
+      judged(scaled_weight(), "//! hoist add_1 cumsum_1\n//! fuse softplus_1 add_1\n//! fuse add_2\n");
   EXPECT_EQ(verdict.status, "ok") << verdict.message;
   EXPECT_EQ(verdict.prepared, (Steps{"launch fuse_add_1", "op ones_1", "op cumsum_1"}));
   EXPECT_EQ(verdict.steps, (Steps{"op mm_1", "launch fuse_add_2"}));
@@ -64,16 +66,18 @@ TEST_F(Hoist, RefusesWhatDependsOnACall) {
   EXPECT_REFUSED(scaled_weight(), "//! hoist t_1\n", "it is a view");
   EXPECT_REFUSED(scaled_weight(), "//! hoist add_1\n//! hoist softplus_1\n", "it is hoisted already");
   TaskText task;
-  task.input("x", {3}).state("s", {3}).node("exp_1", "aten::exp", {"s"}).node("mul_1", "aten::mul.Tensor", {"exp_1", "x"});
-  task.output("mul_1");
+  task.input("x", {3}).state("s", {3}).node("exp_1", "aten::exp", {"s"});
+  task.node("mul_1", "aten::mul.Tensor", {"exp_1", "x"}).output("mul_1");
   EXPECT_REFUSED(task, "//! hoist exp_1\n", "'s' is a state");
 }
 
 TEST_F(Hoist, RefusesToMixPreparedAndCalledNodes) {
   EXPECT_REFUSED(scaled_weight(), "//! hoist cumsum_1 add_1\n//! fuse cumsum_1 add_2\n", "fuse them apart");
   EXPECT_REFUSED(scaled_weight(), "//! fuse softplus_1\n//! hoist add_1\n", "replaced already, by 'fuse' in line 1");
-  const std::string kernel = "//! kernel k replaces mm_1 add_2 : grid=1 block=1 args=(x, cumsum_1, add_2)\n";
-  EXPECT_EQ(planned(scaled_weight(), "//! hoist cumsum_1\n" + kernel + "__global__ void k(const float* x, const float* c, float* y) {}\n").status, "ok");
+  const std::string by_hand =
+      "//! hoist cumsum_1\n//! kernel k replaces mm_1 add_2 : grid=1 block=1 args=(x, cumsum_1, add_2)\n"
+      "__global__ void k(const float* x, const float* c, float* y) {}\n";
+  EXPECT_EQ(planned(scaled_weight(), by_hand).status, "ok");
 }
 
 }  // namespace

@@ -20,8 +20,8 @@ std::vector<std::string> wrong_metas(const TaskText& task, const std::string& pr
                            (!said.view || (said.view->base == is.view->base &&
                                            said.view->offset_elements == is.view->offset_elements));
     if (said.node >= 0 && (said.meta != is.meta || !same_view))
-      wrong.push_back(fmt::format("{}: {} [{}], ATen gives {} [{}]", said.name, to_string(said.meta),
-                                  said.view ? "a view" : "no view", to_string(is.meta), is.view ? "a view" : "no view"));
+      wrong.push_back(fmt::format("{}: {}{}, ATen gives {}{}", said.name, to_string(said.meta),
+                                  said.view ? ", a view" : "", to_string(is.meta), is.view ? ", a view" : ""));
   }
   return wrong;
 }

@@ -105,6 +105,14 @@ TEST_F(Split, RefusesWhatHasNoBiasToSplit) {
   EXPECT_REFUSED(conv_relu(), "//! split conv2d_1 conv2d_1\n", "listed twice");
 }
 
+TEST_F(Split, RefusesToRoundHalfPrecisionTwice) {
+  TaskText task;
+  const nlohmann::json half = {{"dtype", "f16"}};
+  task.input("x", {4, 6}, half).weight("w", {5, 6}, half).weight("b", {5}, half);
+  task.node("linear_1", "aten::linear", {"x", "w", "b"}).output("linear_1");
+  EXPECT_REFUSED(task, "//! split linear_1\n", "rounded once more");
+}
+
 TEST_F(Split, RefusesWhatALineAboveHasReplaced) {
   EXPECT_REFUSED(conv_relu(), "//! fuse relu_1\n//! split conv2d_1\n", "is replaced already, by 'fuse' in line 1");
   const std::string kernel = "//! kernel k replaces conv2d_1 : grid=1 block=1 args=(x, conv2d_1)\n";

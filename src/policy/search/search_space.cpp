@@ -1,8 +1,8 @@
 #include "policy/search/search_space.hpp"
 
 #include <algorithm>
-#include <iterator>
 
+#include "writer/rewrite_check.hpp"
 #include "writer/write_program.hpp"
 
 namespace cudal1 {
@@ -41,10 +41,8 @@ FusionSpace* SearchSpace::after(const std::vector<std::string>& rewrites) {
 
 std::vector<std::string> SearchSpace::further_rewrites(const std::vector<std::string>& rewrites) {
   const OpGraph* graph = graph_after(rewrites);
-  std::vector<std::string> lines;
-  if (graph == nullptr || rewrites.size() >= most_rewrites) return lines;
-  for (const RewriteTechnique* technique : rewrite_techniques())
-    std::ranges::copy(technique->suggestions(*graph), std::back_inserter(lines));
+  if (graph == nullptr || rewrites.size() >= most_rewrites) return {};
+  std::vector<std::string> lines = suggested_rewrites(*graph);
   std::erase_if(lines, [&](const std::string& line) { return std::ranges::find(rewrites, line) != rewrites.end(); });
   return lines;
 }

@@ -22,8 +22,8 @@ struct ChosenNode {
 //! Why a node is not for this rewrite; nothing: it is.
 using Objection = std::function<std::optional<std::string>(const Node& node)>;
 
-//! Reads names up to `:`, the word `until` or the end. A name must be for the rewrite; of those that a pattern chooses, the others are left
-//! out, unless that leaves none. Throws Rejection, also for nodes that a line above has replaced.
+//! Reads names up to `:`, the word `until` or the end. A name must be for the rewrite; of those that a pattern chooses,
+//! the others are left out, unless that leaves none. Throws Rejection, also for nodes that a line above has replaced.
 std::vector<ChosenNode> read_chosen_nodes(TokenCursor& cursor, const DirectiveToken& word, const Draft& draft,
                                           const Objection& objection, std::string_view until = {});
 

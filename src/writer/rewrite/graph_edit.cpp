@@ -165,9 +165,14 @@ std::vector<int> readers_of(const OpGraph& graph, ValueId value) {
   return readers;
 }
 
+bool is_unread_alias(const OpGraph& graph, const Node& node) {
+  return node.op == "aten::alias" && readers_of(graph, node.outputs[0]).empty();
+}
+
 int only_reader(const OpGraph& graph, const Node& node) {
   if (node.outputs.size() != 1) return -1;
-  const std::vector<int> readers = readers_of(graph, node.outputs[0]);
+  std::vector<int> readers = readers_of(graph, node.outputs[0]);
+  std::erase_if(readers, [&](int reader) { return is_unread_alias(graph, graph.nodes[reader]); });
   return readers.size() == 1 ? readers[0] : -1;
 }
 

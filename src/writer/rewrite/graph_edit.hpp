@@ -53,7 +53,10 @@ std::int64_t offset_in_base(const OpGraph& graph, ValueId value);
 //! Nodes that read these very values, views of them left out.
 std::vector<int> readers_of(const OpGraph& graph, ValueId value);
 
-//! The one node that reads the node's one result; -1: there are several, or none.
+//! Another name that nobody uses: what is left of a node that was folded into another.
+bool is_unread_alias(const OpGraph& graph, const Node& node);
+
+//! The one node, such names left out, that reads the node's one result; -1: there are several, or none.
 int only_reader(const OpGraph& graph, const Node& node);
 
 //! Nodes that read the value's memory: it, or a view of the same base. Those that only make views are left out.

@@ -12,7 +12,7 @@ class PreparedMath {
   //! New nodes come before this one and are named after it.
   PreparedMath(Draft& draft, std::string node) : draft_(draft), node_(std::move(node)) {}
 
-  //! `op` of two tensors that broadcast, or of a tensor and a number; contiguous unless the first has the result's sizes.
+  //! `op` of two tensors that broadcast, or of a tensor and a number; contiguous, or laid out as the first.
   ValueId binary(const char* op, std::string_view suffix, ValueId first, const Argument& second);
   ValueId unary(const char* op, std::string_view suffix, ValueId argument);
   ValueId zeros(std::string_view suffix, DType dtype, std::int64_t size);

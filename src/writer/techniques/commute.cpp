@@ -62,6 +62,8 @@ class Commuting {
       refuse("it goes over the features that the layer makes; 'fold' puts that into the weight");
     if (readers_of(graph_, between).size() != 1 || is_returned(graph_, between))
       refuse(fmt::format("{} is needed for more than that", quoted(map_.name)));
+    if (size_in_bytes(meta(result).dtype) < 4)
+      refuse(fmt::format("{} would be rounded at another place", to_string(meta(result).dtype)));
     if (graph_.values[result].view || graph_.values[between].view) refuse("one of their results is a view");
     if (const auto reason = objection_of_readers(draft_, result)) refuse(*reason);
     if (draft_.is_hoisted(map_.name) != draft_.is_hoisted(reduction_.name)) refuse("one of them is hoisted");
@@ -69,7 +71,7 @@ class Commuting {
     return *reduction;
   }
 
-  //! A transposed convolution that cuts nothing off puts each element, times the whole kernel, somewhere into its result.
+  //! A transposed convolution that cuts nothing off puts each element, times the whole kernel, into its result.
   void check_spread(const LinearReduction& reduction) {
     const Node& convolution = node(map_);
     const bool general = base_name(convolution.op) == "convolution";
@@ -159,10 +161,10 @@ const TechniqueDescription& CommuteReduction::description() const {
       "commute",
       "A sum or mean behind a linear layer, over other dimensions than its features, is taken before it, of what goes "
       "in: the layer then has fewer rows. Behind a transposed convolution without padding a sum or mean over the whole "
-      "image becomes one over what goes in, and the convolution a linear layer with the sums of its kernels. The result "
-      "has the name of the layer, what goes into it that of the reduction.",
-      "Pooling over a sequence behind a projection, or over the image behind a transposed convolution: the work shrinks "
-      "by the number of elements that are pooled.",
+      "image becomes one over what goes in, and the convolution a linear layer with the sums of its kernels. The "
+      "result has the name of the layer, what goes into it that of the reduction.",
+      "Pooling over a sequence behind a projection, or over the image behind a transposed convolution: the work "
+      "shrinks by the number of elements that are pooled.",
       "Where the layer has far more features going in than coming out, the reduction has more to read.",
       "commute mean_1 linear_1",
       {}};

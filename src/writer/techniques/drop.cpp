@@ -22,8 +22,8 @@ const TechniqueDescription& DropIdentities::description() const {
       "drop",
       "drop",
       "Nodes that give back what they are given become other names of it and are not run: dropout that drops nothing, "
-      "copies into the layout that is there already, arithmetic with a neutral number, padding by nothing, relu of what "
-      "is never negative.",
+      "copies into the layout that is there already, arithmetic with a neutral number, padding by nothing, relu of "
+      "what is never negative.",
       "Each such node is a launch and a pass through memory.",
       "Never; what is not provably an identity is refused.",
       "drop mul_1 relu_2",

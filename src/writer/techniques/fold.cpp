@@ -22,7 +22,7 @@ struct ChannelStep {
   const char* op;  //!< "aten::mul.Tensor" …
   Argument by;
 
-  bool is_shift() const { return op == std::string_view("aten::add.Tensor") || op == std::string_view("aten::sub.Tensor"); }
+  bool is_shift() const { return base_name(op) == "add" || base_name(op) == "sub"; }
 };
 
 class Folding {
@@ -80,7 +80,7 @@ class Folding {
   void check_only_reader() const {
     const ValueId result = target().outputs[0];
     for (const int reader : readers_of(graph_, result))
-      if (graph_.nodes[reader].name != folded_.name && !is_unread_alias(graph_.nodes[reader]))
+      if (graph_.nodes[reader].name != folded_.name && !is_unread_alias(graph_, graph_.nodes[reader]))
         refuse(fmt::format("{} reads {}, too", quoted(graph_.nodes[reader].name), quoted(target_.name)));
     if (is_returned(graph_, result)) refuse(fmt::format("the task returns {}, too", quoted(target_.name)));
   }
@@ -91,7 +91,7 @@ class Folding {
     const std::size_t channel = channel_dimension(graph_, target());
     check_only_reader();
     if (graph_.values[result].view || graph_.values[after].view) refuse("its result is a view");
-    if (reduction.dimensions != std::set<std::size_t>{channel}) refuse("it goes over other dimensions than the channels");
+    if (reduction.dimensions != std::set{channel}) refuse("it goes over other dimensions than the channels");
     if (groups_of(target()) > 1) refuse("the channels are in groups");
     if (!meta(result).is_contiguous()) refuse(fmt::format("its result is {}", to_string(meta(result))));
     if (const auto reason = objection_of_readers(draft_, after)) refuse(*reason);
@@ -110,11 +110,6 @@ class Folding {
       make_view(graph_, after, result, "aten::squeeze.dim", {static_cast<std::int64_t>(channel)});
   }
 
-  //! What was folded before.
-  bool is_unread_alias(const Node& node) const {
-    return node.op == "aten::alias" && readers_of(graph_, node.outputs[0]).empty();
-  }
-
   void check_inference() const {
     const bool* training = argument_as<bool>(folded(), 5, "training");
     if (!training || *training) refuse("it is in training: its statistics are those of each batch");
@@ -130,7 +125,7 @@ class Folding {
     if (argument_of(node, 2, "alpha") || argument_of(node, 2, "rounding_mode")) refuse("it has further arguments");
     const auto* self = argument_as<ValueRef>(node, 0, "self");
     const bool is_first = self && self->id == operand;
-    if (!is_first && !is_product && !is_sum) refuse("the convolution or linear layer is not what is divided or lessened");
+    if (!is_first && !is_product && !is_sum) refuse(fmt::format("{} is not its first argument", quoted(target_.name)));
     const Argument* other = argument_of(node, is_first ? 1 : 0, is_first ? "other" : "self");
     if (!other) refuse("it has one argument only");
     const char* op = is_product ? "aten::mul.Tensor" : is_sum ? "aten::add.Tensor" : name == "sub" ? "aten::sub.Tensor"
@@ -263,9 +258,10 @@ const TechniqueDescription& FoldIntoWeights::description() const {
   static const TechniqueDescription description = {
       "fold",
       "fold",
-      "What scales or shifts the channels of a convolution or linear layer, by weights or numbers, goes into its weight "
-      "and bias, which are computed anew when weights change: batch normalisation outside training, and mul, div, add "
-      "and sub behind it, a sum or mean over its channels, or a scale before it. The folded node becomes another name of the result.",
+      "What scales or shifts the channels of a convolution or linear layer, by weights or numbers, goes into its "
+      "weight and bias, which are computed anew when weights change: batch normalisation outside training, and mul, div, add "
+      "and sub behind it, a sum or mean over its channels, or a scale before it. The folded node becomes another name "
+      "of the result.",
       "Always: a pass through memory less. Batch normalisation in training mode is refused, since its statistics are "
       "those of the batch. A sum or mean over all channels makes a layer with one.",
       "Where the factors differ by many orders of magnitude, the products of the new weights round otherwise.",
@@ -280,7 +276,7 @@ void FoldIntoWeights::apply(TokenCursor& cursor, const DirectiveToken& word, Dra
 }
 
 std::vector<std::string> FoldIntoWeights::suggestions(const OpGraph& graph) const {
-  constexpr std::array<std::string_view, 6> foldable{"batch_norm", "mul", "multiply", "add", "sub", "div"};
+  constexpr std::array<std::string_view, 8> foldable{"batch_norm", "mul", "multiply", "add", "sub", "div", "sum", "mean"};
   const auto may_be_folded = [&](const Node& node) {
     return std::ranges::find(foldable, base_name(node.op)) != foldable.end() && node.writes_state.empty();
   };
@@ -288,7 +284,8 @@ std::vector<std::string> FoldIntoWeights::suggestions(const OpGraph& graph) cons
   for (const Node& target : graph.nodes) {
     if (!is_linear_map(target) || target.outputs.size() != 1) continue;
     const int after = only_reader(graph, target);
-    if (after >= 0 && may_be_folded(graph.nodes[after]))
+    const bool is_split_off = after >= 0 && graph.nodes[after].name.starts_with(target.name + "_bias");
+    if (after >= 0 && !is_split_off && may_be_folded(graph.nodes[after]))
       lines.push_back(fmt::format("fold {} into {}", graph.nodes[after].name, target.name));
     const int before = graph.values[input_of(target)].node;
     if (before >= 0 && may_be_folded(graph.nodes[before]))

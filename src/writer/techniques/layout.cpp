@@ -3,8 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <set>
+#include <initializer_list>
 
 #include "graph/operator_name.hpp"
 #include "writer/fused/operator_rules.hpp"
@@ -44,10 +43,20 @@ const char* memory_format(const TensorMeta& meta) {
   return meta.sizes.size() == 4 ? "channels_last" : "channels_last_3d";
 }
 
+bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+//! Pointwise nodes whose result has a layout of its own.
+bool chooses_layout(const Node& node) {
+  return is_one_of(base_name(node.op), {"contiguous", "tril", "triu"}) ||
+         std::ranges::any_of(node.kwargs, [](const auto& argument) { return argument.first == "memory_format"; });
+}
+
 //! Operators of the library that give back the layout they are given.
 bool keeps_layout(const Node& node) {
-  constexpr std::array<std::string_view, 3> known{"batch_norm", "max_pool2d", "avg_pool2d"};
-  return std::ranges::find(known, base_name(node.op)) != known.end() || is_pointwise(node);
+  if (is_one_of(base_name(node.op), {"batch_norm", "max_pool2d", "avg_pool2d"})) return true;
+  return is_pointwise(node) && !chooses_layout(node);
 }
 
 std::optional<std::string> objection(const Draft& draft, const Node& node) {
@@ -58,6 +67,7 @@ std::optional<std::string> objection(const Draft& draft, const Node& node) {
   if (is_channels_last(meta)) return "its result is channels_last already, or has one channel or one pixel";
   if (!meta.is_contiguous()) return fmt::format("its result is {}", to_string(meta));
   if (meta.numel() == 0) return "its result is empty";
+  if (draft.is_hoisted(node.name)) return "it is hoisted";
   if (!is_convolution(node) && !keeps_layout(node))
     return fmt::format("that {} keeps channels_last is not known", node.op);
   return objection_of_readers(draft, node.outputs[0]);
@@ -185,8 +195,8 @@ const TechniqueDescription& ChannelsLast::description() const {
   static const TechniqueDescription description = {
       "layout",
       "layout",
-      "Convolutions of 2 and 3 dimensions, and the pointwise nodes, pools and batch normalisations named with them, run "
-      "in channels_last: inputs are copied into it (NODE_input) unless they are, weights are packed when they change, "
+      "Convolutions of 2 and 3 dimensions, and the pointwise nodes, pools and batch normalisations named with them, "
+      "run in channels_last: inputs are copied into it (NODE_input) unless they are, weights are packed when they change, "
       "and whoever else reads a result gets a copy in the old layout (NODE_contiguous).",
       "Chains of convolutions with many channels: tensor cores want channels innermost, and cuDNN otherwise converts "
       "before and after every convolution.",
@@ -207,19 +217,11 @@ void ChannelsLast::apply(TokenCursor& cursor, const DirectiveToken& word, Draft&
   Conversion(draft).run(chosen);
 }
 
-//! All convolutions, and what comes after them as far as it keeps their layout.
 std::vector<std::string> ChannelsLast::suggestions(const OpGraph& graph) const {
   const Draft draft(graph, {});
-  std::set<ValueId> converted;
-  std::string line = "layout";
-  for (const Node& node : graph.nodes) {
-    if (objection(draft, node)) continue;
-    const auto is_converted = [&](ValueId read) { return converted.contains(read); };
-    if (!is_convolution(node) && std::ranges::none_of(graph.reads(node), is_converted)) continue;
-    converted.insert(node.outputs[0]);
-    line += " " + node.name;
-  }
-  return converted.empty() ? std::vector<std::string>() : std::vector<std::string>{line + " channels_last"};
+  const bool any = std::ranges::any_of(
+      graph.nodes, [&](const Node& node) { return is_convolution(node) && !objection(draft, node); });
+  return any ? std::vector<std::string>{"layout * channels_last"} : std::vector<std::string>();
 }
 
 }  // namespace cudal1

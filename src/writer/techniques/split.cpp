@@ -46,6 +46,9 @@ std::optional<std::string> objection(const Draft& draft, const Node& node) {
   if (!product_with_sum(node) && !is_linear_map(node))
     return fmt::format("{} adds no bias that could be split off", node.op);
   if (is_linear_map(node) && !bias_of(node)) return "it has no bias";
+  const DType dtype = draft.graph.values[node.outputs[0]].meta.dtype;
+  if (is_floating(dtype) && size_in_bytes(dtype) < 4)
+    return fmt::format("its result is {}, which would be rounded once more before the bias is added", to_string(dtype));
   if (const auto reason = product_with_sum(node) ? objection_to_sum(node) : std::nullopt) return reason;
   return objection_of_readers(draft, node.outputs[0]);
 }
@@ -96,12 +99,12 @@ const TechniqueDescription& SplitBias::description() const {
   static const TechniqueDescription description = {
       "split",
       "split",
-      "A convolution, linear map or product that adds a bias becomes two nodes: the library's operator without its bias, "
-      "under the old name, and the addition, NODE_bias, which later lines can fuse with what comes after it.",
+      "A convolution, linear map or product that adds a bias becomes two nodes: the library's operator without its "
+      "bias, under the old name, and the addition, NODE_bias, which later lines can fuse with what comes after it.",
       "Behind convolutions: cuDNN's result is often passed through once more for the bias; with `fuse` that pass does "
       "all pointwise work up to the next convolution or reduction.",
-      "Where nothing is fused with the addition: it is a launch of its own then. Libraries add the bias of a linear map "
-      "for free.",
+      "Where nothing is fused with the addition: it is a launch of its own then. Libraries add the bias of a linear "
+      "map for free.",
       "split conv2d_1",
       {}};
   return description;
