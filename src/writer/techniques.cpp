@@ -10,6 +10,7 @@
 #include "writer/techniques/pointwise.hpp"
 #include "writer/techniques/pooling.hpp"
 #include "writer/techniques/rows.hpp"
+#include "writer/techniques/scan.hpp"
 #include "writer/techniques/share.hpp"
 #include "writer/techniques/simplify.hpp"
 #include "writer/techniques/split.hpp"
@@ -19,10 +20,11 @@ namespace cudal1 {
 const std::vector<const FusionTechnique*>& fusion_techniques() {
   static const PointwiseFusion pointwise;
   static const RowFusion rows;
+  static const ScanFusion scan;
   static const ProductFusion matmul;
   static const PoolingFusion pooling;
   static const DepthwiseFusion depthwise;
-  static const std::vector<const FusionTechnique*> all = {&pointwise, &rows, &matmul, &pooling, &depthwise};
+  static const std::vector<const FusionTechnique*> all = {&pointwise, &rows, &scan, &matmul, &pooling, &depthwise};
   return all;
 }
 

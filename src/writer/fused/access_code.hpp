@@ -73,6 +73,7 @@ class AccessCode {
   bool is_written(ValueId value) const;
   std::string further(const Affine& place) const;
   std::string position(const Affine& index) const;
+  std::string gathered(const Term& term, const std::string& at) const;
 
   const OpGraph& graph_;
   const FusedTerms& fused_;

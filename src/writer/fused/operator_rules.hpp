@@ -46,4 +46,7 @@ bool is_reduction(const Node& node);
 bool is_pooling(const Node& node);
 bool is_direct_convolution(const Node& node);
 
+//! An element of the result is made of those before it in a dimension.
+bool is_scan(const Node& node);
+
 }  // namespace cudal1

@@ -66,7 +66,7 @@ class WindowSpaceMaker {
         refuse(fmt::format("{} must be written, but is not made of one window an element: fuse it apart",
                            quoted(value.name)));
     }
-    const std::set<int> of_window = space_.fused.atoms_of(space_.reduction);
+    const std::set<int> of_window = space_.fused.atoms_of_terms()[space_.reduction];
     for (const Loop& loop : space_.loops)
       if (loop.size > 1 && !of_window.contains(loop.atoms.back()))
         refuse("what the windows give is broadcast, and would be computed many times: fuse that apart");
