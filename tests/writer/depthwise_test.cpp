@@ -111,8 +111,28 @@ TEST_F(Depthwise, TakesNodesBeforeAndTheGeneralConvolution) {
     EXPECT_RIGHT(task, fmt::format("//! fuse mul_1 add_1 conv_1 mul_2 add_2 : items={}\n", items));
 }
 
+TEST_F(Depthwise, MakesOneOfConvolutionActivationAndPooling) {
+  TaskText task;
+  task.input("x", {2, 3, 12, 14}).weight("w", {5, 3, 3, 3}).weight("b", {5});
+  task.node("conv_1", "aten::conv2d", {"x", "w", "b", {1, 1}, {1, 1}}).node("tanh_1", "aten::tanh", {"conv_1"});
+  task.node("pool_1", "aten::avg_pool2d", {"tanh_1", {2, 2}}).node("mul_1", "aten::mul.Tensor", {"pool_1", 3.0});
+  task.output("mul_1");
+  const Verdict verdict = judged(task, "//! fuse conv_1 tanh_1 pool_1 mul_1\n");
+  EXPECT_EQ(verdict.status, "ok") << verdict.message << verdict.code;
+  EXPECT_EQ(verdict.steps.size(), 1u);
+}
+
+TEST_F(Depthwise, RefusesToComputeAConvolutionManyTimes) {
+  TaskText task;
+  task.input("x", {2, 3, 9, 9}).weight("w", {3, 1, 3, 3}).weight("v", {20, 3, 1, 1});
+  task.node("conv_1", "aten::conv2d", {"x", "w", nullptr, {1, 1}, {1, 1}, {1, 1}, 3});
+  task.node("conv_2", "aten::conv2d", {"conv_1", "v"}).output("conv_2");
+  EXPECT_REFUSED(task, "//! fuse conv_1 conv_2\n", "times");
+}
+
 TEST_F(Depthwise, RefusesWhatItCannotWrite) {
-  EXPECT_REFUSED(convolved({.weight = {6, 6, 3, 3}, .groups = 1}), fuse_both, "no technique fuses");
+  EXPECT_REFUSED(convolved({.input = {1, 17, 5, 5}, .weight = {6, 17, 3, 3}, .groups = 1}), fuse_both,
+                 "no technique fuses");
   EXPECT_REFUSED(convolved({}), with("vector=2"), "vector=2");
   EXPECT_REFUSED(convolved({.weight = {6, 1, 1, 1}, .padding = {0, 0}}), with("items=2"), "items=2");
   TaskText transposed;

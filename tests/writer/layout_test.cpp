@@ -44,6 +44,14 @@ TEST_F(Layout, StaysInTheLayoutThroughAChain) {
   EXPECT_EQ(wrong_metas(two_convolutions(), all), Steps{});
 }
 
+TEST_F(Layout, LeavesOutWhatAPatternChoosesInVain) {
+  TaskText task;
+  task.input("x", {1, 3, 4, 5}).weight("w", {4, 3, 3, 3}).node("exp_1", "aten::exp", {"x"});
+  task.node("conv2d_1", "aten::conv2d", {"exp_1", "w"}).node("tanh_1", "aten::tanh", {"conv2d_1"}).output("tanh_1");
+  EXPECT_EQ(planned(task, "//! layout * channels_last\n").steps,
+            (Steps{"op exp_1", "op conv2d_1_input", "op conv2d_1", "op tanh_1", "op tanh_1_contiguous"}));
+}
+
 TEST_F(Layout, CanBeSaidInSeveralLines) {
   const std::string lines =
       "//! layout conv2d_1 channels_last\n//! layout relu_1 max_pool2d_1 channels_last\n"

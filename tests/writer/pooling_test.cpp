@@ -81,6 +81,19 @@ TEST_F(Pooling, LoadsSeveralChannelsAtOnceWhereTheyAreInnermost) {
   EXPECT_RIGHT(pooled("avg_pool2d", {2, 7, 5, 9}, {{3, 3}, {2, 1}, {1, 1}}, channels_last(7, 5, 9)), fuse_all);
 }
 
+TEST_F(Pooling, LoadsSeveralElementsOfAWindowAtOnce) {
+  for (const char* op : {"max_pool2d", "avg_pool2d"}) {
+    const Verdict verdict = judged(pooled(op, {2, 3, 7, 16}, {{3, 4}, {2, 4}, {1, 0}}), with("vector=4"));
+    EXPECT_EQ(verdict.status, "ok") << verdict.message << verdict.code;
+    EXPECT_NE(verdict.code.find("load<4>"), std::string::npos) << verdict.code;
+  }
+  for (const char* vector : {"auto", "1", "2", "4", "8"})
+    EXPECT_RIGHT(pooled("avg_pool1d", {3, 2, 48}, {{8}}, {{"dtype", "f16"}}), with(fmt::format("vector={}", vector)));
+  TaskText places = pooled("max_pool2d_with_indices", {2, 3, 9, 8}, {{3, 2}, {3, 2}});
+  EXPECT_RIGHT(places.output("pool_1[1]"), with("vector=2"));
+  EXPECT_RIGHT(pooled("max_pool2d", {2, 3, 8, 9}, {{2, 2}}), fuse_all);  // rows begin at odd places
+}
+
 TEST_F(Pooling, IsRightInHalfPrecision) {
   for (const char* dtype : {"f16", "bf16"})
     for (const char* op : {"max_pool2d", "avg_pool2d"})
@@ -120,6 +133,9 @@ TEST_F(Pooling, LeavesOneElementForAllToRows) {
   const Verdict verdict = judged(task, fuse_all);
   EXPECT_EQ(verdict.status, "ok") << verdict.message;
   EXPECT_EQ(verdict.techniques, std::vector<std::string>{"rows"});
+  const Verdict whole = judged(pooled("avg_pool2d", {2, 3, 5, 7}, {{5, 7}}), fuse_all);
+  EXPECT_EQ(whole.status, "ok") << whole.message;
+  EXPECT_EQ(whole.techniques, std::vector<std::string>{"rows"});
   TaskText places = pooled("adaptive_max_pool2d", {2, 3, 9, 10}, json::array({json{1, 1}}));
   EXPECT_RIGHT(places.output("pool_1[1]"), fuse_all);
 }
@@ -153,10 +169,15 @@ TEST_F(Pooling, RefusesWhatItCannotWrite) {
   EXPECT_REFUSED(both, fuse_all, "fuse");
   TaskText same = pooled("max_pool2d", {2, 3, 9, 12}, {{3, 3}});
   EXPECT_REFUSED(same.output("relu_1"), fuse_all, "apart");
+  TaskText state;
+  state.state("s", {2, 3, 6, 6}).node("pool_1", "aten::max_pool2d", {"s", {3, 3}, {1, 1}, {1, 1}});
+  state.node("add_1", "aten::add_.Tensor", {"s", "pool_1"}, {{"writes_state", {"s"}}});
+  state.input("y", {2}).node("relu_1", "aten::relu", {"y"}).output("relu_1");
+  EXPECT_REFUSED(state, "//! fuse pool_1 add_1\n", "in place");
   TaskText broadcast;
   broadcast.input("x", {2, 3, 4, 8}).input("y", {5, 2, 3, 2, 4}).node("pool_1", "aten::max_pool2d", {"x", {2, 2}});
   broadcast.node("mul_1", "aten::mul.Tensor", {"pool_1", "y"}).output("mul_1");
-  EXPECT_REFUSED(broadcast, "//! fuse pool_1 mul_1\n", "many times");
+  EXPECT_REFUSED(broadcast, "//! fuse pool_1 mul_1\n", "times");
 }
 
 TaskText pooled_twice(const char* first, const json& first_arguments, const char* second, const json& second_arguments) {
@@ -172,13 +193,22 @@ TaskText pooled_twice(const char* first, const json& first_arguments, const char
 TEST_F(Pooling, MakesOneOfPoolingThatFollowsPooling) {
   const char *max = "aten::max_pool2d", *average = "aten::avg_pool2d", *fuse = "//! fuse pool_1 pool_2\n";
   EXPECT_RIGHT(pooled_twice(max, {{2, 2}}, max, {{2, 3}}), fuse);
-  EXPECT_RIGHT(pooled_twice(max, {{3, 3}, {1, 2}, {1, 1}}, max, {{3, 2}, {1, 1}, {1, 0}}), fuse);
-  EXPECT_RIGHT(pooled_twice(max, {{2, 2}}, max, {{3, 2}, {1, 1}}), "//! fuse pool_1 pool_2 : items=2\n");
-  EXPECT_RIGHT(pooled_twice(average, {{2, 3}}, average, {{3, 2}, {1, 1}, {1, 1}, false, false}), fuse);
+  EXPECT_RIGHT(pooled_twice(max, {{3, 3}, {1, 2}, {1, 1}}, max, {{3, 1}, {1, 1}, {1, 0}}), fuse);
+  EXPECT_RIGHT(pooled_twice(average, {{2, 3}}, average, {{3, 2}, {2, 1}, {1, 1}, false, false}), fuse);
   EXPECT_RIGHT(pooled_twice(average, {{2, 3}, {1, 1}, {1, 1}}, "aten::adaptive_avg_pool2d", json::array({json{4, 5}})),
                fuse);
-  EXPECT_REFUSED(pooled_twice(max, {{2, 2}}, average, {{2, 3}}), fuse, "apart");
-  EXPECT_REFUSED(pooled_twice(average, {{3, 3}, {1, 1}, {1, 1}, false, false}, average, {{2, 3}}), fuse, "apart");
+  EXPECT_RIGHT(pooled_twice(max, {{2, 2}}, average, {{2, 3}}), "//! fuse pool_1 pool_2 : block=64\n");
+  EXPECT_RIGHT(pooled_twice(average, {{3, 3}, {2, 2}, {1, 1}, false, false}, average, {{2, 3}}), fuse);
+  EXPECT_REFUSED(pooled_twice(max, {{2, 2}}, average, {{2, 3}}), "//! fuse pool_1 pool_2 : items=2\n", "one output");
+  EXPECT_REFUSED(pooled_twice(max, {{2, 2}, {1, 1}}, max, {{3, 3}, {1, 1}}), fuse, "times");
+}
+
+TEST_F(Pooling, MakesOneOfPoolingBesidePooling) {
+  TaskText task;
+  task.input("x", {2, 3, 13, 12}).node("pool_1", "aten::max_pool2d", {"x", {3, 3}, {1, 1}, {1, 1}});
+  task.node("pool_2", "aten::avg_pool2d", {"x", {3, 3}, {1, 1}, {1, 1}});
+  task.node("sub_1", "aten::sub.Tensor", {"pool_1", "pool_2"}).output("sub_1");
+  EXPECT_RIGHT(task, "//! fuse pool_1 pool_2 sub_1\n");
 }
 
 TEST_F(Pooling, CountsBeyondThirtyTwoBits) {

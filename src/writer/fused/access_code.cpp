@@ -83,12 +83,17 @@ std::set<std::string> AccessCode::headers() const {
 
 std::string AccessCode::variable(ValueId value) const { return "p_" + code_name(graph_.values[value].name); }
 
-std::string AccessCode::place(const Affine& at) const {
+//! The innermost index counts groups of neighbours.
+std::vector<std::string> AccessCode::scaled_names(const Affine& at, std::string_view suffix) const {
   std::vector<std::string> names = names_;
-  if (width_ > 1) names.back() = fmt::format("{}{} * {}", width_, suffix(), names.back());
+  if (width_ > 1) names.back() = fmt::format("{}{} * {}", width_, suffix, names.back());
   const std::int64_t inner = loops_.back().stride_of(at);
   if (width_ > 1 && inner != 1) names.back() = fmt::format("({})", names.back());
-  return place_text(at, loops_, names, suffix());
+  return names;
+}
+
+std::string AccessCode::place(const Affine& at) const {
+  return place_text(at, loops_, scaled_names(at, suffix()), suffix());
 }
 
 std::string AccessCode::further(const Affine& at) const {
@@ -112,7 +117,7 @@ bool AccessCode::is_vector(int index) const {
 
 std::pair<std::string, std::string> AccessCode::address(int index) const {
   if (const auto base = bases_.find(index); base != bases_.end())
-    return {base->second.pointer, place_text(base->second.rest, loops_, names_, "")};
+    return {base->second.pointer, place_text(base->second.rest, loops_, scaled_names(base->second.rest, ""), "")};
   const Term& term = fused_.terms[index];
   return {variable(term.value), place(term.place)};
 }

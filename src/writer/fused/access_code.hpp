@@ -72,6 +72,7 @@ class AccessCode {
   const TensorMeta& meta(ValueId value) const { return graph_.values[value].meta; }
   bool is_written(ValueId value) const;
   std::string further(const Affine& place) const;
+  std::vector<std::string> scaled_names(const Affine& place, std::string_view suffix) const;
   std::string position(const Affine& index) const;
   std::string gathered(const Term& term, const std::string& at) const;
 

@@ -389,12 +389,13 @@ int Lowering::reduce(ScalarKind kind, std::string operation, std::vector<int> el
 }
 
 int Lowering::reduce_windows(ScalarKind kind, std::string operation, std::vector<int> elements,
-                             std::vector<WindowDim> windows) {
+                             std::vector<WindowDim> windows, std::int64_t results) {
   std::vector<int> loops;
   for (const WindowDim& window : windows)
     if (window.loop >= 0) loops.push_back(window.loop);
   const int term = reduce(kind, std::move(operation), std::move(elements), std::move(loops));
   made_.terms[term].windows = std::move(windows);
+  made_.terms[term].results = results;
   return term;
 }
 

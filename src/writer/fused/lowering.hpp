@@ -54,10 +54,9 @@ class Lowering {
   int reduce(ScalarKind kind, std::string operation, std::vector<int> elements, std::vector<int> loops);
   bool keeps_products() const { return keeps_products_; }
   int kept_product(ValueId value, const Point& point);
-  //! The same of what windows show.
-  int reduce_windows(ScalarKind kind, std::string operation, std::vector<int> elements, std::vector<WindowDim> windows);
-  //! What was made already.
-  const Term& term(int index) const { return made_.terms[index]; }
+  //! The same of what windows show; `results`: so many elements there are of this.
+  int reduce_windows(ScalarKind kind, std::string operation, std::vector<int> elements, std::vector<WindowDim> windows,
+                     std::int64_t results);
   //! What `make` makes, made once for this node at this index: several results of a node share it.
   int once(const Node& node, const Point& point, const std::function<int()>& make);
   //! `operation` over the elements of a dimension up to this index, at which `element` is the last of them.

@@ -503,12 +503,13 @@ bool is_pointwise(const Node& node) {
 
 bool is_scan(const Node& node) { return find(scan_rules(), rule_name(node)) != nullptr; }
 
-bool is_reduction(const Node& node) {
-  return !is_pointwise(node) && (find(reduction_rules(), rule_name(node)) != nullptr || pools_everything(node));
+bool is_reduction(const OpGraph& graph, const Node& node) {
+  if (is_pointwise(node)) return false;
+  return find(reduction_rules(), rule_name(node)) != nullptr || pools_everything(graph, node);
 }
 
-bool is_pooling(const Node& node) {
-  return find(pooling_rules(), rule_name(node)) != nullptr && !pools_everything(node);
+bool is_pooling(const OpGraph& graph, const Node& node) {
+  return find(pooling_rules(), rule_name(node)) != nullptr && !pools_everything(graph, node);
 }
 
 bool is_direct_convolution(const Node& node) { return find(convolution_rules(), rule_name(node)) != nullptr; }

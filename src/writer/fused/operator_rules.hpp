@@ -39,11 +39,11 @@ const OperatorRule* rule_of(const Node& node);
 bool is_pointwise(const Node& node);
 
 //! Some element of the result is made of many elements of an argument.
-bool is_reduction(const Node& node);
+bool is_reduction(const OpGraph& graph, const Node& node);
 
 //! Elements of the result are made of windows into an argument: pooling, and with weights for each place in the
 //! window, convolution.
-bool is_pooling(const Node& node);
+bool is_pooling(const OpGraph& graph, const Node& node);
 bool is_direct_convolution(const Node& node);
 
 //! An element of the result is made of those before it in a dimension.

@@ -49,6 +49,7 @@ struct Term {
   Affine place = {};               //!< load, gather: where, in elements; position: the index
   std::vector<int> loops = {};     //!< reduce: atoms
   std::vector<WindowDim> windows = {};  //!< reduce: of dimensions where this is not all of them
+  std::int64_t results = 0;        //!< reduce of windows: elements that there are of it
 };
 
 //! A load or a gather.

@@ -7,7 +7,8 @@
 namespace cudal1 {
 namespace {
 
-constexpr std::int64_t threads_of_gpu = 132 * 2048;  // of an H200; fewer leave it idle
+constexpr std::int64_t multiprocessors = 132;  // of an H200
+constexpr std::int64_t threads_of_gpu = multiprocessors * 2048;  // fewer leave it idle
 constexpr std::int64_t most_kept_columns = 128;      // in registers of a thread
 constexpr std::int64_t kept_by_choice = 32;          // more leave room for few warps
 
@@ -17,16 +18,39 @@ class WindowShapeChooser {
       : graph_(graph), space_(space), parameters_(parameters) {}
 
   WindowShape choose() {
-    if (!parameters_.is_auto("block")) shape_.block = parameters_.number("block");
+    if (!space_.is_simple()) return one_output_a_thread();
     choose_width();
     if (parameters_.is_auto("items"))
       choose_items();
     else
       take_items(parameters_.number("items"));
+    choose_inside();
+    choose_block();
     return shape_;
   }
 
  private:
+  //! Windows into windows, or beside each other.
+  WindowShape one_output_a_thread() {
+    for (const char* name : {"items", "vector"})
+      if (!parameters_.is_auto(name) && parameters_.number(name) > 1)
+        reject(Status::plan_error, parameters_.at(name),
+               fmt::format("{}={}: with several window operators a thread computes one output", name,
+                           parameters_.number(name)));
+    choose_block();
+    return shape_;
+  }
+
+  //! Smaller ones where there are few outputs, so that every multiprocessor gets some.
+  void choose_block() {
+    if (!parameters_.is_auto("block")) {
+      shape_.block = parameters_.number("block");
+      return;
+    }
+    const std::int64_t threads = space_.output_count() / (shape_.items * shape_.width);
+    while (shape_.block > 64 && threads < shape_.block * multiprocessors * 2) shape_.block /= 2;
+  }
+
   //! No window moves along what lies side by side in memory: channels are innermost.
   bool is_apart_from_windows(const Loop& loop) const {
     const auto moves_along = [&](const WindowDim& dim) {
@@ -45,11 +69,27 @@ class WindowShapeChooser {
       shape_.width = apart ? code.access().widest(first.value, first.place) : 1;
       return;
     }
-    shape_.width = parameters_.number("vector");
-    if (shape_.width > 1 && (!apart || !code.access().fits(first.value, first.place, shape_.width)))
+    if (apart && code.access().fits(first.value, first.place, parameters_.number("vector")))
+      shape_.width = parameters_.number("vector");
+  }
+
+  //! Windows that do not share columns may load several of their own elements at once.
+  void choose_inside() {
+    if (shape_.width > 1 || shape_.slide || parameters_.text("vector") == "1") return refuse_other_vector();
+    const WindowCode code(graph_, space_, {}, "");
+    if (parameters_.is_auto("vector"))
+      shape_.inside = code.widest_inside();
+    else if (code.fits_inside(parameters_.number("vector")))
+      shape_.inside = parameters_.number("vector");
+    refuse_other_vector();
+  }
+
+  void refuse_other_vector() const {
+    if (parameters_.is_auto("vector")) return;
+    if (const std::int64_t wanted = parameters_.number("vector"); shape_.width != wanted && shape_.inside != wanted)
       reject(Status::plan_error, parameters_.at("vector"),
-             fmt::format("vector={}: {} has no such groups of neighbours in memory that windows do not move along",
-                         shape_.width, quoted(graph_.values[first.value].name)));
+             fmt::format("vector={}: no such groups of neighbours lie in memory, neither of channels nor of a window",
+                         wanted));
   }
 
   //! The last dimension of the windows that has more than one element: places are found in order only along it.
@@ -129,7 +169,9 @@ std::vector<Parameter> window_parameters() {
   return {{"items", "neighbouring outputs of a thread, whose windows share what they read", {"auto", "1", "2", "4", "8"}},
           {"along", "dimension in which these lie: x is the last, y the one before, z before that",
            {"auto", "x", "y", "z"}},
-          {"vector", "neighbouring channels that a thread loads at once, where channels are innermost in memory",
+          {"vector",
+           "neighbours that a thread loads at once: channels where these are innermost in memory, else elements of a "
+           "window",
            {"auto", "1", "2", "4", "8"}},
           {"block", "threads of a block", {"auto", "64", "128", "256", "512", "1024"}}};
 }

@@ -9,7 +9,7 @@ namespace cudal1 {
 namespace {
 
 constexpr std::int64_t near = std::int64_t{1} << 30;  // what an int counts, also a few more
-constexpr std::int64_t most_unrolled = 256;  // elements of windows that are written out one by one
+constexpr std::int64_t most_unrolled = 128;  // reads that are written out one by one; more take all registers
 
 //! Reads of column terms, said by columns.
 FusedTerms terms_by_column(const WindowSpace& space, const WindowShape& shape, int& column) {
@@ -30,6 +30,28 @@ FusedTerms terms_by_column(const WindowSpace& space, const WindowShape& shape, i
   return fused;
 }
 
+bool adds_places(const Term& reduction) { return reduction.code.find("PoolMax") != std::string::npos; }
+
+template <class T>
+std::vector<T> moved_to_end(std::vector<T> list, std::size_t which) {
+  std::rotate(list.begin() + std::ptrdiff_t(which), list.begin() + std::ptrdiff_t(which) + 1, list.end());
+  return list;
+}
+
+std::string indent_of(int depth) { return std::string(2 + 2 * static_cast<std::size_t>(depth), ' '); }
+
+//! Neighbours that were loaded at once are told apart by `e`.
+std::string for_each_of(std::int64_t width, const std::string& body, const std::string& indent) {
+  if (width == 1) return body;
+  return fmt::format("#pragma unroll\n{0}for (int e = 0; e < {1}; ++e) {{\n{2}{0}}}\n", indent, width, body);
+}
+
+std::string close_all(int depth, int outside) {
+  std::string text;
+  for (; depth > outside; --depth) text += indent_of(depth - 1) + "}\n";
+  return text;
+}
+
 }  // namespace
 
 WindowCode::WindowCode(const OpGraph& graph, const WindowSpace& space, const WindowShape& shape, std::string name)
@@ -39,18 +61,20 @@ WindowCode::WindowCode(const OpGraph& graph, const WindowSpace& space, const Win
       name_(std::move(name)),
       by_column_(terms_by_column(space, shape, column_)),
       at_element_(graph, space.fused, all_loops(false), all_names(false)),
-      at_column_(graph, by_column_, all_loops(true), all_names(true)) {
+      at_column_(graph, by_column_, all_loops(true), all_names(true)),
+      in_window_(graph, space.fused, moved_to_end(all_loops(false), last_inside_loop()),
+                 moved_to_end(all_names(false), last_inside_loop())) {
   const std::int64_t threads = product_of_sizes(thread_loops()) + shape.block;
-  for (AccessCode* access : {&at_element_, &at_column_}) {
-    access->set_width(shape.width);
+  for (AccessCode* access : {&at_element_, &at_column_, &in_window_}) {
+    access->set_width(access == &in_window_ ? shape.inside : shape.width);
     access->set_wide(at_element_.reaches_far() || threads * shape.items >= std::int64_t{1} << 31);
   }
 }
 
 std::vector<Loop> WindowCode::all_loops(bool of_columns) const {
   std::vector<Loop> loops;
-  for (const WindowDim& dim : space_.window().windows)
-    if (dim.loop >= 0) loops.push_back({space_.fused.atoms.size(dim.loop), {dim.loop}});
+  for (const int reduction : space_.reductions)
+    for (const int atom : space_.fused.terms[reduction].loops) loops.push_back({space_.fused.atoms.size(atom), {atom}});
   if (of_columns && column_ >= 0) loops.push_back({column_count(), {column_}});
   loops.insert(loops.end(), space_.loops.begin(), space_.loops.end());
   return loops;
@@ -59,14 +83,46 @@ std::vector<Loop> WindowCode::all_loops(bool of_columns) const {
 //! k: place in the window, j: column, i: output; s: which of the thread's outputs, the first of which is at `first`.
 std::vector<std::string> WindowCode::all_names(bool of_columns) const {
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < space_.window().windows.size(); ++i)
-    if (space_.window().windows[i].loop >= 0) names.push_back(fmt::format("k{}", i));
+  for (const int reduction : space_.reductions)
+    for (const int atom : space_.fused.terms[reduction].loops) names.push_back(fmt::format("k{}", atom));
   if (of_columns && column_ >= 0) names.emplace_back("j");
   for (std::size_t i = 0; i < space_.loops.size(); ++i) {
     const bool slides = shape_.slide && shape_.slide->loop == i;
     names.push_back(!slides ? fmt::format("i{}", i) : of_columns ? "first" : "(first + s)");
   }
   return names;
+}
+
+//! The atom of the last dimension of the window, where that has no ends; -1: there is none.
+int WindowCode::last_inside() const {
+  if (!space_.is_simple() || space_.window().windows.empty()) return -1;
+  const WindowDim& last = space_.window().windows.back();
+  return last.may_leave || last.parts != 0 ? -1 : last.loop;
+}
+
+std::size_t WindowCode::last_inside_loop() const {
+  const std::vector<Loop> loops = all_loops(false);
+  for (std::size_t i = 0; i < loops.size(); ++i)
+    if (loops[i].atoms == std::vector<int>{last_inside()}) return i;
+  return loops.size() - 1;
+}
+
+bool WindowCode::fits_inside(std::int64_t count) const {
+  const auto fits = [&](int load) {
+    const Term& term = space_.fused.terms[load];
+    return in_window_.fits(term.value, term.place, count);
+  };
+  return last_inside() >= 0 && std::ranges::any_of(loads_under(space_.window().operands, true), fits);
+}
+
+std::int64_t WindowCode::widest_inside() const {
+  std::int64_t widest = 1;
+  if (last_inside() < 0) return widest;
+  for (const int load : loads_under(space_.window().operands, true)) {
+    const Term& term = space_.fused.terms[load];
+    widest = std::max(widest, in_window_.widest(term.value, term.place));
+  }
+  return widest;
 }
 
 //! Those of the outputs, an index for what a thread has.
@@ -85,7 +141,7 @@ bool WindowCode::leaves_end() const {
 }
 
 //! Elements beyond the ends must not be seen, since their place would be.
-bool WindowCode::skips() const { return space_.window().code.find("PoolMax") != std::string::npos; }
+bool WindowCode::skips() const { return adds_places(space_.window()); }
 
 bool WindowCode::is_column_term(int term) const {
   return shape_.slide && std::ranges::count(shape_.slide->column_terms, term) > 0;
@@ -108,7 +164,13 @@ std::string WindowCode::kernel() {
   if (space_.output_count() == 0) return text + "}\n";
   text += places_of_thread();
   text += base_pointers();  // before what reads by them is written
-  text += window_pass();
+  if (space_.is_simple()) {
+    text += window_pass();
+  } else {
+    std::vector<int> targets;
+    for (const FusedTerms::Output& output : space_.fused.outputs) targets.push_back(output.term);
+    text += nested(targets, 0);
+  }
   text += outputs();
   return text + "}\n";
 }
@@ -134,7 +196,7 @@ std::string WindowCode::base_pointers(AccessCode& access, const FusedTerms& fuse
   for (const int load : loads) {
     const Term& term = fused.terms[load];
     Affine thread, rest{term.place.offset, {}};
-    for (const auto& [atom, factor] : term.place.factors) (is_of_window(atom) ? rest : thread).add(atom, factor);
+    for (const auto& [atom, factor] : term.place.factors) (space_.is_of_window(atom) || atom == column_ ? rest : thread).add(atom, factor);
     if (fused.atoms.largest(rest) >= near || rest.offset <= -near) continue;
     const std::string pointer = fmt::format("{}{}", letter, load);
     text += fmt::format("  const auto* const {} = {} + ({});\n", pointer, access.variable(term.value),
@@ -145,13 +207,13 @@ std::string WindowCode::base_pointers(AccessCode& access, const FusedTerms& fuse
 }
 
 std::string WindowCode::base_pointers() {
-  std::string text = base_pointers(at_element_, space_.fused, loads_under(space_.window().operands, false), 'b');
+  std::set<int> loads;
+  for (const int reduction : space_.reductions) loads.merge(loads_under(space_.fused.terms[reduction].operands, false));
+  std::string text;
+  if (shape_.inside == 1) text += base_pointers(at_element_, space_.fused, loads, 'b');
+  if (shape_.inside > 1) text += base_pointers(in_window_, space_.fused, loads, 'w');
   if (shape_.slide) text += base_pointers(at_column_, by_column_, loads_under(shape_.slide->column_terms, true), 'd');
   return text;
-}
-
-bool WindowCode::is_of_window(int atom) const {
-  return atom == column_ || std::ranges::count(space_.window().loops, atom) > 0;
 }
 
 std::string WindowCode::repeated(std::string_view index, std::int64_t count, const std::string& body,
@@ -161,8 +223,7 @@ std::string WindowCode::repeated(std::string_view index, std::int64_t count, con
 }
 
 std::string WindowCode::for_each_of_width(const std::string& body, const std::string& indent) const {
-  if (shape_.width == 1) return body;
-  return fmt::format("#pragma unroll\n{0}for (int e = 0; e < {1}; ++e) {{\n{2}{0}}}\n", indent, shape_.width, body);
+  return for_each_of(shape_.width, body, indent);
 }
 
 //! Where a value of neighbour `e` is kept in an array that has some for each of the group's.
@@ -200,7 +261,7 @@ std::set<int> WindowCode::loads_under(const std::vector<int>& targets, bool of_c
 
 std::optional<std::string> WindowCode::given(const AccessCode& access, int index) const {
   const TermKind kind = space_.fused.terms[index].kind;
-  if (kind == TermKind::reduce) return "found";
+  if (kind == TermKind::reduce) return space_.is_simple() ? "found" : fmt::format("x{}", index);
   if (kind != TermKind::load && kind != TermKind::position) return std::nullopt;
   return access.element(index, fmt::format("v{}", index));
 }
@@ -215,33 +276,46 @@ std::string WindowCode::combined(ElementCode& code, const std::string& indent) c
                      skips() ? "add" : "combine", place, fmt::join(elements, ", "));
 }
 
-std::string WindowCode::begin_and_end(std::size_t dim, const std::string& indent) const {
-  const WindowDim& window = space_.window().windows[dim];
-  const bool far = window.size * (window.parts + 1) >= std::int64_t{1} << 31;
-  const std::string part = fmt::format("static_cast<{}>({})", far ? "unsigned long long" : "unsigned",
-                                       at_element_.place(window.part));
+std::string WindowCode::begin_and_end(const WindowDim& dim, const std::string& indent) const {
+  const bool far = dim.size * (dim.parts + 1) >= std::int64_t{1} << 31;
+  const std::string part =
+      fmt::format("static_cast<{}>({})", far ? "unsigned long long" : "unsigned", at_element_.place(dim.part));
   return fmt::format("{0}const int begin{1} = {2} * {3} / {4};\n{0}const int end{1} = (({2} + 1) * {3} + {5}) / {4};\n",
-                     indent, dim, part, window.size, window.parts, window.parts - 1);
+                     indent, dim.loop, part, dim.size, dim.parts, dim.parts - 1);
 }
 
 //! The loop through a dimension of the window, and the question whether there is an element.
-std::string WindowCode::open_dimension(std::size_t dim, bool unrolled, int& depth) const {
-  const WindowDim& window = space_.window().windows[dim];
-  const auto indent = [&] { return std::string(2 + 2 * static_cast<std::size_t>(depth), ' '); };
+std::string WindowCode::open_dimension(const WindowDim& dim, bool unrolled, int& depth) const {
   std::string text;
-  if (window.loop >= 0 && window.parts != 0) {
-    text += begin_and_end(dim, indent());
-    text += fmt::format("{0}for (int k{1} = begin{1}; k{1} < end{1}; ++k{1}) {{\n", indent(), dim);
+  if (dim.loop >= 0 && dim.parts != 0) {
+    text += begin_and_end(dim, indent_of(depth));
+    text += fmt::format("{0}for (int k{1} = begin{1}; k{1} < end{1}; ++k{1}) {{\n", indent_of(depth), dim.loop);
     ++depth;
-  } else if (window.loop >= 0) {
+  } else if (dim.loop >= 0) {
     if (unrolled) text += "#pragma unroll\n";
-    text += fmt::format("{0}for (int k{1} = 0; k{1} < {2}; ++k{1}) {{\n", indent(), dim,
-                        space_.fused.atoms.size(window.loop));
+    const std::int64_t at_once = dim.loop == last_inside() ? shape_.inside : 1;
+    text += fmt::format("{0}for (int k{1} = 0; k{1} < {2}; ++k{1}) {{\n", indent_of(depth), dim.loop,
+                        space_.fused.atoms.size(dim.loop) / at_once);
     ++depth;
   }
-  if (!window.may_leave) return text;
-  text += fmt::format("{}if ({}) {{\n", indent(), is_inside(at_element_, window.index, window.size));
+  if (!dim.may_leave) return text;
+  text += fmt::format("{}if ({}) {{\n", indent_of(depth), is_inside(at_element_, dim.index, dim.size));
   ++depth;
+  return text;
+}
+
+//! All dimensions but the one that outputs share columns along. `inner`: reads that are written out inside.
+std::string WindowCode::open_windows(const Term& reduction, std::int64_t inner, int& depth) const {
+  const auto is_apart = [&](std::size_t dim) { return shape_.slide && shape_.slide->dim == dim; };
+  std::vector<bool> unrolled(reduction.windows.size(), true);
+  for (std::size_t dim = reduction.windows.size(); dim-- > 0;) {
+    if (reduction.windows[dim].loop < 0 || is_apart(dim)) continue;
+    inner *= space_.fused.atoms.size(reduction.windows[dim].loop);
+    unrolled[dim] = inner <= most_unrolled;
+  }
+  std::string text;
+  for (std::size_t dim = 0; dim < reduction.windows.size(); ++dim)
+    if (!is_apart(dim)) text += open_dimension(reduction.windows[dim], unrolled[dim], depth);
   return text;
 }
 
@@ -249,35 +323,56 @@ std::string WindowCode::window_pass() {
   const Term& term = space_.window();
   std::string text = fmt::format("  {}::Value a[{}];\n", term.code, shape_.items * shape_.width);
   text += repeated("n", shape_.items * shape_.width, fmt::format("    a[n] = {}::identity();\n", term.code), "  ");
-  std::int64_t inner = shape_.items * shape_.width * (shape_.slide ? shape_.slide->length : 1);
-  std::vector<bool> unrolled(term.windows.size(), true);
-  for (std::size_t dim = term.windows.size(); dim-- > 0;) {
-    if (term.windows[dim].loop < 0 || (shape_.slide && shape_.slide->dim == dim)) continue;
-    inner *= space_.fused.atoms.size(term.windows[dim].loop);
-    unrolled[dim] = inner <= most_unrolled;
-  }
   int depth = 0;
-  for (std::size_t dim = 0; dim < term.windows.size(); ++dim)
-    if (!shape_.slide || shape_.slide->dim != dim) text += open_dimension(dim, unrolled[dim], depth);
-  const std::string indent(2 + 2 * static_cast<std::size_t>(depth), ' ');
-  text += shape_.slide ? columns(indent) + neighbours(indent) : whole_window(indent);
-  for (; depth > 0; --depth) text += std::string(2 * static_cast<std::size_t>(depth), ' ') + "}\n";
+  text += open_windows(term, shape_.width * (shape_.slide ? column_count() : 1), depth);
+  text += shape_.slide ? columns(indent_of(depth)) + neighbours(indent_of(depth)) : whole_window(indent_of(depth));
+  return text + close_all(depth, 0);
+}
+
+std::int64_t WindowCode::elements_of(const std::vector<int>& targets) const {
+  std::int64_t sum = 0;
+  for (const int index : space_.reductions_under(targets)) {
+    std::int64_t elements = std::max<std::int64_t>(1, elements_of(space_.fused.terms[index].operands));
+    for (const int atom : space_.fused.terms[index].loops) elements *= space_.fused.atoms.size(atom);
+    sum += elements;
+  }
+  return sum;
+}
+
+//! Reductions that these terms need, each with those that its own elements need inside.
+std::string WindowCode::nested(const std::vector<int>& targets, int outside) {
+  std::string text;
+  for (const int index : space_.reductions_under(targets)) {
+    const Term& reduction = space_.fused.terms[index];
+    text += fmt::format("{}auto x{} = {}::identity();\n", indent_of(outside), index, reduction.code);
+    int depth = outside;
+    text += open_windows(reduction, std::max<std::int64_t>(1, elements_of(reduction.operands)), depth);
+    text += nested(reduction.operands, depth) + loads(at_element_, reduction.operands, indent_of(depth));
+    ElementCode code(
+        space_.fused, [this](int term) { return given(at_element_, term); }, indent_of(depth));
+    std::vector<std::string> elements;
+    for (const int operand : reduction.operands) elements.push_back(code[operand]);
+    text += fmt::format("{0}{1}x{2} = {3}::{4}(x{2}, {5});\n", code.text(), indent_of(depth), index, reduction.code,
+                        adds_places(reduction) ? "add" : "combine", fmt::join(elements, ", "));
+    text += close_all(depth, outside);
+  }
   return text;
 }
 
-//! One output, an element at a time.
+//! One output, an element at a time, or as many as are loaded at once.
 std::string WindowCode::whole_window(const std::string& indent) {
-  const std::string inner = shape_.width == 1 ? indent : indent + "  ";
+  const AccessCode& access = shape_.inside > 1 ? in_window_ : at_element_;
+  const std::string inner = access.width() == 1 ? indent : indent + "  ";
   ElementCode code(
-      space_.fused, [this](int term) { return given(at_element_, term); }, inner);
+      space_.fused, [&](int term) { return given(access, term); }, inner);
   const std::string body = combined(code, inner);
-  return loads(at_element_, space_.window().operands, indent) + for_each_of_width(body, indent);
+  return loads(access, space_.window().operands, indent) + for_each_of(access.width(), body, indent);
 }
 
 //! What the outputs of a thread share is read and computed once; beyond the ends it is what changes nothing.
 std::string WindowCode::columns(const std::string& indent) {
   const Slide& slide = *shape_.slide;
-  const WindowDim& window = by_column_.terms[space_.reduction].windows[slide.dim];
+  const WindowDim& window = by_column_.terms[space_.reductions.front()].windows[slide.dim];
   const bool guarded = window.may_leave || leaves_end();
   const std::string inside = indent + (guarded ? "    " : "  ");
   const std::string inner = shape_.width == 1 ? inside : inside + "  ";
@@ -303,7 +398,7 @@ std::string WindowCode::columns(const std::string& indent) {
 
 std::string WindowCode::neighbours(const std::string& indent) {
   const Slide& slide = *shape_.slide;
-  const std::string k = fmt::format("k{}", slide.dim), inside = indent + (skips() ? "      " : "    ");
+  const std::string k = fmt::format("k{}", slide.inside), inside = indent + (skips() ? "      " : "    ");
   const std::string inner = shape_.width == 1 ? inside : inside + "  ";
   const std::string column = fmt::format("{} * s + {} * {}", slide.stride, slide.dilation, k);
   ElementCode code(
@@ -344,8 +439,10 @@ std::string WindowCode::outputs() {
     after += at_element_.store_vector(i, indent);
     stores += fmt::format("{}o{}[e] = {};\n", inner, i, stored(value, graph_.values[output.value].meta.dtype));
   }
-  const std::string found =
-      fmt::format("{}const {}::Value found = a[{}];\n", inner, space_.window().code, slot(shape_.slide ? "s" : "0"));
+  std::string found;
+  if (space_.is_simple())
+    found =
+        fmt::format("{}const {}::Value found = a[{}];\n", inner, space_.window().code, slot(shape_.slide ? "s" : "0"));
   std::string text = loads(at_element_, targets, indent) + before +
                      for_each_of_width(found + code.text() + stores, indent) + after;
   if (!shape_.slide) return text;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "graph/operator_name.hpp"
 #include "writer/fused/view_points.hpp"
@@ -82,6 +81,8 @@ WindowDim window(const RuleCall& call, const Affine& output, std::int64_t output
 Windowed windowed(const RuleCall& call, ValueId value, const WindowSizes& sizes) {
   const TensorMeta& meta = meta_of(call, value);
   const std::size_t count = checked_dimensions(call, meta, sizes.kernel), before = meta.sizes.size() - count;
+  for (const Numbers* list : {&sizes.stride, &sizes.padding, &sizes.dilation})
+    if (list->size() != count) call.lowering.refuse(call.node, "has windows of an unusual shape");
   Windowed made{value, Point(call.point.begin(), call.point.begin() + std::ptrdiff_t(before)), {}};
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t dim = before + i;
@@ -91,14 +92,16 @@ Windowed windowed(const RuleCall& call, ValueId value, const WindowSizes& sizes)
   return made;
 }
 
-WindowSizes pooling_sizes(const RuleCall& call, std::size_t dilation_position) {
-  const std::size_t count = dimensions_in_name(base_name(call.node.op));
+//! Only maxima have a dilation.
+WindowSizes pooling_sizes(const Node& node) {
+  const std::string_view name = base_name(node.op);
+  const std::size_t count = dimensions_in_name(name);
   WindowSizes sizes;
-  sizes.kernel = numbers(call.node, 1, "kernel_size", count, {});
-  sizes.stride = numbers(call.node, 2, "stride", count, sizes.kernel);
-  sizes.padding = numbers(call.node, 3, "padding", count, all(0, count));
-  sizes.dilation =
-      dilation_position == 0 ? all(1, count) : numbers(call.node, dilation_position, "dilation", count, all(1, count));
+  sizes.kernel = numbers(node, 1, "kernel_size", count, {});
+  sizes.stride = numbers(node, 2, "stride", count, sizes.kernel);
+  sizes.padding = numbers(node, 3, "padding", count, all(0, count));
+  sizes.dilation = all(1, count);
+  if (name.starts_with("max_")) sizes.dilation = numbers(node, 4, "dilation", count, sizes.dilation);
   return sizes;
 }
 
@@ -110,43 +113,19 @@ int element(const RuleCall& call, const Windowed& from, ScalarKind kind) {
 int reduced(const RuleCall& call, const Windowed& from, ScalarKind kind, std::string_view operation,
             std::vector<int> elements) {
   std::string typed = fmt::format("cudal1::{}<{}>", operation, cuda_name(kind));
-  if (!pools_everything(call.node))
-    return call.lowering.reduce_windows(kind, std::move(typed), std::move(elements), from.windows);
+  if (!pools_everything(call.lowering.graph(), call.node))
+    return call.lowering.reduce_windows(kind, std::move(typed), std::move(elements), from.windows, call.value.meta.numel());
   std::vector<int> loops;
   for (const WindowDim& dim : from.windows)
     if (dim.loop >= 0) loops.push_back(dim.loop);
   return call.lowering.reduce(kind, std::move(typed), std::move(elements), std::move(loops));
 }
 
-//! Windows into what windows give, of one operation: a single reduction through both.
-std::optional<int> through_both(const RuleCall& call, const Windowed& from, const std::string& operation, int element) {
-  const Term inner = call.lowering.term(element);
-  if (inner.code != operation || inner.windows.empty() || pools_everything(call.node)) return std::nullopt;
-  std::vector<WindowDim> windows = from.windows;
-  windows.insert(windows.end(), inner.windows.begin(), inner.windows.end());
-  return call.lowering.reduce_windows(inner.scalar, operation, inner.operands, windows);
-}
-
 // --- averages --------------------------------------------------------------------------------------------------------
 
-//! A sum, and what it is to be divided by.
-struct Sum {
-  int term;
-  double divisor = 1.0;
-};
-
-//! Averages of averages are sums through both windows where every inner one counts as many places.
-Sum sum(const RuleCall& call, const Windowed& from) {
+int sum(const RuleCall& call, const Windowed& from) {
   if (call.result_kind() != real) call.lowering.refuse(call.node, "averages integers");
-  const int of = element(call, from, real);
-  const Term quotient = call.lowering.term(of);
-  const auto is_positive_number = [&](int term) {
-    return call.lowering.term(term).kind == TermKind::constant && std::isdigit(call.lowering.term(term).code.front());
-  };
-  if (quotient.code == "{0} / {1}" && is_positive_number(quotient.operands[1]))
-    if (const auto both = through_both(call, from, "cudal1::Sum<float>", quotient.operands[0]))
-      return {*both, std::stod(call.lowering.term(quotient.operands[1]).code)};
-  return {reduced(call, from, real, "Sum", {of})};
+  return reduced(call, from, real, "Sum", {element(call, from, real)});
 }
 
 //! How many places of a window count along a dimension: a number, or, where that depends on the window, a term.
@@ -171,17 +150,17 @@ Length counted_length(const RuleCall& call, const WindowSizes& sizes, std::size_
   return {1, call.lowering.map(real, code, {call.lowering.position(start)})};
 }
 
-int divided(const RuleCall& call, const Sum& sum, const std::vector<Length>& lengths) {
-  double number = sum.divisor;
-  for (const Length& length : lengths) number *= static_cast<double>(length.number);
-  int divisor = call.lowering.constant(real, number);
+int divided(const RuleCall& call, int term, const std::vector<Length>& lengths) {
+  std::int64_t number = 1;
+  for (const Length& length : lengths) number *= length.number;
+  int divisor = call.lowering.constant(real, static_cast<double>(number));
   for (const Length& length : lengths)
     if (length.term) divisor = call.lowering.map(real, "{0} * {1}", {divisor, *length.term});
-  return call.lowering.map(real, "{0} / {1}", {sum.term, divisor});
+  return call.lowering.map(real, "{0} / {1}", {term, divisor});
 }
 
 int average_pool(const RuleCall& call) {
-  const WindowSizes sizes = pooling_sizes(call, 0);
+  const WindowSizes sizes = pooling_sizes(call.node);
   const Windowed from = windowed(call, tensor(call, 0, "self"), sizes);
   const double divisor = call.number(6, "divisor_override", 0.0);
   if (divisor != 0.0) return divided(call, sum(call, from), {{static_cast<std::int64_t>(divisor), std::nullopt}});
@@ -213,20 +192,14 @@ int place_in_plane(const RuleCall& call, const Windowed& from) {
   return call.lowering.position(place);
 }
 
-int maximum(const RuleCall& call, const Windowed& from, ScalarKind kind) {
-  const int of = element(call, from, kind);
-  const auto both = through_both(call, from, fmt::format("cudal1::Max<{}>", cuda_name(kind)), of);
-  return both ? *both : reduced(call, from, kind, "Max", {of});
-}
-
 //! The value, or, as second result, its place; both are looked for only where somebody wants the place.
 int largest(const RuleCall& call, const Windowed& from) {
   Lowering& lowering = call.lowering;
   const ScalarKind kind = scalar_kind(meta_of(call, from.value).dtype);
   if (call.node.outputs.size() < 2 || !is_read(lowering.graph(), call.node.outputs[1]))
-    return maximum(call, from, kind);
+    return reduced(call, from, kind, "Max", {element(call, from, kind)});
   const int both = lowering.once(call.node, call.point, [&] {
-    return reduced(call, from, kind, pools_everything(call.node) ? "ArgMax" : "PoolMax",
+    return reduced(call, from, kind, pools_everything(call.lowering.graph(), call.node) ? "ArgMax" : "PoolMax",
                    {element(call, from, kind), place_in_plane(call, from)});
   });
   if (call.value.output == 1) return lowering.map(integer, "{0}.index", {both});
@@ -234,7 +207,7 @@ int largest(const RuleCall& call, const Windowed& from) {
 }
 
 int max_pool(const RuleCall& call) {
-  return largest(call, windowed(call, tensor(call, 0, "self"), pooling_sizes(call, 4)));
+  return largest(call, windowed(call, tensor(call, 0, "self"), pooling_sizes(call.node)));
 }
 
 // --- adaptive --------------------------------------------------------------------------------------------------------
@@ -245,7 +218,7 @@ Numbers adaptive_sizes(const Node& node) {
 
 //! Windows of one length where they divide the dimension.
 WindowDim adaptive_window(const RuleCall& call, const Affine& output, std::int64_t parts, std::int64_t size) {
-  if (parts > 0 && size % parts == 0) {
+  if (size % parts == 0) {
     const Numbers length = {size / parts};
     return window(call, output, parts, size, {length, length, {0}, {1}}, 0);
   }
@@ -264,6 +237,8 @@ Windowed adaptive(const RuleCall& call) {
   const TensorMeta& meta = meta_of(call, value);
   const Numbers parts = adaptive_sizes(call.node);
   const std::size_t before = meta.sizes.size() - checked_dimensions(call, meta, parts);
+  if (std::ranges::any_of(parts, [](std::int64_t part) { return part <= 0; }))
+    call.lowering.refuse(call.node, "gives nothing");
   Windowed made{value, Point(call.point.begin(), call.point.begin() + std::ptrdiff_t(before)), {}};
   for (std::size_t i = 0; i < parts.size(); ++i) {
     made.windows.push_back(adaptive_window(call, call.point[before + i], parts[i], meta.sizes[before + i]));
@@ -318,6 +293,8 @@ int convolution(const RuleCall& call) {
   if (general && call.number(6, "transposed", 0.0) != 0.0) call.lowering.refuse(call.node, "is transposed");
   const ValueId input = tensor(call, 0, "input"), weight = tensor(call, 1, "weight");
   const Numbers& filter = meta_of(call, weight).sizes;
+  if (call.result_kind() != real) call.lowering.refuse(call.node, "convolves integers");
+  if (filter.size() < 3 || filter.size() != call.point.size()) call.lowering.refuse(call.node, "has no batch");
   WindowSizes sizes;
   sizes.kernel = Numbers(filter.begin() + 2, filter.end());
   const std::size_t count = sizes.kernel.size(), channel_dim = call.point.size() - count - 1;
@@ -348,7 +325,7 @@ int convolution(const RuleCall& call) {
   const int product = lowering.map(real, "{0} * {1}",
                                    {lowering.as(real, lowering.value_at(input, from.point)),
                                     lowering.as(real, lowering.value_at(weight, at_weight))});
-  const int result = lowering.reduce_windows(real, "cudal1::Sum<float>", {product}, from.windows);
+  const int result = lowering.reduce_windows(real, "cudal1::Sum<float>", {product}, from.windows, call.value.meta.numel());
   if (!call.has(2, "bias")) return result;
   const int bias = lowering.as(real, lowering.value_at(tensor(call, 2, "bias"), {call.point[channel_dim]}));
   return lowering.map(real, "{0} + {1}", {result, bias});
@@ -356,11 +333,19 @@ int convolution(const RuleCall& call) {
 
 }  // namespace
 
-bool pools_everything(const Node& node) {
+bool pools_everything(const OpGraph& graph, const Node& node) {
   const std::string_view name = base_name(node.op);
-  if (!name.starts_with("adaptive_") && !name.starts_with("_adaptive_")) return false;
-  const Numbers sizes = adaptive_sizes(node);
-  return !sizes.empty() && std::ranges::all_of(sizes, [](std::int64_t size) { return size == 1; });
+  const auto* input = argument_as<ValueRef>(node, 0, "self");
+  if (name.find("_pool") == name.npos || input == nullptr || input->id < 0) return false;
+  if (name.find("adaptive_") != name.npos) {
+    const Numbers sizes = adaptive_sizes(node);
+    return !sizes.empty() && std::ranges::all_of(sizes, [](std::int64_t size) { return size == 1; });
+  }
+  const Numbers& sizes = graph.values[input->id].meta.sizes;
+  const WindowSizes window = pooling_sizes(node);
+  const auto count = static_cast<std::ptrdiff_t>(window.kernel.size());
+  return std::size_t(count) < sizes.size() && std::equal(window.kernel.begin(), window.kernel.end(), sizes.end() - count) &&
+         window.padding == all(0, std::size_t(count)) && window.dilation == all(1, std::size_t(count));
 }
 
 std::int64_t channels_of_a_group(const OpGraph& graph, const Node& node) {

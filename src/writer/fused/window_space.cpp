@@ -9,6 +9,8 @@
 namespace cudal1 {
 namespace {
 
+constexpr std::int64_t most_repetitions = 4;
+
 class WindowSpaceMaker {
  public:
   WindowSpaceMaker(const Region& region, SourcePosition at) : graph_(region.graph()), at_(at) {
@@ -16,7 +18,7 @@ class WindowSpaceMaker {
   }
 
   WindowSpace make() {
-    find_window();
+    find_windows();
     find_loops();
     check_outputs();
     return std::move(space_);
@@ -25,23 +27,13 @@ class WindowSpaceMaker {
  private:
   [[noreturn]] void refuse(const std::string& why) const { reject(Status::plan_error, at_, why); }
 
-  void find_window() {
-    for (const FusedTerms::Output& output : space_.fused.outputs) find_window_under(output.term);
-    if (space_.reduction < 0) refuse("nobody reads what the windows give");
-    for (const WindowDim& dim : space_.window().windows)
-      if (dim.loop >= 0 && space_.fused.atoms.is_split(dim.loop))
-        refuse("a view before the windows cuts them in two; leave it out of the fusion");
-  }
-
-  //! Windows into windows are one by now, and what they were is not asked for.
-  void find_window_under(int index) {
-    const Term& term = space_.fused.terms[index];
-    if (term.kind == TermKind::reduce) {
-      if (space_.reduction >= 0 && space_.reduction != index)
-        refuse("the nodes look at windows in two ways, which one kernel does not serve: fuse them apart");
-      space_.reduction = index;
-    }
-    for (const int operand : term.operands) find_window_under(operand);
+  void find_windows() {
+    for (std::size_t i = 0; i < space_.fused.terms.size(); ++i)
+      if (space_.fused.terms[i].kind == TermKind::reduce) space_.reductions.push_back(static_cast<int>(i));
+    for (const int reduction : space_.reductions)
+      for (const WindowDim& dim : space_.fused.terms[reduction].windows)
+        if (dim.loop >= 0 && space_.fused.atoms.is_split(dim.loop))
+          refuse("a view before the windows cuts them in two; leave it out of the fusion");
   }
 
   void find_loops() {
@@ -49,7 +41,7 @@ class WindowSpaceMaker {
     std::set<int> atoms = space_.fused.positions();
     for (const Affine& place : places)
       for (const auto& [atom, factor] : place.factors) atoms.insert(atom);
-    for (const int atom : space_.window().loops) atoms.erase(atom);
+    std::erase_if(atoms, [&](int atom) { return space_.is_of_window(atom); });
     const Affine& order = space_.fused.outputs.front().place;
     space_.loops =
         joined_loops(space_.fused.atoms, in_memory_order(order, atoms), places, space_.fused.positions());
@@ -59,17 +51,32 @@ class WindowSpaceMaker {
   void check_outputs() const {
     for (const FusedTerms::Output& output : space_.fused.outputs) {
       const Value& value = graph_.values[output.value];
-      const auto in_window = [&](const auto& entry) {
-        return std::ranges::count(space_.window().loops, entry.first) > 0;
-      };
+      const auto in_window = [&](const auto& entry) { return space_.is_of_window(entry.first); };
       if (value.meta.numel() != space_.output_count() || std::ranges::any_of(output.place.factors, in_window))
         refuse(fmt::format("{} must be written, but is not made of one window an element: fuse it apart",
                            quoted(value.name)));
     }
-    const std::set<int> of_window = space_.fused.atoms_of_terms()[space_.reduction];
-    for (const Loop& loop : space_.loops)
-      if (loop.size > 1 && !of_window.contains(loop.atoms.back()))
-        refuse("what the windows give is broadcast, and would be computed many times: fuse that apart");
+    for (const ValueId read : space_.fused.reads())
+      if (std::ranges::count(space_.fused.outputs, read, &FusedTerms::Output::value) > 0)
+        refuse(fmt::format("{} is updated in place while windows of other threads may look at it: fuse them apart",
+                           quoted(graph_.values[read].name)));
+    std::vector<int> targets;
+    for (const FusedTerms::Output& output : space_.fused.outputs) targets.push_back(output.term);
+    check_repetitions(targets, space_.output_count());
+  }
+
+  //! Windows into windows that overlap, or results that are broadcast, are computed again and again.
+  void check_repetitions(const std::vector<int>& targets, std::int64_t times) const {
+    for (const int index : space_.reductions_under(targets)) {
+      const Term& term = space_.fused.terms[index];
+      if (times > most_repetitions * term.results)
+        refuse(fmt::format("the {} results of windows would be computed {} times: fuse them apart", term.results, times));
+      std::int64_t elements = 1;
+      for (const WindowDim& dim : term.windows)
+        if (dim.loop >= 0)
+          elements *= dim.parts == 0 ? space_.fused.atoms.size(dim.loop) : (dim.size + dim.parts - 1) / dim.parts;
+      check_repetitions(term.operands, times * elements);
+    }
   }
 
   const OpGraph& graph_;
@@ -127,6 +134,25 @@ class ColumnFinder {
 
 }  // namespace
 
+std::vector<int> WindowSpace::reductions_under(const std::vector<int>& targets) const {
+  std::set<int> found;
+  std::vector<int> open = targets;
+  while (!open.empty()) {
+    const int index = open.back();
+    open.pop_back();
+    if (fused.terms[index].kind == TermKind::reduce)
+      found.insert(index);
+    else
+      open.insert(open.end(), fused.terms[index].operands.begin(), fused.terms[index].operands.end());
+  }
+  return {found.begin(), found.end()};
+}
+
+bool WindowSpace::is_of_window(int atom) const {
+  return std::ranges::any_of(
+      reductions, [&](int reduction) { return std::ranges::count(fused.terms[reduction].loops, atom) > 0; });
+}
+
 WindowSpace make_window_space(const Region& region, SourcePosition at) { return WindowSpaceMaker(region, at).make(); }
 
 std::optional<Slide> slide_along(const WindowSpace& space, std::size_t dim) {
@@ -141,10 +167,6 @@ std::optional<Slide> slide_along(const WindowSpace& space, std::size_t dim) {
       space.loops, [&](const Loop& of) { return of.atoms == std::vector<int>{slide.output}; });
   if (loop == space.loops.end()) return std::nullopt;
   slide.loop = static_cast<std::size_t>(loop - space.loops.begin());
-  for (const WindowDim& other : space.window().windows) {
-    const bool follows = other.index.factor_of(slide.output) != 0 || other.part.factor_of(slide.output) != 0;
-    if (&other != &window && follows && (other.may_leave || other.parts != 0)) return std::nullopt;
-  }
   slide.stride = window.index.factor_of(slide.output);
   slide.dilation = window.index.factor_of(slide.inside);
   slide.length = space.fused.atoms.size(slide.inside);

@@ -1,4 +1,4 @@
-// A region with one operator that looks at windows: the loops of its outputs, and along which of them windows overlap.
+// A region with operators that look at windows: the loops of its outputs, and along which of them windows overlap.
 #pragma once
 
 #include <optional>
@@ -13,14 +13,20 @@ namespace cudal1 {
 
 struct WindowSpace {
   FusedTerms fused;
-  int reduction = -1;       //!< the term that goes through a window
+  std::vector<int> reductions;  //!< terms that go through a window, each after those that it needs
   std::vector<Loop> loops;  //!< of the outputs, in the order in which the first of them lies in memory; never empty
 
-  const Term& window() const { return fused.terms[reduction]; }
+  bool is_simple() const { return reductions.size() == 1; }
+  //! Of a simple one.
+  const Term& window() const { return fused.terms[reductions.front()]; }
+  //! Reductions that these terms are made of, without those that other reductions need.
+  std::vector<int> reductions_under(const std::vector<int>& targets) const;
+  //! An index in some window.
+  bool is_of_window(int atom) const;
   std::int64_t output_count() const { return product_of_sizes(loops); }
 };
 
-//! Throws Rejection at `at` where these are not elements of outputs made of one window each.
+//! Throws Rejection at `at` where outputs are not made of windows, or windows would be gone through many times.
 WindowSpace make_window_space(const Region& region, SourcePosition at);
 
 //! Neighbouring outputs along a dimension, and what their windows share: all that is read there is found by
@@ -38,7 +44,7 @@ struct Slide {
   std::int64_t columns(std::int64_t items) const { return stride * (items - 1) + dilation * (length - 1) + 1; }
 };
 
-//! Nothing where outputs along this dimension share nothing that can be told.
+//! Of a simple one; nothing where outputs along this dimension share nothing that can be told.
 std::optional<Slide> slide_along(const WindowSpace& space, std::size_t dim);
 
 }  // namespace cudal1

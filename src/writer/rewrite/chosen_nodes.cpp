@@ -36,7 +36,7 @@ std::vector<ChosenNode> read_chosen_nodes(TokenCursor& cursor, const DirectiveTo
       if (const auto reason = why_not(draft, node, word, objection)) {
         if (first_reason.empty()) first_reason = *reason;
       } else if (std::ranges::find(chosen, node.name, &ChosenNode::name) == chosen.end()) {
-        chosen.push_back({node.name, named[i].at});
+        chosen.push_back({node.name, named[i].at, end - begin > 1});
       } else {
         reject(Status::plan_error, named[i].at, fmt::format("node {} is listed twice", quoted(node.name)));
       }
@@ -65,7 +65,7 @@ ChosenNode read_chosen_node(TokenCursor& cursor, const DirectiveToken& word, con
     reject(Status::plan_error, token.at,
            fmt::format("{} is replaced already, by {}; write '{}' above that line", quoted(token.text), *by,
                        word.text));
-  return {draft.graph.nodes[node].name, token.at};
+  return {draft.graph.nodes[node].name, token.at, false};
 }
 
 std::pair<ChosenNode, ChosenNode> read_node_into_node(TokenCursor& cursor, const DirectiveToken& word,

@@ -16,6 +16,7 @@ namespace cudal1 {
 struct ChosenNode {
   std::string name;  //!< stays the same while others are added
   SourcePosition at;
+  bool by_pattern = false;  //!< together with others
 };
 
 //! Why a node is not for this rewrite; nothing: it is.

@@ -56,6 +56,15 @@ ValueId PreparedMath::reduced(const char* op, std::string_view suffix, ValueId v
   return add(node(suffix, op, {ValueRef{value}, dimensions, true}), result);
 }
 
+ValueId PreparedMath::summed_from(std::string_view suffix, ValueId value, std::size_t dimension) {
+  TensorMeta result = meta(value);
+  std::vector<std::int64_t> dimensions;
+  for (std::size_t i = dimension; i < result.sizes.size(); ++i) dimensions.push_back(static_cast<std::int64_t>(i));
+  result.sizes.resize(dimension);
+  result.strides = contiguous_strides(result.sizes);
+  return add(node(suffix, "aten::sum.dim_IntList", {ValueRef{value}, dimensions}), result);
+}
+
 ValueId PreparedMath::product(std::string_view suffix, ValueId first, ValueId second) {
   const bool is_matrix = meta(second).sizes.size() == 2;
   TensorMeta result{meta(first).dtype, {meta(first).sizes[0]}, {1}};

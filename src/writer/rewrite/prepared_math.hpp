@@ -18,6 +18,8 @@ class PreparedMath {
   ValueId zeros(std::string_view suffix, DType dtype, std::int64_t size);
   //! A sum or mean over one dimension, which stays with size 1.
   ValueId reduced(const char* op, std::string_view suffix, ValueId value, std::size_t dimension);
+  //! The sum over all dimensions from this one on, which go.
+  ValueId summed_from(std::string_view suffix, ValueId value, std::size_t dimension);
   //! (rows, inner) x (inner, columns), or x (inner).
   ValueId product(std::string_view suffix, ValueId first, ValueId second);
   //! A contiguous tensor, or one element of it for all, with this size in one dimension and 1 in the others.

@@ -16,7 +16,7 @@ struct LinearReduction {
   bool is_mean = false;
 };
 
-//! Nothing: the node is no sum or mean over given dimensions that keeps the dtype.
+//! Nothing: the node is no sum or mean over given dimensions that keeps the dtype, nor pooling into one element.
 std::optional<LinearReduction> linear_reduction(const OpGraph& graph, const Node& node);
 
 //! What it makes of a tensor with these sizes; contiguous.

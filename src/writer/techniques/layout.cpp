@@ -69,7 +69,8 @@ class Conversion {
 
   void run(std::vector<ChosenNode> chosen) {
     std::ranges::sort(chosen, {}, [&](const ChosenNode& node) { return graph_.find_node(node.name); });
-    for (const ChosenNode& node : chosen) convert(node);
+    for (const ChosenNode& node : chosen)
+      if (can_stay(node)) convert(node);
     for (const ValueId value : back_) remove_if_unread(graph_, value);
   }
 
@@ -84,26 +85,29 @@ class Conversion {
       convert_input(name, input_of(node(name)));
       convert_weight(name);
     } else {
-      convert_inputs(chosen);
+      convert_inputs(name);
     }
     graph_.values[result].meta = in_channels_last(meta(result));
     add_way_back(name, result);
   }
 
-  //! Every tensor of the result's rank; those that broadcast may lie as they like. Without a first one that is
-  //! channels_last already there is nothing to stay in.
-  void convert_inputs(const ChosenNode& chosen) {
-    const std::size_t rank = meta(node(chosen.name).outputs[0]).sizes.size();
-    bool any = false;
-    const std::vector<ValueId> read = graph_.reads(node(chosen.name));
-    for (const ValueId value : read) any = any || is_channels_last(meta(source_of(value)));
-    if (!any)
-      reject(Status::plan_error, chosen.at,
-             fmt::format("{} is not for 'layout': nothing that it reads is channels_last; name the convolution before "
-                         "it, too",
-                         quoted(chosen.name)));
-    for (const ValueId value : read)
-      if (meta(value).sizes.size() == rank && !is_broadcast(chosen.name, value)) convert_input(chosen.name, value);
+  //! A convolution can begin it; without something that is channels_last already there is nothing to stay in.
+  bool can_stay(const ChosenNode& chosen) {
+    if (is_convolution(node(chosen.name))) return true;
+    for (const ValueId value : graph_.reads(node(chosen.name)))
+      if (is_channels_last(meta(source_of(value)))) return true;
+    if (chosen.by_pattern) return false;
+    reject(Status::plan_error, chosen.at,
+           fmt::format("{} is not for 'layout': nothing that it reads is channels_last; name the convolution before "
+                       "it, too",
+                       quoted(chosen.name)));
+  }
+
+  //! Every tensor of the result's rank; those that broadcast may lie as they like.
+  void convert_inputs(const std::string& name) {
+    const std::size_t rank = meta(node(name).outputs[0]).sizes.size();
+    for (const ValueId value : graph_.reads(node(name)))
+      if (meta(value).sizes.size() == rank && !is_broadcast(name, value)) convert_input(name, value);
   }
 
   bool is_broadcast(const std::string& name, ValueId value) {

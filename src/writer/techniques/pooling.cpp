@@ -11,10 +11,10 @@ const TechniqueDescription& PoolingFusion::description() const {
   static const TechniqueDescription description = {
       "pooling",
       "fuse",
-      "One max, average or adaptive pooling node (1 to 3 dimensions, padding, dilation, ceil_mode, places of maxima) in "
-      "one kernel with the pointwise nodes before and after it; or several of one kind that follow each other. A thread "
-      "computes one output, or some that are neighbours and whose windows overlap; pooling to a single element is left "
-      "to `rows`.",
+      "Max, average or adaptive pooling (1 to 3 dimensions, padding, dilation, ceil_mode, places of maxima) in one kernel "
+      "with the pointwise nodes before and after it. A thread computes one output, or some that are neighbours and whose "
+      "windows overlap. Pooling may follow pooling: windows into windows are loops inside loops. Pooling to a single "
+      "element is left to `rows`.",
       "Activations before or after pooling; overlapping windows, which are read once for several outputs; channels "
       "innermost in memory, which are loaded several at a time.",
       "Expensive nodes before overlapping windows: they are computed anew for every thread that looks at an element. "
@@ -27,8 +27,9 @@ const TechniqueDescription& PoolingFusion::description() const {
 bool PoolingFusion::is_for(const Region& region) const {
   const auto& nodes = region.computing_nodes();
   const auto node = [&](int index) -> const Node& { return region.graph().nodes[index]; };
-  return std::ranges::any_of(nodes, [&](int index) { return is_pooling(node(index)); }) &&
-         std::ranges::all_of(nodes, [&](int index) { return is_pointwise(node(index)) || is_pooling(node(index)); });
+  const auto pools = [&](int index) { return is_pooling(region.graph(), node(index)); };
+  return std::ranges::any_of(nodes, pools) &&
+         std::ranges::all_of(nodes, [&](int index) { return is_pointwise(node(index)) || pools(index); });
 }
 
 WrittenGroup PoolingFusion::write(const Region& region, const ParameterValues& parameters, SourcePosition at,

@@ -150,8 +150,9 @@ const TechniqueDescription& RowFusion::description() const {
 bool RowFusion::is_for(const Region& region) const {
   const auto& nodes = region.computing_nodes();
   const auto node = [&](int index) -> const Node& { return region.graph().nodes[index]; };
-  return std::ranges::any_of(nodes, [&](int index) { return is_reduction(node(index)); }) &&
-         std::ranges::all_of(nodes, [&](int index) { return is_pointwise(node(index)) || is_reduction(node(index)); });
+  const auto reduces = [&](int index) { return is_reduction(region.graph(), node(index)); };
+  return std::ranges::any_of(nodes, reduces) &&
+         std::ranges::all_of(nodes, [&](int index) { return is_pointwise(node(index)) || reduces(index); });
 }
 
 namespace {
