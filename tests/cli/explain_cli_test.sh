@@ -27,7 +27,14 @@ expect 'the plot' "$work/two.svg" '^<svg xmlns='
 expect 'a bar of the part' "$work/two.svg" 'fuse add_1 gelu_1'
 expect 'the end of the plot' "$work/two.svg" '^</svg>$'
 
-# A kernel that uses what another computes cannot stand alone.
+# The addition that `split` makes is there for `fuse` only with it.
+printf '//! split linear_1\n//! fuse linear_1_bias relu_1\n' >"$work/dependent.cu"
+"$cudal1" explain --device vgpu --mode fast "$source/examples/matmul_bias_relu" "$work/dependent.cu" \
+  >"$work/dependent.txt" 2>&1
+expect 'a part that others need' "$work/dependent.txt" ' the others need it  split linear_1$'
+expect 'why it is needed' "$work/dependent.txt" '^  the others need it; without it: plan_error: there is no node'
+expect 'why a part cannot stand alone' "$work/dependent.txt" '^  cannot stand alone: plan_error: there is no node'
+
 cat >"$work/needs.cu" <<'END'
 //! kernel add_bias replaces add_1 : grid=ceil_div(numel(x), 256) block=256 args=(x, bias, add_1, i32:numel(x))
 //! kernel both replaces add_1 gelu_1 : grid=1 block=32 args=(x)
