@@ -46,9 +46,13 @@ std::set<int> FusedTerms::atoms_of(int index) const {
   for (const auto& [atom, factor] : term.place.factors) found.insert(atom);
   for (const int operand : term.operands) found.merge(atoms_of(operand));
   for (const WindowDim& window : term.windows)
-    for (const Affine* along : {&window.index, &window.part})
+    for (const Affine* along : {&window.index, &window.part, &window.divided})
       for (const auto& [atom, factor] : along->factors) found.insert(atom);
   for (const int loop : term.loops) found.erase(loop);
+  for (const WindowDim& window : term.windows) {
+    found.erase(window.quotient);
+    found.erase(window.remainder);
+  }
   return found;
 }
 
@@ -61,6 +65,7 @@ std::vector<Affine> FusedTerms::places() const {
     for (const WindowDim& window : term.windows) {
       all.push_back(window.index);
       all.push_back(window.part);
+      all.push_back(window.divided);
     }
   return all;
 }

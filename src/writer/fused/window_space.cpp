@@ -30,10 +30,9 @@ class WindowSpaceMaker {
   void find_windows() {
     for (std::size_t i = 0; i < space_.fused.terms.size(); ++i)
       if (space_.fused.terms[i].kind == TermKind::reduce) space_.reductions.push_back(static_cast<int>(i));
-    for (const int reduction : space_.reductions)
-      for (const WindowDim& dim : space_.fused.terms[reduction].windows)
-        if (dim.loop >= 0 && space_.fused.atoms.is_split(dim.loop))
-          refuse("a view before the windows cuts them in two; leave it out of the fusion");
+    for (const int atom : space_.window_atoms())
+      if (space_.fused.atoms.is_split(atom))
+        refuse("a view before the windows cuts them in two; leave it out of the fusion");
   }
 
   void find_loops() {
@@ -148,9 +147,18 @@ std::vector<int> WindowSpace::reductions_under(const std::vector<int>& targets) 
   return {found.begin(), found.end()};
 }
 
+std::vector<int> WindowSpace::window_atoms() const {
+  std::vector<int> atoms;
+  for (const int reduction : reductions)
+    for (const WindowDim& dim : fused.terms[reduction].windows)
+      for (const int atom : {dim.loop, dim.quotient, dim.remainder})
+        if (atom >= 0) atoms.push_back(atom);
+  return atoms;
+}
+
 bool WindowSpace::is_of_window(int atom) const {
-  return std::ranges::any_of(
-      reductions, [&](int reduction) { return std::ranges::count(fused.terms[reduction].loops, atom) > 0; });
+  const std::vector<int> atoms = window_atoms();
+  return std::ranges::find(atoms, atom) != atoms.end();
 }
 
 WindowSpace make_window_space(const Region& region, SourcePosition at) { return WindowSpaceMaker(region, at).make(); }
