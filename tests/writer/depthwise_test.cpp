@@ -41,8 +41,8 @@ TaskText transposed(const Convolution& c, const json& output_padding = 0) {
   TaskText task;
   task.input("x", c.input, c.more).weight("w", c.weight);
   if (c.bias) task.weight("b", {c.weight[1] * c.groups});
-  const std::string op = fmt::format("aten::conv_transpose{}d{}", c.weight.size() - 2, c.weight.size() > 3 ? ".input" : "");
   const std::size_t dims = c.weight.size() - 2;
+  const std::string op = fmt::format("aten::conv_transpose{}d{}", dims, dims > 1 ? ".input" : "");
   task.node("conv_1", op,
             {"x", "w", c.bias ? json("b") : json(nullptr), c.stride, c.padding,
              output_padding == 0 ? json(std::vector<int>(dims, 0)) : output_padding, c.groups, c.dilation});
@@ -103,7 +103,8 @@ TEST_F(Depthwise, LoadsSeveralChannelsAtOnceWhereTheyAreInnermost) {
   const json channels_last = {{"strides", {9 * 11 * 8, 1, 11 * 8, 8}}};
   const Convolution c{.input = {2, 8, 9, 11}, .weight = {8, 1, 3, 3}, .groups = 8, .more = channels_last};
   for (const char* vector : {"auto", "1", "2", "4"})
-    for (const char* items : {"1", "4"}) EXPECT_RIGHT(convolved(c), with(fmt::format("vector={} items={}", vector, items)));
+    for (const char* items : {"1", "4"})
+      EXPECT_RIGHT(convolved(c), with(fmt::format("vector={} items={}", vector, items)));
 }
 
 TEST_F(Depthwise, IsRightInHalfPrecision) {
@@ -140,14 +141,23 @@ TEST_F(Depthwise, IsRightTransposed) {
   EXPECT_RIGHT(transposed({}), fuse_both);
   EXPECT_RIGHT(transposed({.padding = {0, 4}, .dilation = {1, 3}}), fuse_both);
   EXPECT_RIGHT(transposed({.stride = {2, 3}}), fuse_both);
-  EXPECT_RIGHT(transposed({.weight = {6, 1, 4, 2}, .stride = {2, 2}, .padding = {1, 0}, .bias = false}, {1, 1}), fuse_both);
+  EXPECT_RIGHT(transposed({.weight = {6, 1, 4, 2}, .stride = {2, 2}, .padding = {1, 0}, .bias = false}, {1, 1}),
+               fuse_both);
   EXPECT_RIGHT(transposed({.weight = {6, 1, 2, 3}, .stride = {3, 4}, .padding = {0, 1}}), fuse_both);  // with gaps
   EXPECT_RIGHT(transposed({.weight = {6, 4, 3, 3}, .stride = {2, 1}, .groups = 2}), fuse_both);
-  EXPECT_RIGHT(transposed({.input = {2, 3, 8}, .weight = {3, 5, 5}, .stride = {2}, .padding = {2}, .dilation = {1},
+  EXPECT_RIGHT(transposed({.input = {2, 3, 8},
+                           .weight = {3, 5, 5},
+                           .stride = {2},
+                           .padding = {2},
+                           .dilation = {1},
                            .groups = 1}),
                fuse_both);
-  EXPECT_RIGHT(transposed({.input = {1, 3, 4, 5, 3}, .weight = {3, 2, 3, 3, 3}, .stride = {2, 2, 2}, .padding = {1, 1, 1},
-                           .dilation = {1, 1, 1}, .groups = 1}),
+  EXPECT_RIGHT(transposed({.input = {1, 3, 4, 5, 3},
+                           .weight = {3, 2, 3, 3, 3},
+                           .stride = {2, 2, 2},
+                           .padding = {1, 1, 1},
+                           .dilation = {1, 1, 1},
+                           .groups = 1}),
                with("block=128"));
   const json channels_last = {{"strides", {9 * 11 * 6, 1, 11 * 6, 6}}};
   EXPECT_RIGHT(transposed({.stride = {2, 2}, .more = channels_last}), fuse_both);

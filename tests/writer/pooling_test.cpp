@@ -68,8 +68,10 @@ TEST_F(Pooling, LeavesOutWhatLiesBeyondTheEnds) {
 TEST_F(Pooling, IsRightForEveryParameter) {
   const TaskText task = pooled("max_pool2d", {2, 2, 11, 13}, {{3, 3}, {1, 1}, {1, 1}});
   for (const char* items : {"1", "2", "4", "8"})
-    for (const char* along : {"auto", "x", "y"}) EXPECT_RIGHT(task, with(fmt::format("items={} along={}", items, along)));
-  for (const char* block : {"64", "128", "256", "512", "1024"}) EXPECT_RIGHT(task, with(fmt::format("block={}", block)));
+    for (const char* along : {"auto", "x", "y"})
+      EXPECT_RIGHT(task, with(fmt::format("items={} along={}", items, along)));
+  for (const char* block : {"64", "128", "256", "512", "1024"})
+    EXPECT_RIGHT(task, with(fmt::format("block={}", block)));
   EXPECT_RIGHT(pooled("avg_pool2d", {2, 2, 11, 13}, {{3, 5}, {2, 2}, {1, 1}, true, false}), with("items=4 along=x"));
 }
 
@@ -150,11 +152,13 @@ TEST_F(Pooling, IsRightForStridedInputsAndSingleElements) {
 TEST_F(Pooling, ReadsThroughViewsWhereWindowsStayInside) {
   TaskText task;
   task.input("x", {2, 3, 30}).node("relu_1", "aten::relu", {"x"});
-  task.node("view_1", "aten::view", {"relu_1", {2, 3, 5, 6}}).node("pool_1", "aten::max_pool2d", {"view_1", {3, 3}, {1, 1}});
+  task.node("view_1", "aten::view", {"relu_1", {2, 3, 5, 6}});
+  task.node("pool_1", "aten::max_pool2d", {"view_1", {3, 3}, {1, 1}});
   task.output("pool_1");
   EXPECT_RIGHT(task, "//! fuse relu_1 pool_1\n");
   TaskText padded;
-  padded.input("x", {2, 3, 30}).node("relu_1", "aten::relu", {"x"}).node("view_1", "aten::view", {"relu_1", {2, 3, 5, 6}});
+  padded.input("x", {2, 3, 30}).node("relu_1", "aten::relu", {"x"});
+  padded.node("view_1", "aten::view", {"relu_1", {2, 3, 5, 6}});
   padded.node("pool_1", "aten::max_pool2d", {"view_1", {3, 3}, {1, 1}, {1, 1}}).output("pool_1");
   EXPECT_REFUSED(padded, "//! fuse relu_1 pool_1\n", "beyond the ends");
 }
@@ -180,7 +184,8 @@ TEST_F(Pooling, RefusesWhatItCannotWrite) {
   EXPECT_REFUSED(broadcast, "//! fuse pool_1 mul_1\n", "times");
 }
 
-TaskText pooled_twice(const char* first, const json& first_arguments, const char* second, const json& second_arguments) {
+TaskText pooled_twice(const char* first, const json& first_arguments, const char* second,
+                      const json& second_arguments) {
   TaskText task;
   task.input("x", {2, 3, 13, 12});
   json inner = {"x"}, outer = {"pool_1"};

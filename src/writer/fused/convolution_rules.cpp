@@ -61,7 +61,8 @@ void find_group(const RuleCall& call, Convolution& made) {
     made.group = made.channel;
   } else {
     const std::int64_t count = made.outputs_a_group;
-    const TensorMeta flat{DType::f32, {made.groups * count}, {1}}, grouped{DType::f32, {made.groups, count}, {count, 1}};
+    const TensorMeta flat{DType::f32, {made.groups * count}, {1}};
+    const TensorMeta grouped{DType::f32, {made.groups, count}, {count, 1}};
     const auto point = call.lowering.regrouped({made.channel}, flat, grouped);
     if (!point) call.lowering.refuse(call.node, "has groups that no loop can follow");
     made.group = (*point)[0];

@@ -167,7 +167,9 @@ class WindowShapeChooser {
 }  // namespace
 
 std::vector<Parameter> window_parameters() {
-  return {{"items", "neighbouring outputs of a thread, whose windows share what they read", {"auto", "1", "2", "4", "8"}},
+  return {{"items",
+           "neighbouring outputs of a thread, whose windows share what they read",
+           {"auto", "1", "2", "4", "8"}},
           {"along", "dimension in which these lie: x is the last, y the one before, z before that",
            {"auto", "x", "y", "z"}},
           {"vector",

@@ -194,7 +194,8 @@ std::string WindowCode::base_pointers(AccessCode& access, const FusedTerms& fuse
   for (const int load : loads) {
     const Term& term = fused.terms[load];
     Affine thread, rest{term.place.offset, {}};
-    for (const auto& [atom, factor] : term.place.factors) (space_.is_of_window(atom) || atom == column_ ? rest : thread).add(atom, factor);
+    for (const auto& [atom, factor] : term.place.factors)
+      (space_.is_of_window(atom) || atom == column_ ? rest : thread).add(atom, factor);
     if (fused.atoms.largest(rest) >= near || rest.offset <= -near) continue;
     const std::string pointer = fmt::format("{}{}", letter, load);
     text += fmt::format("  const auto* const {} = {} + ({});\n", pointer, access.variable(term.value),

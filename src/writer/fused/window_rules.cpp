@@ -35,7 +35,8 @@ int reduced(const RuleCall& call, const Windowed& from, ScalarKind kind, std::st
             std::vector<int> elements) {
   std::string typed = fmt::format("cudal1::{}<{}>", operation, cuda_name(kind));
   if (!pools_everything(call.lowering.graph(), call.node))
-    return call.lowering.reduce_windows(kind, std::move(typed), std::move(elements), from.windows, call.value.meta.numel());
+    return call.lowering.reduce_windows(kind, std::move(typed), std::move(elements), from.windows,
+                                        call.value.meta.numel());
   std::vector<int> loops;
   for (const WindowDim& dim : from.windows)
     if (dim.loop >= 0) loops.push_back(dim.loop);
@@ -199,9 +200,9 @@ bool pools_everything(const OpGraph& graph, const Node& node) {
   }
   const Numbers& sizes = graph.values[input->id].meta.sizes;
   const WindowSizes window = pooling_sizes(node);
-  const auto count = static_cast<std::ptrdiff_t>(window.kernel.size());
-  return std::size_t(count) < sizes.size() && std::equal(window.kernel.begin(), window.kernel.end(), sizes.end() - count) &&
-         window.padding == all(0, std::size_t(count)) && window.dilation == all(1, std::size_t(count));
+  const std::size_t count = window.kernel.size();
+  if (count >= sizes.size() || window.padding != all(0, count) || window.dilation != all(1, count)) return false;
+  return std::equal(window.kernel.begin(), window.kernel.end(), sizes.end() - static_cast<std::ptrdiff_t>(count));
 }
 
 void add_pooling_rules(OperatorRules& rules) {

@@ -69,7 +69,8 @@ class WindowSpaceMaker {
     for (const int index : space_.reductions_under(targets)) {
       const Term& term = space_.fused.terms[index];
       if (times > most_repetitions * term.results)
-        refuse(fmt::format("the {} results of windows would be computed {} times: fuse them apart", term.results, times));
+        refuse(fmt::format("the {} results of windows would be computed {} times: fuse them apart", term.results,
+                           times));
       std::int64_t elements = 1;
       for (const WindowDim& dim : term.windows)
         if (dim.loop >= 0)
