@@ -6,18 +6,13 @@ from __future__ import annotations
 
 import argparse
 import csv
-import datetime
 import json
 import pathlib
 import statistics
+import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-RESULTS = ROOT / "bench" / "results" / "pytorch.json"
-
-
-def row(what, value, unit, bar, holds, details=None):
-    made = {"what": what, "value": value, "unit": unit, "bar": bar, "holds": bool(holds)}
-    return made | ({"details": details} if details else {})
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "python"))
+from result_rows import RESULTS, row, write  # noqa: E402
 
 
 def suite_time(seconds, tasks, timed):
@@ -46,15 +41,6 @@ def plain_loop(plain):
                 "largest distance": 100.0 * max(distances) if distances else None})
 
 
-def merged(old, fresh, gpu, commit):
-    """As bench/results_file.cpp does it: rows of earlier runs on the same GPU stay, but for those measured again."""
-    kept = old["rows"] if old and old["gpu"] == gpu else []
-    for entry in kept:
-        entry.setdefault("commit", old["commit"])
-    names = {entry["what"] for entry in fresh}
-    return [entry for entry in kept if entry["what"] not in names] + [entry | {"commit": commit} for entry in fresh]
-
-
 def number(text):
     return float(text) if text else None
 
@@ -67,7 +53,7 @@ def main():
     parser.add_argument("--tasks", type=int, required=True, help="how many the suite has")
     parser.add_argument("--gpu", required=True)
     parser.add_argument("--commit", required=True)
-    parser.add_argument("--output", type=pathlib.Path, default=RESULTS)
+    parser.add_argument("--output", type=pathlib.Path, default=RESULTS / "pytorch.json")
     options = parser.parse_args()
     with (options.folder / "results.csv").open(newline="") as file:
         table = list(csv.DictReader(file))
@@ -79,13 +65,7 @@ def main():
     plain = [task for file in options.plain if file.exists() for task in json.loads(file.read_text())["tasks"]]
     if plain:
         rows.append(plain_loop(plain))
-    old = json.loads(options.output.read_text()) if options.output.exists() else None
-    result = {"command": "bench/pytorch.sh SUITE.jsonl", "commit": options.commit, "gpu": options.gpu,
-              "date": datetime.date.today().isoformat(), "rows": merged(old, rows, options.gpu, options.commit)}
-    options.output.parent.mkdir(parents=True, exist_ok=True)
-    options.output.write_text(json.dumps(result, indent=1) + "\n")
-    for entry in rows:
-        print("holds" if entry["holds"] else "FAILS", f"{entry['what']}: {entry['value']:.4g} {entry['unit']}")
+    write(options.output, "bench/pytorch.sh SUITE.jsonl", options.gpu, options.commit, rows)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ struct ProductTile {
   static constexpr int rows = rows_, columns = columns_, depth = depth_, stages = stages_;
   static constexpr int threads = 32 * warps_down * warps_across;
   static constexpr int warp_rows = rows / warps_down, warp_columns = columns / warps_across;
-  static constexpr int sums_stride = columns + 8;  // neighbouring rows lie in different banks
+  static constexpr int sums_stride = columns + 4;  // neighbouring rows lie in different banks
   static_assert(stages >= 2, "a tile is brought while another is multiplied: two stages at least");
 
   static CUDAL1_INLINE int first_row() { return threadIdx.x / 32 / warps_across * warp_rows; }
@@ -63,15 +63,34 @@ struct WarpSums {
       sum[i / 4 / across][i / 4 % across][i % 4] += other.sum[i / 4 / across][i / 4 % across][i % 4];
   }
 
+  //! Neighbours in a row go together.
   CUDAL1_INLINE void store(float* to) const {
     using Rows = LaneLines<Tile::warp_rows, rows_in_order>;
     using Columns = LaneLines<Tile::warp_columns, columns_in_order>;
+    constexpr int together = columns_in_order ? 2 : Columns::neighbours;
 #pragma unroll
-    for (int i = 0; i < down * across * 4; ++i) {
-      const int row = Tile::first_row() + Rows::of(2 * (i / 4 / across) + i % 4 / 2, lane() / 4);
-      const int column = Tile::first_column() + Columns::of(i / 4 % across, 2 * (lane() % 4) + i % 2);
-      to[row * Tile::sums_stride + column] = sum[i / 4 / across][i / 4 % across][i % 4];
+    for (int i = 0; i < down * across * 4; i += together) {
+      const int half = i / 2 / across % 2, first = i % (2 * across);  // of the lane's sums in a row, in their order there
+      Vector<float, together> row_part;
+#pragma unroll
+      for (int n = 0; n < together; ++n) row_part[n] = in_row(i / 4 / across, half, first + n);
+      const int row = Tile::first_row() + Rows::of(2 * (i / 4 / across) + half, lane() / 4);
+      cudal1::store(to + row * Tile::sums_stride + Tile::first_column() + column_of(first), row_part);
     }
+  }
+
+ private:
+  //! In order: instruction after instruction, two neighbours each. Else `neighbours` instructions take turns.
+  CUDAL1_INLINE float in_row(int i, int half, int index) const {
+    constexpr int neighbours = LaneLines<Tile::warp_columns, columns_in_order>::neighbours;
+    if (columns_in_order) return sum[i][index / 2][2 * half + index % 2];
+    return sum[i][index / (2 * neighbours) * neighbours + index % neighbours][2 * half + index / neighbours % 2];
+  }
+  static CUDAL1_INLINE int column_of(int index) {
+    using Columns = LaneLines<Tile::warp_columns, columns_in_order>;
+    if (columns_in_order) return Columns::of(index / 2, 2 * (lane() % 4) + index % 2);
+    return Columns::of(index / (2 * Columns::neighbours) * Columns::neighbours + index % Columns::neighbours,
+                       2 * (lane() % 4) + index / Columns::neighbours % 2);
   }
 };
 
@@ -93,9 +112,8 @@ struct Tf32x3 {
 #pragma unroll
       for (int first = 0; first < Tile::depth; first += 32) {
         Registers part;
-        part.clear();
 #pragma unroll
-        for (int k = first; k < first + 32 && k < Tile::depth; k += 8) add_step(part, a, b, k);
+        for (int k = first; k < first + 32 && k < Tile::depth; k += 8) add_step(part, a, b, k, k == first);
         total.add(part);
       }
     }
@@ -103,7 +121,8 @@ struct Tf32x3 {
     CUDAL1_INLINE void store(float* to) const { total.store(to); }
 
    private:
-    static CUDAL1_INLINE void add_step(Registers& part, const float* a, const float* b, int k) {
+    //! The first step of a part has nothing to add to.
+    static CUDAL1_INLINE void add_step(Registers& part, const float* a, const float* b, int k, bool is_first) {
       unsigned a_words[down][4], b_words[across][2];
       load_a(a_words, a, k);
       load_b(b_words, b, k);
@@ -114,7 +133,12 @@ struct Tf32x3 {
       for (int i = 0; i < down; ++i) {
         const Tf32Parts<4> a_parts(a_words[i]);
 #pragma unroll
-        for (int j = 0; j < across; ++j) multiply_add_tf32(part.sum[i][j], a_parts.small, b_parts[j].big);
+        for (int j = 0; j < across; ++j) {
+          if (is_first)
+            multiply_tf32(part.sum[i][j], a_parts.small, b_parts[j].big);
+          else
+            multiply_add_tf32(part.sum[i][j], a_parts.small, b_parts[j].big);
+        }
 #pragma unroll
         for (int j = 0; j < across; ++j) multiply_add_tf32(part.sum[i][j], a_parts.big, b_parts[j].small);
 #pragma unroll
@@ -266,8 +290,14 @@ struct Fp32 {
 
     CUDAL1_INLINE void store(float* to) const {
 #pragma unroll
-      for (int i = 0; i < down * across; ++i)
-        to[row(i / across) * Tile::sums_stride + column(i % across)] = sum[i / across][i % across];
+      for (int i = 0; i < down; ++i)
+#pragma unroll
+        for (int j = 0; j < across; j += columns_at_once) {
+          Vector<float, columns_at_once> part;
+#pragma unroll
+          for (int n = 0; n < columns_at_once; ++n) part[n] = sum[i][j + n];
+          cudal1::store(to + row(i) * Tile::sums_stride + column(j), part);
+        }
     }
 
    private:

@@ -31,6 +31,8 @@ class OpRuntime {
   //! `variation`.
   virtual void begin(const std::vector<void*>& addresses, std::uint64_t variation) = 0;
   virtual void run(const OpStep& step, std::size_t step_index) = 0;
+  //! A step of Plan::prepare, between begin() and end() as well; results go to the addresses of their buffers.
+  virtual void prepare(const OpStep& step, std::size_t step_index) = 0;
   //! Where an op-allocated buffer lies now, in the layout its meta declares.
   virtual void* address_of(int buffer) = 0;
   //! A piece of the region that stays until the runtime goes: fixed buffers of a CUDA Graph.

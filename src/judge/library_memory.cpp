@@ -50,12 +50,13 @@ std::uint64_t besides_for(std::uint64_t operands) {
 
 std::uint64_t largest_operands(const Plan& plan) {
   std::uint64_t largest = 0;
-  for (const Step& step : plan.call) {
-    if (!std::holds_alternative<OpStep>(step)) continue;
-    std::uint64_t bytes = 0;
-    for (const int buffer : buffers_of(plan, step)) bytes += bytes_of(plan, buffer);
-    largest = std::max(largest, bytes);
-  }
+  for (const std::vector<Step>* steps : {&plan.prepare, &plan.call})
+    for (const Step& step : *steps) {
+      if (!std::holds_alternative<OpStep>(step)) continue;
+      std::uint64_t bytes = 0;
+      for (const int buffer : buffers_of(plan, step)) bytes += bytes_of(plan, buffer);
+      largest = std::max(largest, bytes);
+    }
   return largest;
 }
 

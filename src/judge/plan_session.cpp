@@ -175,7 +175,7 @@ Result<PlanSession::Done> PlanSession::finish_load() {
 }
 
 void PlanSession::write_leaves(const TensorTable& leaves, BufferRole role) {
-  for (std::size_t id = 0; id < plan_.values.size(); ++id) {
+  for (std::size_t id = 0; id < leaves.size(); ++id) {  // a rewritten graph has more values, none of them leaves
     const TensorRef& ref = plan_.values[id];
     if (ref.buffer < 0 || !leaves[id].defined() || plan_.buffers[static_cast<std::size_t>(ref.buffer)].role != role)
       continue;
@@ -300,7 +300,7 @@ std::optional<Failure> PlanSession::find_damaged_gap() const {
 
 std::optional<Failure> PlanSession::find_changed_leaf(BufferRole role) const {
   const TensorTable& written = role == BufferRole::input ? inputs_ : constants_;
-  for (std::size_t id = 0; id < plan_.values.size(); ++id) {
+  for (std::size_t id = 0; id < written.size(); ++id) {
     const TensorRef& ref = plan_.values[id];
     if (ref.buffer < 0 || !written[id].defined()) continue;
     const Buffer& buffer = plan_.buffers[static_cast<std::size_t>(ref.buffer)];

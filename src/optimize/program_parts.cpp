@@ -30,9 +30,18 @@ std::vector<Directive> directives_of(std::string_view text) {
   return found;
 }
 
-std::string trimmed(const std::string& text) {
-  const std::size_t begin = text.find_first_not_of(' ');
-  return begin == text.npos ? std::string() : text.substr(begin, text.find_last_not_of(" \r") + 1 - begin);
+//! Nothing at the ends, one space between words: lines that go on are indented.
+std::string tidy(const std::string& text) {
+  std::string result;
+  for (const char c : text) {
+    const bool space = c == ' ' || c == '\t' || c == '\r';
+    if (!space)
+      result += c;
+    else if (!result.empty() && result.back() != ' ')
+      result += ' ';
+  }
+  if (result.ends_with(' ')) result.pop_back();
+  return result;
 }
 
 //! Buffers and preparations serve others; by themselves they do nothing.
@@ -72,7 +81,7 @@ std::vector<ProgramPart> parts_of(std::string_view text) {
     if (directive.word == "launch" && !parts.empty())
       parts.back().lines.insert(directive.lines.begin(), directive.lines.end());
     else if (is_part(directive.word))
-      parts.push_back({trimmed(directive.text), directive.lines});
+      parts.push_back({tidy(directive.text), directive.lines});
   }
   return parts;
 }

@@ -9,7 +9,7 @@
 namespace cudal1 {
 
 struct ProgramPart {
-  std::string text;     //!< its first line, without `//!`
+  std::string text;     //!< of its first directive, without `//!`
   std::set<int> lines;  //!< from 1
 };
 

@@ -98,8 +98,10 @@ void ExportedPlan::prepare() {
   if (plan_.prepare.empty()) return;
   Call call = begin_call({});
   place_workspace(kernels_.prepare.workspace, call);
-  kernels_.prepare.run(plan_, call.addresses, call.stream, {});
-  cuda::check(cuda::driver().cuStreamSynchronize(call.stream), "prepare the weights");
+  if (op_steps_) set_values(call);
+  const auto prepare_by_library = [&](std::size_t index) { op_steps_->prepare(index, call.values); };
+  kernels_.prepare.run(plan_, call.addresses, call.stream, std::ref(prepare_by_library));
+  if (device_.is_cuda()) cuda::check(cuda::driver().cuStreamSynchronize(call.stream), "prepare the weights");
 }
 
 ExportedPlan::Call ExportedPlan::begin_call(at::TensorList inputs) const {
@@ -130,9 +132,10 @@ void ExportedPlan::set_values(Call& call) const {
   for (const std::size_t id : op_steps_->values_from_outside()) {
     const TensorRef& ref = plan_.values[id];
     const auto buffer = static_cast<std::size_t>(ref.buffer);
-    call.values.tensors[id] = owner_of(buffer, call).defined()
-                                  ? value_of(static_cast<ValueId>(id), call)
-                                  : tensor_at(call.addresses[buffer] + ref.byte_offset, ref.meta, device_);
+    if (owner_of(buffer, call).defined())
+      call.values.tensors[id] = value_of(static_cast<ValueId>(id), call);
+    else if (call.addresses[buffer] || ref.meta.numel() == 0)  // preparing comes before there are inputs
+      call.values.tensors[id] = tensor_at(call.addresses[buffer] + ref.byte_offset, ref.meta, device_);
   }
 }
 

@@ -17,19 +17,17 @@ namespace {
 constexpr std::int64_t most_buffer_bytes = std::int64_t{1} << 40;  // more than any GPU has
 constexpr std::size_t most_buffer_dimensions = 16;
 
-const std::vector<std::string>& directive_names() {
-  static const std::vector<std::string> names = {"kernel", "group", "launch", "buffer", "prepare", "graph", "fuse"};
+std::vector<std::string> directive_names(const std::vector<std::string>& others) {
+  std::vector<std::string> names = {"kernel", "group", "launch", "buffer", "prepare", "hoist", "graph"};
+  for (const std::string& other : others)
+    if (std::ranges::find(names, other) == names.end()) names.push_back(other);
   return names;
-}
-
-bool belongs_to_writer(std::string_view word) {
-  return word == "layout" || word == "fold" || word == "split" || word == "hoist";
 }
 
 class DirectiveParser {
  public:
-  explicit DirectiveParser(const OpGraph& graph)
-      : graph_(graph), scope_(graph), group_of_node_(graph.nodes.size(), -1) {}
+  DirectiveParser(const OpGraph& graph, const std::vector<std::string>& other_names)
+      : graph_(graph), scope_(graph), names_(directive_names(other_names)), group_of_node_(graph.nodes.size(), -1) {}
 
   ParsedProgram run(const std::vector<DirectiveText>& directives) {
     std::vector<TokenCursor> cursors;
@@ -55,13 +53,11 @@ class DirectiveParser {
     if (word.text == "launch") return parse_launch(cursor, word);
     if (word.text == "buffer") return parse_buffer(cursor);
     if (word.text == "prepare") return parse_prepare(cursor);
+    if (word.text == "hoist") return parse_hoist(cursor);
     if (word.text == "graph") return parse_graph(cursor, word);
-    if (belongs_to_writer(word.text))
-      reject(Status::unsupported, word.at,
-             fmt::format("directive '{}' belongs to the writer, which this version does not have", word.text));
     reject(Status::parse_error, word.at,
-           fmt::format("{} is not a directive{}; the directives are {}", shown(word),
-                       did_you_mean(word.text, directive_names()), listed(directive_names())));
+           fmt::format("{} is not a directive{}; the directives are {}", shown(word), did_you_mean(word.text, names_),
+                       listed(names_, 24)));
   }
 
   void parse_kernel(TokenCursor& cursor) {
@@ -101,6 +97,11 @@ class DirectiveParser {
   }
 
   void parse_prepare(TokenCursor& cursor) { program_.prepares.push_back(read_launch(cursor)); }
+
+  void parse_hoist(TokenCursor& cursor) {
+    for (const NamedNode& named : read_node_names(cursor, graph_)) program_.hoisted.push_back(named);
+    expect_end(cursor, "the nodes");
+  }
 
   LaunchDirective read_launch(TokenCursor& cursor) {
     LaunchDirective launch;
@@ -212,6 +213,7 @@ class DirectiveParser {
 
   const OpGraph& graph_;
   TensorScope scope_;
+  std::vector<std::string> names_;  //!< of directives
   std::vector<int> group_of_node_;  //!< by node: index of its group, -1 for none
   std::map<std::string, int> group_lines_;
   bool group_is_open_ = false;
@@ -220,8 +222,9 @@ class DirectiveParser {
 
 }  // namespace
 
-ParsedProgram parse_directives(const OpGraph& graph, const std::vector<DirectiveText>& directives) {
-  return DirectiveParser(graph).run(directives);
+ParsedProgram parse_directives(const OpGraph& graph, const std::vector<DirectiveText>& directives,
+                               const std::vector<std::string>& other_names) {
+  return DirectiveParser(graph, other_names).run(directives);
 }
 
 }  // namespace cudal1

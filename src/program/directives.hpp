@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "program/node_names.hpp"
 #include "program/plan.hpp"
 #include "program/source_scan.hpp"
 #include "program/tensor_scope.hpp"
@@ -43,10 +44,12 @@ struct ParsedProgram {
   std::deque<BufferDirective> buffers;
   std::vector<GroupDirective> groups;
   std::vector<LaunchDirective> prepares;
+  std::vector<NamedNode> hoisted;  //!< these run when weights change, not in a call
   bool cuda_graph = false;
 };
 
-//! Throws Rejection at the first directive that is wrong.
-ParsedProgram parse_directives(const OpGraph& graph, const std::vector<DirectiveText>& directives);
+//! Throws Rejection at the first directive that is wrong. `other_names`: of directives that are not left to the planner.
+ParsedProgram parse_directives(const OpGraph& graph, const std::vector<DirectiveText>& directives,
+                               const std::vector<std::string>& other_names = {});
 
 }  // namespace cudal1

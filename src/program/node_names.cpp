@@ -53,9 +53,10 @@ void read_pattern(TokenCursor& cursor, const OpGraph& graph, std::vector<NamedNo
 
 }  // namespace
 
-std::vector<NamedNode> read_node_names(TokenCursor& cursor, const OpGraph& graph) {
+std::vector<NamedNode> read_node_names(TokenCursor& cursor, const OpGraph& graph, std::string_view until) {
   std::vector<NamedNode> nodes;
-  while (!cursor.at_end() && !cursor.peek().is(":")) read_pattern(cursor, graph, nodes);
+  const auto is_last = [&] { return cursor.peek().is(":") || (!until.empty() && cursor.peek().text == until); };
+  while (!cursor.at_end() && !is_last()) read_pattern(cursor, graph, nodes);
   return nodes;
 }
 

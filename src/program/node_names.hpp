@@ -13,8 +13,8 @@ struct NamedNode {
   SourcePosition at;  //!< of the name or pattern that chose it
 };
 
-//! Reads names and patterns up to `:` or the end, in the order written; a node that two of them choose comes twice.
-//! Throws Rejection for a name that no node has.
-std::vector<NamedNode> read_node_names(TokenCursor& cursor, const OpGraph& graph);
+//! Reads names and patterns up to `:`, the word `until` or the end, in the order written; a node that two of them
+//! choose comes twice. Throws Rejection for a name that no node has.
+std::vector<NamedNode> read_node_names(TokenCursor& cursor, const OpGraph& graph, std::string_view until = {});
 
 }  // namespace cudal1

@@ -90,7 +90,7 @@ struct Plan {
   std::string code;                  //!< the program text: what the compiler gets; empty if there are no kernels
   std::string hash;                  //!< identifies what will run: steps, buffers and code without comments
 
-  bool has_op_steps() const;
+  bool has_op_steps() const;  //!< of a call, or of preparing
   bool has_launches() const;
 };
 
@@ -108,6 +108,8 @@ nlohmann::json plan_to_json(const Plan& plan);
 Plan plan_from_json(const nlohmann::json& json);
 
 struct ProgramLimits {
+  //! Directives that somebody else carries out; none is left in the text, but messages name them.
+  std::vector<std::string> other_directives = {};
   std::size_t max_text_bytes = std::size_t{4} << 20;
 };
 

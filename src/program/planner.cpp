@@ -31,8 +31,10 @@ class PlanBuilder {
   Plan build() {
     plan_.cuda_graph = program_.cuda_graph;
     plan_.outputs = graph_.outputs;
+    find_prepared_units();
     collect_mentions();
     check_prepares();
+    check_hoisted();
     check_groups();
     add_leaf_buffers();
     add_value_buffers();
@@ -46,7 +48,43 @@ class PlanBuilder {
   }
 
  private:
+  //! Those whose nodes are all hoisted.
+  void find_prepared_units() {
+    is_hoisted_.assign(graph_.nodes.size(), false);
+    for (const NamedNode& named : program_.hoisted) is_hoisted_[named.node] = true;
+    for (const Unit& unit : order_.units) {
+      const auto hoisted = std::ranges::count_if(unit.nodes, [&](int node) { return is_hoisted_[node]; });
+      if (hoisted > 0 && hoisted < std::ssize(unit.nodes))
+        reject(Status::plan_error, program_.groups[unit.group].at,
+               fmt::format("{} replaces nodes that are hoisted and others that are not",
+                           quoted(program_.groups[unit.group].name)));
+      is_prepared_.push_back(hoisted > 0);
+    }
+  }
+
+  //! Every node for itself: what it reads and what becomes of it.
+  void check_hoisted() const {
+    for (const NamedNode& named : program_.hoisted) {
+      const Node& node = graph_.nodes[named.node];
+      const auto refuse = [&](std::string_view why) {
+        reject(Status::plan_error, named.at, fmt::format("{} cannot be hoisted: {}", quoted(node.name), why));
+      };
+      if (!node.writes_state.empty()) refuse("it updates a state");
+      if (draws_repeatably(node.op)) refuse("it draws random numbers");
+      for (const ValueId output : node.outputs)
+        if (output_bases_.contains(base_of(graph_, output))) refuse("every call must return its result");
+      for (const ValueId read : graph_.reads(node)) {
+        const Value& base = graph_.values[base_of(graph_, read)];
+        const bool is_constant = base.kind == ValueKind::weight || (base.node >= 0 && is_hoisted_[base.node]);
+        if (!is_constant)
+          refuse(fmt::format("it reads {}, which is {}; only weights may reach it", quoted(graph_.values[read].name),
+                             kind_text(base.kind)));
+      }
+    }
+  }
+
   void collect_mentions() {
+    for (const ValueId output : graph_.outputs) output_bases_.insert(base_of(graph_, output));
     for (std::size_t unit = 0; unit < order_.units.size(); ++unit) {
       if (order_.units[unit].group < 0) continue;
       for (const LaunchDirective& launch : program_.groups[order_.units[unit].group].launches) {
@@ -60,11 +98,20 @@ class PlanBuilder {
     if (tensor == nullptr) return;
     if (tensor->buffer >= 0) {
       used_buffers_.insert(tensor->buffer);
+      if (is_prepared_[unit]) prepared_buffers_.insert(tensor->buffer);
       return;
     }
     needed_values_.insert(tensor->value);
     const ValueId base = base_of(graph_, tensor->value);
     const int producer = graph_.values[base].node;
+    if (producer < 0 && graph_.values[base].kind == ValueKind::node_output)
+      reject(Status::plan_error, argument.at,
+             fmt::format("{} is not computed any more: a line above has taken its node away", quoted(tensor->name)));
+    if (is_prepared_[unit] && !(producer >= 0 ? is_prepared_[order_.unit_of_node[producer]]
+                                              : graph_.values[base].kind == ValueKind::weight))
+      reject(Status::plan_error, argument.at,
+             fmt::format("this launch is hoisted, so only weights may reach it; {} is {}", quoted(tensor->name),
+                         kind_text(graph_.values[base].kind)));
     if (producer >= 0 && order_.unit_of_node[producer] > unit)
       reject(Status::plan_error, argument.at,
              fmt::format("the launch reads {}, which is computed later, by node {}", quoted(tensor->name),
@@ -127,7 +174,6 @@ class PlanBuilder {
       for (const ValueId read : graph_.reads(graph_.nodes[node]))
         readers_[base_of(graph_, read)].push_back(static_cast<int>(node));
     }
-    for (const ValueId output : graph_.outputs) output_bases_.insert(base_of(graph_, output));
   }
 
   void check_node_is_delivered(const Node& node, int unit) const {
@@ -190,8 +236,9 @@ class PlanBuilder {
       const bool by_library = order_.units[unit].group < 0;
       for (const ValueId output : graph_.nodes[node].outputs) {
         if (graph_.values[output].view || (!by_library && !mentions_.contains(output))) continue;
-        const bool is_output = output_bases_.contains(output);
-        add_value_buffer(output, is_output ? BufferRole::output : BufferRole::intermediate, by_library);
+        const bool is_output = output_bases_.contains(output), prepared = is_prepared_[unit];
+        const BufferRole role = is_output ? BufferRole::output : BufferRole::intermediate;
+        add_value_buffer(output, prepared ? BufferRole::prepared : role, by_library && !prepared);
       }
     }
   }
@@ -235,17 +282,22 @@ class PlanBuilder {
   void add_prepare_steps() {
     add_zero_steps(BufferRole::prepared, plan_.prepare);
     for (const LaunchDirective& launch : program_.prepares) plan_.prepare.emplace_back(launch_step(launch));
+    add_units(true, plan_.prepare);
   }
 
   void add_call_steps() {
     add_zero_steps(BufferRole::scratch, plan_.call);
-    for (const Unit& unit : order_.units) {
-      if (unit.group < 0) {
-        plan_.call.emplace_back(OpStep{graph_.nodes[unit.nodes.front()]});
-        continue;
-      }
+    add_units(false, plan_.call);
+  }
+
+  void add_units(bool prepared, std::vector<Step>& steps) const {
+    for (std::size_t i = 0; i < order_.units.size(); ++i) {
+      const Unit& unit = order_.units[i];
+      if (is_prepared_[i] != prepared) continue;
+      if (unit.group < 0) steps.emplace_back(OpStep{graph_.nodes[unit.nodes.front()]});
+      if (unit.group < 0) continue;
       for (const LaunchDirective& launch : program_.groups[unit.group].launches)
-        plan_.call.emplace_back(launch_step(launch));
+        steps.emplace_back(launch_step(launch));
     }
   }
 
@@ -288,6 +340,8 @@ class PlanBuilder {
   std::map<ValueId, std::vector<Mention>> mentions_;  //!< by base value: which groups name it in args
   std::map<ValueId, std::vector<int>> readers_;       //!< by base value: nodes that read it
   std::set<ValueId> output_bases_;
+  std::vector<bool> is_hoisted_;   //!< by node
+  std::vector<bool> is_prepared_;  //!< by unit
   std::set<ValueId> needed_values_;
   std::set<int> used_buffers_, prepared_buffers_;  //!< by index of the directive
   std::vector<int> buffer_of_value_;               //!< by base value
@@ -305,7 +359,8 @@ void check_kernels(const ParsedProgram& program, const std::vector<CodeToken>& t
 }  // namespace
 
 bool Plan::has_op_steps() const {
-  return std::any_of(call.begin(), call.end(), [](const Step& step) { return std::holds_alternative<OpStep>(step); });
+  const auto is_op = [](const Step& step) { return std::holds_alternative<OpStep>(step); };
+  return std::ranges::any_of(call, is_op) || std::ranges::any_of(prepare, is_op);
 }
 
 bool Plan::has_launches() const { return !kernels.empty(); }
@@ -316,7 +371,7 @@ Result<Plan> make_plan(const OpGraph& graph, std::string_view program_text, cons
   try {
     check_is_text(program_text, limits.max_text_bytes);
     const SourceScan scan = scan_source(program_text);
-    const ParsedProgram program = parse_directives(graph, scan.directives);
+    const ParsedProgram program = parse_directives(graph, scan.directives, limits.other_directives);
     check_kernels(program, scan.tokens);
     Plan plan = PlanBuilder(graph, program).build();
     if (plan.has_launches()) plan.code = program_text;

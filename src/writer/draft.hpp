@@ -1,6 +1,8 @@
 // A program while it is being written: the graph as it stands, which nodes are taken, and the text that was added.
 #pragma once
 
+#include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -49,6 +51,13 @@ class Draft {
 
   //! Throws Rejection at `at` if the node is taken already.
   void take_node(int node, const std::string& by, SourcePosition at);
+  //! "'fuse' in line 3": what has replaced the node of this name; nothing: it is free.
+  std::optional<std::string> taken_by(const std::string& node) const;
+  //! Throws Rejection at the word of a rewrite that has taken away a node which some line had replaced.
+  void check_taken_nodes(std::string_view word, SourcePosition at) const;
+  //! The node of this name runs when weights change, not in a call.
+  void hoist(const std::string& node) { hoisted_.insert(node); }
+  bool is_hoisted(const std::string& node) const { return hoisted_.contains(node); }
   //! This name, or with something behind it if it is in use.
   std::string unused_name(const std::string& wish);
   void add_group(const std::string& name, const std::set<int>& nodes, const WrittenGroup& group,
@@ -61,8 +70,11 @@ class Draft {
     std::string by;
     int line = 0;
   };
-  std::vector<Taken> taken_;  //!< by node; nobody: line 0
-  std::set<std::string> words_, headers_;
+  std::string shared_code(const std::string& name, const WrittenGroup& group);
+
+  std::map<std::string, std::string> code_;  //!< without names: the first group that has it
+  std::map<std::string, Taken> taken_;  //!< by name: rewrites move nodes
+  std::set<std::string> words_, headers_, hoisted_;
   std::string text_;
 };
 

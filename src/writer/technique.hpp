@@ -42,7 +42,7 @@ class RewriteTechnique : public Technique {
  public:
   //! Reads the rest of the line. Throws Rejection for what the graph rules out.
   virtual void apply(TokenCursor& cursor, const DirectiveToken& word, Draft& draft) const = 0;
-  //! Lines, without `//!`, that could rewrite this graph: what a policy may propose.
+  //! Lines, without `//!`, that may rewrite this graph: what a policy tries. Some of them may be refused.
   virtual std::vector<std::string> suggestions(const OpGraph& graph) const = 0;
 };
 

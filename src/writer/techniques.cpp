@@ -1,24 +1,45 @@
 #include "writer/technique.hpp"
+#include "writer/techniques/commute.hpp"
 #include "writer/techniques/depthwise.hpp"
+#include "writer/techniques/drop.hpp"
+#include "writer/techniques/fold.hpp"
+#include "writer/techniques/hoist.hpp"
+#include "writer/techniques/layout.hpp"
 #include "writer/techniques/matmul.hpp"
+#include "writer/techniques/merge.hpp"
 #include "writer/techniques/pointwise.hpp"
 #include "writer/techniques/pooling.hpp"
 #include "writer/techniques/rows.hpp"
+#include "writer/techniques/scan.hpp"
+#include "writer/techniques/share.hpp"
+#include "writer/techniques/simplify.hpp"
+#include "writer/techniques/split.hpp"
 
 namespace cudal1 {
 
 const std::vector<const FusionTechnique*>& fusion_techniques() {
   static const PointwiseFusion pointwise;
   static const RowFusion rows;
+  static const ScanFusion scan;
   static const ProductFusion matmul;
   static const PoolingFusion pooling;
   static const DepthwiseFusion depthwise;
-  static const std::vector<const FusionTechnique*> all = {&pointwise, &rows, &matmul, &pooling, &depthwise};
+  static const std::vector<const FusionTechnique*> all = {&pointwise, &rows, &scan, &matmul, &pooling, &depthwise};
   return all;
 }
 
 const std::vector<const RewriteTechnique*>& rewrite_techniques() {
-  static const std::vector<const RewriteTechnique*> all = {};
+  static const CommuteReduction commute;
+  static const DropIdentities drop;
+  static const FoldIntoWeights fold;
+  static const HoistWeights hoist;
+  static const ChannelsLast layout;
+  static const MergeLinearMaps merge;
+  static const ShareResults share;
+  static const SimplifyProducts simplify;
+  static const SplitBias split;
+  static const std::vector<const RewriteTechnique*> all = {&split, &drop,    &share,   &hoist,   &fold,
+                                                             &layout, &merge, &commute, &simplify};
   return all;
 }
 

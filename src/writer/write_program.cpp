@@ -2,9 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "program/node_names.hpp"
 #include "program/rejection.hpp"
 #include "program/source_scan.hpp"
+#include "program/unit_order.hpp"
+#include "writer/rewrite/graph_edit.hpp"
 #include "writer/technique.hpp"
 
 namespace cudal1 {
@@ -51,7 +55,8 @@ class Writer {
     std::string plain(text);
     for (const std::size_t at : marks_) plain[at] = ' ';
     if (!plain.empty() && plain.back() != '\n') plain += '\n';
-    return {std::move(draft_.graph), plain + draft_.text(), std::move(techniques_)};
+    plain += draft_.text();
+    return {std::move(draft_.graph), std::move(plain), std::move(techniques_)};
   }
 
   //! Offsets of the `!` of the writer's lines.
@@ -66,6 +71,8 @@ class Writer {
     if (word.text == "kernel" || word.text == "group") return take_replaced(cursor, word);
     if (const RewriteTechnique* technique = rewrite_technique(word.text)) {
       technique->apply(cursor, word, draft_);
+      restore_order(draft_.graph);
+      draft_.check_taken_nodes(word.text, word.at);
       done(*technique, directive, word);
     }
   }
@@ -98,6 +105,7 @@ class Writer {
       draft_.take_node(named.node, "fuse", named.at);
     }
     if (nodes.empty()) reject(Status::parse_error, cursor.peek().at, "expected the names of nodes after 'fuse'");
+    refuse_half_hoisted(nodes, word.at);
     const Region region(draft_.graph, nodes);
     const FusionTechnique& technique = technique_for(region, word.at);
     const auto parameters = ParameterValues::read(cursor, technique.description().parameters);
@@ -105,6 +113,18 @@ class Writer {
     const WrittenGroup group = technique.write(region, parameters, word.at, name);
     draft_.add_group(name, nodes, group, text_of(directive));
     done(technique, directive, word);
+  }
+
+  void refuse_half_hoisted(const std::set<int>& nodes, SourcePosition at) const {
+    const Node *inside = nullptr, *outside = nullptr;
+    for (const int index : nodes) {
+      const Node& node = draft_.graph.nodes[index];
+      if (!is_view_node(draft_.graph, node)) (draft_.is_hoisted(node.name) ? inside : outside) = &node;
+    }
+    if (inside && outside)
+      reject(Status::plan_error, at,
+             fmt::format("{} is hoisted, so that it runs when weights change; {} runs in every call: fuse them apart",
+                         quoted(inside->name), quoted(outside->name)));
   }
 
   void done(const Technique& technique, const DirectiveText& directive, const DirectiveToken& word) {
@@ -146,7 +166,11 @@ Result<WrittenProgram> write_program(const OpGraph& graph, std::string_view text
 Result<Plan> plan_program(const OpGraph& graph, std::string_view text, const ProgramLimits& limits) {
   const auto written = write_program(graph, text, limits);
   if (!written) return written.failure();
-  return make_plan(written.value().graph, written.value().text, limits);
+  ProgramLimits all = limits;
+  for (const Technique* technique : all_techniques())
+    if (std::ranges::find(all.other_directives, technique->description().directive) == all.other_directives.end())
+      all.other_directives.push_back(technique->description().directive);
+  return make_plan(written.value().graph, written.value().text, all);
 }
 
 }  // namespace cudal1

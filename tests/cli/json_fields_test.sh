@@ -23,14 +23,21 @@ documented() {
     tr -d '`' | sed -E 's/.*\.//' | sort -u
 }
 
-# expect_documented COMMAND FILE FIELD…: all of the file's fields are, and these are among them
+# documented_in COMMAND…: under one of these headings
+documented_in() {
+  local command
+  for command in "$@"; do documented "$command"; done | sort -u
+}
+
+# expect_documented COMMANDS FILE FIELD…: all of the file's fields are, and these are among them
 expect_documented() {
   local command=$1 file=$2 missing wanted
   shift 2
   for wanted in "$@"; do
     fields "$file" | grep -qx "$wanted" || fail "$command printed no $wanted:" "$(head -c 2000 "$file")"
   done
-  missing=$(comm -23 <(fields "$file") <(documented "$command"))
+  # shellcheck disable=SC2086
+  missing=$(comm -23 <(fields "$file") <(documented_in $command))
   [[ -z $missing ]] || fail "docs/json.md, $command: not there:" $missing
 }
 
@@ -53,6 +60,18 @@ expect_documented expand "$work/nodes.json" node kwargs int float
 "$cudal1" expand --json "$add" "$add/plan_error-unknown_node.cu" >"$work/wrong.json"
 [[ $? == 1 ]] || fail 'expand of a wrong program: exit code'
 expect_documented expand "$work/wrong.json" status error message line column
+
+# What optimize prints of a program is what eval prints, of a directive what explain prints.
+"$cudal1" optimize --json --device vgpu --budget-evals 2 --seed 1 --archive "$work/archive.sqlite" \
+  -o "$work/optimized" "$source/examples/bias_gelu" >"$work/optimize.json" 2>"$work/optimize.log" </dev/null
+expect_documented 'optimize eval explain' "$work/optimize.json" results evaluations seconds stopped best techniques \
+  directive share program package
+printf '//! fuse add_1 gelu_1\n//! graph\n' >"$work/two.cu"
+"$cudal1" explain --json --device vgpu --mode fast "$source/examples/bias_gelu" "$work/two.cu" >"$work/explain.json"
+expect_documented explain "$work/explain.json" task program speedup device product_of_alone techniques share alone \
+  interplay effect
+"$cudal1" techniques --json >"$work/techniques.json"
+expect_documented techniques "$work/techniques.json" name directive what helps hurts example parameters default choices
 
 "$cudal1" doctor --json >"$work/doctor.json"
 expect_documented doctor "$work/doctor.json" ready findings state

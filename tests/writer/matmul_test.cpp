@@ -16,16 +16,265 @@ class Matmul : public ::testing::Test {
   }
 };
 
-TaskText linear_gelu(std::int64_t rows, std::int64_t columns, std::int64_t depth) {
+const json positive = {{"draw", {{"kind", "uniform"}, {"low", 0.0}, {"high", 1.0}}}};
+
+json with_strides(const std::vector<std::int64_t>& strides) { return {{"strides", strides}}; }
+
+TaskText linear_gelu(std::int64_t rows, std::int64_t columns, std::int64_t depth, const json& more = {}) {
   TaskText task;
-  task.input("x", {rows, depth}).weight("w", {columns, depth}).weight("b", {columns});
+  task.input("x", {rows, depth}, more).weight("w", {columns, depth}, more).weight("b", {columns}, more);
   task.node("linear_1", "aten::linear", {"x", "w", "b"}).node("gelu_1", "aten::gelu", {"linear_1"}).output("gelu_1");
   return task;
 }
 
+//! x [rows, depth] by y [depth, columns], with strides where they are given.
+TaskText mm(const std::vector<std::int64_t>& x, const std::vector<std::int64_t>& y, const json& x_more = {},
+            const json& y_more = {}) {
+  TaskText task;
+  task.input("x", x, x_more).input("y", y, y_more);
+  task.node("matmul_1", "aten::matmul", {"x", "y"}).output("matmul_1");
+  return task;
+}
+
+TEST_F(Matmul, MakesOneLaunchOfAProductAndItsActivation) {
+  const Verdict verdict = judged(linear_gelu(70, 90, 37), "//! fuse linear_1 gelu_1 : split=1\n");
+  EXPECT_EQ(verdict.status, "ok") << verdict.message;
+  EXPECT_EQ(verdict.steps, std::vector<std::string>{"launch fuse_gelu_1"});
+  EXPECT_EQ(verdict.techniques, std::vector<std::string>{"matmul"});
+  EXPECT_NE(verdict.code.find("Tf32x3"), std::string::npos);
+}
+
 TEST_F(Matmul, IsRightForOddSizes) {
-  for (const auto& [rows, columns, depth] : {std::tuple{64, 64, 64}, {7, 13, 5}, {70, 90, 37}, {129, 65, 100}})
-    EXPECT_RIGHT(linear_gelu(rows, columns, depth), "//! fuse linear_1 gelu_1 : tile=64x64x32\n");
+  for (const auto& [rows, columns, depth] :
+       {std::tuple{64, 64, 64}, {7, 13, 5}, {70, 90, 37}, {129, 65, 100}, {2, 3, 1}, {3, 200, 16}})
+    EXPECT_RIGHT(linear_gelu(rows, columns, depth), "//! fuse linear_1 gelu_1\n");
+}
+
+TEST_F(Matmul, EveryTileIsRight) {
+  for (const char* tile :
+       {"128x128x32", "128x128x16", "256x64x32", "256x64x16", "128x64x32", "128x64x16", "64x128x32", "64x64x64",
+        "64x64x32", "64x64x16", "32x128x32", "128x32x32", "32x64x32", "64x32x32", "32x32x64", "32x32x32", "16x128x32",
+        "128x16x32", "16x64x64", "64x16x64"})
+    for (const char* math : {"tf32x3", "fp32"})
+      EXPECT_RIGHT(mm({131, 67}, {67, 68}),
+                   fmt::format("//! fuse matmul_1 : tile={} math={} split=1 stages=2\n", tile, math));
+}
+
+TEST_F(Matmul, EveryNumberOfStagesPartsAndRowsOfTilesIsRight) {
+  for (const char* parameters : {"stages=2", "stages=3", "stages=4", "split=2", "split=4 stages=4", "split=8", "swizzle=1",
+                                 "swizzle=2", "swizzle=4 split=2", "swizzle=16"})
+    EXPECT_RIGHT(linear_gelu(100, 70, 250), fmt::format("//! fuse linear_1 gelu_1 : tile=32x32x32 {}\n", parameters));
+}
+
+TEST_F(Matmul, OperandsMayLieInMemoryEitherWay) {
+  const std::int64_t rows = 68, columns = 76, depth = 44;
+  for (const char* math : {"tf32x3", "fp32"})
+    for (const bool left : {false, true})
+      for (const bool right : {false, true}) {
+        const json x = left ? with_strides({1, rows}) : json{}, y = right ? with_strides({1, depth}) : json{};
+        EXPECT_RIGHT(mm({rows, depth}, {depth, columns}, x, y),
+                     fmt::format("//! fuse matmul_1 : tile=64x64x32 math={}\n", math));
+      }
+}
+
+TEST_F(Matmul, TransposedViewsAreReadWhereTheyAre) {
+  TaskText task;
+  task.input("x", {44, 68}).weight("w", {76, 44});
+  task.node("t_1", "aten::t", {"x"}).node("t_2", "aten::transpose.int", {"w", 0, 1});
+  task.node("mm_1", "aten::mm", {"t_1", "t_2"}).output("mm_1");
+  const Verdict verdict = judged(task, "//! fuse mm_1\n");
+  EXPECT_EQ(verdict.status, "ok") << verdict.message;
+  EXPECT_NE(verdict.code.find("StridedOperand<float, 68, 44, false, 68, 4>"), std::string::npos) << verdict.code;
+}
+
+TEST_F(Matmul, LinesThatStartAnywhereAreRight) {
+  for (const std::int64_t stride : {45, 46, 48})  // 4, 8 and 16 bytes at a time
+    EXPECT_RIGHT(mm({50, 44}, {44, 60}, with_strides({stride, 1}), with_strides({1, stride})),
+                 "//! fuse matmul_1 : tile=32x32x32\n");
+}
+
+TEST_F(Matmul, ElementsWithoutNeighboursAreRight) {
+  EXPECT_RIGHT(mm({50, 44}, {44, 60}, with_strides({90, 2}), with_strides({3, 150})), "//! fuse matmul_1 : tile=32x32x32\n");
+}
+
+TEST_F(Matmul, SlicesAreReadWhereTheyStart) {
+  TaskText task;
+  task.input("x", {50, 100});
+  task.node("slice_1", "aten::slice.Tensor", {"x", 1, 0, 49}).node("slice_2", "aten::slice.Tensor", {"x", 1, 51, 100});
+  task.node("t_1", "aten::t", {"slice_2"}).node("mm_1", "aten::mm", {"slice_1", "t_1"}).output("mm_1");
+  EXPECT_RIGHT(task, "//! fuse mm_1 : tile=32x32x32\n");
+}
+
+TEST_F(Matmul, BatchesAreRight) {
+  const char* program = "//! fuse matmul_1 : tile=32x32x32\n";
+  EXPECT_RIGHT(mm({3, 33, 20}, {3, 20, 35}), program);
+  EXPECT_RIGHT(mm({3, 33, 20}, {3, 20, 35}, with_strides({20, 60, 1}), with_strides({700, 1, 20})), program);
+  EXPECT_RIGHT(mm({2, 1, 33, 20}, {3, 20, 35}), program);          // broadcast on both sides
+  EXPECT_RIGHT(mm({33, 20}, {2, 3, 20, 35}), program);             // one left operand for all
+  EXPECT_RIGHT(mm({2, 3, 33, 20}, {20, 35}), program);             // all rows of the left one
+  EXPECT_RIGHT(mm({3, 33, 20}, {3, 20, 35}), "//! fuse matmul_1 : tile=32x32x32 split=1 swizzle=2\n");
+  EXPECT_RIGHT(mm({2, 33, 90}, {2, 90, 35}), "//! fuse matmul_1 : tile=32x32x32 split=2\n");
+}
+
+TEST_F(Matmul, AProductOfManyRowsInSeveralDimensionsIsOne) {
+  const Verdict verdict = judged(mm({4, 10, 24}, {24, 36}), "//! fuse matmul_1 : tile=64x64x32\n");
+  EXPECT_EQ(verdict.status, "ok") << verdict.message;
+  EXPECT_NE(verdict.code.find("StridedOperand<float, 40, 24, true, 24, 4>"), std::string::npos) << verdict.code;
+}
+
+TEST_F(Matmul, VectorsAreReductions) {
+  for (const auto& [x, y] : {std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>>{{37, 100}, {100}},
+                             {{100}, {100, 37}},
+                             {{100}, {100}},
+                             {{1, 100}, {100, 37}},
+                             {{3, 37, 100}, {100}},
+                             {{100}, {3, 100, 5}}}) {
+    const Verdict verdict = judged(mm(x, y), "//! fuse matmul_1\n");
+    EXPECT_EQ(verdict.status, "ok") << verdict.message;
+    EXPECT_EQ(verdict.code.find("tiled_product"), std::string::npos);
+  }
+}
+
+TEST_F(Matmul, ByRowsIsRightForAnyProduct) {
+  EXPECT_RIGHT(linear_gelu(20, 30, 100), "//! fuse linear_1 gelu_1 : tile=rows\n");
+  EXPECT_RIGHT(mm({2, 5, 20}, {2, 20, 7}), "//! fuse matmul_1 : tile=rows math=fp32\n");
+}
+
+TEST_F(Matmul, NothingToAddUpGivesZeros) {
+  EXPECT_RIGHT(mm({5, 0}, {0, 7}), "//! fuse matmul_1\n");
+  EXPECT_RIGHT(mm({0, 5}, {5, 7}), "//! fuse matmul_1\n");
+  EXPECT_RIGHT(linear_gelu(5, 7, 0), "//! fuse linear_1 gelu_1\n");
+  EXPECT_RIGHT(mm({5, 1}, {1, 7}), "//! fuse matmul_1 : tile=32x32x32\n");
+}
+
+TEST_F(Matmul, SumsOfManyPositiveNumbersKeepFp32Accuracy) {
+  for (const char* parameters : {"math=tf32x3 tile=32x32x32 split=1", "math=tf32x3 tile=32x32x64 split=8", "math=fp32"}) {
+    EXPECT_RIGHT(mm({33, 4000}, {4000, 35}, positive, positive), fmt::format("//! fuse matmul_1 : {}\n", parameters));
+    EXPECT_RIGHT(mm({33, 1024}, {1024, 35}), fmt::format("//! fuse matmul_1 : {}\n", parameters));
+  }
+}
+
+TEST_F(Matmul, AddedTensorsAndFactorsAreRight) {
+  for (const auto& [shape, kwargs] :
+       {std::pair<std::vector<std::int64_t>, json>{{35}, json::object()},
+        {{33, 35}, {{"beta", 0.5}, {"alpha", 2.0}}},
+        {{33, 1}, {{"beta", 0}, {"alpha", -1.5}}}}) {
+    TaskText task;
+    task.input("s", shape).input("x", {33, 20}).input("y", {20, 35});
+    task.node("addmm_1", "aten::addmm", {"s", "x", "y"}, {{"kwargs", kwargs}}).output("addmm_1");
+    EXPECT_RIGHT(task, "//! fuse addmm_1 : tile=32x32x32\n");
+  }
+  TaskText batches;
+  batches.input("s", {2, 33, 35}).input("x", {2, 33, 20}).input("y", {2, 20, 35});
+  batches.node("baddbmm_1", "aten::baddbmm", {"s", "x", "y"}).output("baddbmm_1");
+  EXPECT_RIGHT(batches, "//! fuse baddbmm_1 : tile=32x32x32\n");
+}
+
+TEST_F(Matmul, SeveralResultsAndAResidualAreStored) {
+  for (const char* parameters : {"tile=32x32x32", "tile=32x32x32 split=2", "tile=32x32x32 math=fp32", "tile=rows"})
+    for (const std::int64_t columns : {36, 37}) {
+      TaskText task;
+      task.input("x", {33, 70}).weight("w", {70, columns}).input("r", {33, columns}).weight("s", {columns});
+      task.node("mm_1", "aten::mm", {"x", "w"}).node("mul_1", "aten::mul.Tensor", {"mm_1", "s"});
+      task.node("add_1", "aten::add.Tensor", {"mul_1", "r"}).node("relu_1", "aten::relu", {"add_1"});
+      task.output("relu_1").output("mm_1").output("mul_1");
+      EXPECT_RIGHT(task, fmt::format("//! fuse mm_1 mul_1 add_1 relu_1 : {}\n", parameters));
+    }
+}
+
+TEST_F(Matmul, ResultsMayGoThroughViews) {
+  TaskText heads;  // [2, 10, 3*8] -> [2, 3, 10, 8]
+  heads.input("x", {2, 10, 20}).weight("w", {24, 20});
+  heads.node("linear_1", "aten::linear", {"x", "w"}).node("view_1", "aten::view", {"linear_1", {2, 10, 3, 8}});
+  heads.node("permute_1", "aten::permute", {"view_1", {0, 2, 1, 3}});
+  heads.node("clone_1", "aten::clone", {"permute_1"}, {{"kwargs", {{"memory_format", {{"string", "contiguous_format"}}}}}});
+  heads.output("clone_1");
+  EXPECT_RIGHT(heads, "//! fuse linear_1 clone_1 : tile=32x32x32\n");
+  TaskText turned;
+  turned.input("x", {33, 20}).input("y", {20, 35});
+  turned.node("mm_1", "aten::mm", {"x", "y"}).node("t_1", "aten::t", {"mm_1"});
+  turned.node("exp_1", "aten::exp", {"t_1"}).output("exp_1");
+  EXPECT_RIGHT(turned, "//! fuse mm_1 exp_1 : tile=32x32x32\n");
+}
+
+TEST_F(Matmul, TrianglesOfTheResultAreKept) {
+  for (const char* op : {"aten::triu", "aten::tril"})
+    for (const std::int64_t diagonal : {0, 33, -32}) {
+      TaskText task;
+      task.input("x", {2, 70, 20}).input("y", {2, 20, 100});
+      task.node("bmm_1", "aten::bmm", {"x", "y"}).node("tri_1", op, {"bmm_1", diagonal}).output("tri_1");
+      const Verdict verdict = judged(task, "//! fuse bmm_1 tri_1 : tile=32x32x32\n");
+      EXPECT_EQ(verdict.status, "ok") << verdict.message << verdict.code;
+      EXPECT_NE(verdict.code.find("? begin :"), std::string::npos) << "tiles beyond the diagonal are computed";
+    }
+}
+
+TEST_F(Matmul, TilesBeyondADiagonalAreComputedWhereSomebodyNeedsThem) {
+  TaskText task;
+  task.input("x", {70, 20}).input("y", {20, 100});
+  task.node("mm_1", "aten::mm", {"x", "y"}).node("tril_1", "aten::tril", {"mm_1"});
+  task.node("mul_1", "aten::mul.Tensor", {"mm_1", "tril_1"}).node("exp_1", "aten::exp", {"mm_1"});
+  task.output("mul_1").output("exp_1");
+  EXPECT_RIGHT(task, "//! fuse mm_1 tril_1 mul_1 exp_1 : tile=32x32x32\n");
+}
+
+TEST_F(Matmul, NodesBeforeTheProductAreComputedOnTheWay) {
+  for (const char* parameters : {"tile=32x32x32", "tile=64x64x32 math=fp32 stages=2", "tile=32x32x32 split=2", "tile=rows"}) {
+    TaskText task;
+    task.input("x", {2, 33, 70}).input("g", {2, 33, 1}).input("y", {2, 70, 37});
+    task.node("relu_1", "aten::relu", {"x"}).node("mul_1", "aten::mul.Tensor", {"relu_1", "g"});
+    task.node("sigmoid_1", "aten::sigmoid", {"y"}).node("bmm_1", "aten::bmm", {"mul_1", "sigmoid_1"});
+    task.node("neg_1", "aten::neg", {"bmm_1"}).output("neg_1");
+    EXPECT_RIGHT(task, fmt::format("//! fuse relu_1 mul_1 sigmoid_1 bmm_1 neg_1 : {}\n", parameters));
+  }
+}
+
+TEST_F(Matmul, HalfTypesAreRight) {
+  for (const char* dtype : {"f16", "bf16"}) {
+    const json type = {{"dtype", dtype}};
+    for (const char* parameters : {"tile=64x64x32", "tile=128x128x32 stages=4", "tile=32x32x64 split=2", "tile=16x128x32",
+                                   "tile=64x64x16", "tile=rows"})
+      EXPECT_RIGHT(linear_gelu(70, 88, 136, type), fmt::format("//! fuse linear_1 gelu_1 : {}\n", parameters));
+    for (const auto& [rows, columns, depth] : {std::tuple{33, 35, 37}, {33, 36, 38}, {64, 72, 40}}) {
+      const auto turned = [&](std::int64_t lines) { return json{{"dtype", dtype}, {"strides", {1, lines}}}; };
+      EXPECT_RIGHT(mm({rows, depth}, {depth, columns}, type, type), "//! fuse matmul_1 : tile=32x32x32\n");
+      EXPECT_RIGHT(mm({rows, depth}, {depth, columns}, turned(rows), turned(depth)), "//! fuse matmul_1 : tile=32x32x32\n");
+    }
+  }
+}
+
+TEST_F(Matmul, PlacesBeyond32BitsAreReached) {
+  const Verdict verdict = planned(mm({70000, 40000}, {40000, 64}), "//! fuse matmul_1 : tile=128x64x32\n");
+  EXPECT_EQ(verdict.status, "ok") << verdict.message;
+  const Verdict results = planned(mm({70000, 64}, {64, 40000}), "//! fuse matmul_1 : tile=128x128x32 split=1\n");
+  EXPECT_EQ(results.status, "ok") << results.message;
+  EXPECT_NE(results.code.find("const unsigned long long r0"), std::string::npos) << results.code;
+}
+
+TEST_F(Matmul, RefusesWhatItCannotWrite) {
+  EXPECT_REFUSED(linear_gelu(33, 35, 20), "//! fuse linear_1 gelu_1 : math=tf32\n", "is not among the values of 'math'");
+  EXPECT_REFUSED(linear_gelu(33, 35, 20), "//! fuse linear_1 gelu_1 : math=tensor\n", "operands of 16 bits");
+  EXPECT_REFUSED(linear_gelu(33, 35, 20, {{"dtype", "f16"}}), "//! fuse linear_1 gelu_1 : math=tf32x3\n", "fp32 operands");
+  EXPECT_REFUSED(linear_gelu(33, 35, 20), "//! fuse linear_1 gelu_1 : tile=32x32x32 split=4\n", "fewer tiles than parts");
+  EXPECT_REFUSED(linear_gelu(33, 35, 20), "//! fuse linear_1 gelu_1 : tile=rows stages=3\n", "stages=3");
+  EXPECT_REFUSED(linear_gelu(33, 35, 20), "//! fuse linear_1 gelu_1 : tile=100x100x10\n", "is not among the values of 'tile'");
+  EXPECT_REFUSED(mm({5, 0}, {0, 7}), "//! fuse matmul_1 : tile=32x32x32\n", "nothing to multiply");
+}
+
+TEST_F(Matmul, RefusesResultsThatAreNoElementsOfTheProduct) {
+  TaskText twice;
+  twice.input("x", {33, 20}).input("y", {20, 33});
+  twice.node("mm_1", "aten::mm", {"x", "y"}).node("t_1", "aten::t", {"mm_1"});
+  twice.node("add_1", "aten::add.Tensor", {"mm_1", "t_1"}).output("add_1");
+  EXPECT_REFUSED(twice, "//! fuse mm_1 add_1\n", "two of the product");
+  TaskText wide;
+  wide.input("x", {33, 20}).input("y", {20, 3}).input("z", {4, 33, 3});
+  wide.node("mm_1", "aten::mm", {"x", "y"}).node("add_1", "aten::add.Tensor", {"mm_1", "z"}).output("add_1");
+  EXPECT_REFUSED(wide, "//! fuse mm_1 add_1\n", "fuse them apart");
+  TaskText two;
+  two.input("x", {33, 33});
+  two.node("mm_1", "aten::mm", {"x", "x"}).node("mm_2", "aten::mm", {"mm_1", "x"}).output("mm_2");
+  EXPECT_REFUSED(two, "//! fuse mm_1 mm_2\n", "no technique fuses");
 }
 
 }  // namespace

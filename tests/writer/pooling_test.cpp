@@ -163,6 +163,15 @@ TEST_F(Pooling, ReadsThroughViewsWhereWindowsStayInside) {
   EXPECT_REFUSED(padded, "//! fuse relu_1 pool_1\n", "beyond the ends");
 }
 
+TEST_F(Pooling, AddsToAState) {
+  TaskText task;
+  task.state("s", {2, 3, 6, 6}).input("x", {2, 3, 6, 6});
+  task.node("pool_1", "aten::max_pool2d", {"x", {3, 3}, {1, 1}, {1, 1}});
+  task.node("add_1", "aten::add_.Tensor", {"s", "pool_1"}, {{"writes_state", {"s"}}});
+  task.node("relu_1", "aten::relu", {"x"}).output("relu_1");
+  EXPECT_RIGHT(task, "//! fuse pool_1 add_1\n");
+}
+
 TEST_F(Pooling, RefusesWhatItCannotWrite) {
   const TaskText task = pooled("max_pool2d", {2, 3, 9, 11}, {{3, 3}, {1, 1}});
   EXPECT_REFUSED(task, with("vector=4"), "vector=4");
@@ -177,7 +186,7 @@ TEST_F(Pooling, RefusesWhatItCannotWrite) {
   state.state("s", {2, 3, 6, 6}).node("pool_1", "aten::max_pool2d", {"s", {3, 3}, {1, 1}, {1, 1}});
   state.node("add_1", "aten::add_.Tensor", {"s", "pool_1"}, {{"writes_state", {"s"}}});
   state.input("y", {2}).node("relu_1", "aten::relu", {"y"}).output("relu_1");
-  EXPECT_REFUSED(state, "//! fuse pool_1 add_1\n", "in place");
+  EXPECT_REFUSED(state, "//! fuse pool_1 add_1\n", "updates");
   TaskText broadcast;
   broadcast.input("x", {2, 3, 4, 8}).input("y", {5, 2, 3, 2, 4}).node("pool_1", "aten::max_pool2d", {"x", {2, 2}});
   broadcast.node("mul_1", "aten::mul.Tensor", {"pool_1", "y"}).output("mul_1");

@@ -62,6 +62,7 @@ Verdict planned_for(const OpGraph& graph, const std::string& program) {
     take_failure(verdict, plan.failure().status, plan.failure());
     return verdict;
   }
+  for (const Step& step : plan.value().prepare) verdict.prepared.push_back(step_text(plan.value(), step));
   for (const Step& step : plan.value().call) verdict.steps.push_back(step_text(plan.value(), step));
   return verdict;
 }
@@ -112,9 +113,9 @@ std::string why_no_device() {
   return find_clang() ? std::string() : "no clang: " + clang_search_description();
 }
 
-Verdict planned(const TaskText& task, const std::string& program) {
-  return planned_for(load_task_with_metas(write_task(task)).graph, program);
-}
+OpGraph graph_of(const TaskText& task) { return load_task_with_metas(write_task(task)).graph; }
+
+Verdict planned(const TaskText& task, const std::string& program) { return planned_for(graph_of(task), program); }
 
 Verdict judged(const TaskText& task, const std::string& program) {
   JudgeOptions options;

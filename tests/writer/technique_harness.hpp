@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "graph/op_graph.hpp"
+
 namespace cudal1::testing {
 
 //! A graph.json in few words:
@@ -35,12 +37,16 @@ struct Verdict {
   std::string message;  //!< why it is not ok
   int line = 0;
   std::string code;               //!< what the writer made of the program
+  std::vector<std::string> prepared;  //!< steps that run when weights change
   std::vector<std::string> steps;  //!< of a call, in order: "launch NAME", "op NODE", "zero BUFFER"
   std::vector<std::string> techniques;  //!< names of those that were applied
 };
 
 //! Verified, not timed: on the virtual GPU, or, where CUDAL1_TEST_DEVICE=cuda, on the GPU.
 Verdict judged(const TaskText& task, const std::string& program);
+
+//! With metas.
+OpGraph graph_of(const TaskText& task);
 
 //! Planned only; nothing runs.
 Verdict planned(const TaskText& task, const std::string& program);

@@ -67,7 +67,8 @@ void CudaPlan::run_steps(const std::vector<Step>& steps, std::vector<PreparedLau
       const auto buffer = static_cast<std::size_t>(zero->buffer);
       zero_async(addresses_[buffer], plan_.buffers[buffer], device_.stream());
     } else {
-      run_op(std::get<OpStep>(steps[i]), i);
+      const auto& op = std::get<OpStep>(steps[i]);
+      &steps == &plan_.prepare ? ops_->prepare(op, i) : run_op(op, i);
     }
     if (clock) clock->tick(device_.stream());
   }
@@ -76,8 +77,10 @@ void CudaPlan::run_steps(const std::vector<Step>& steps, std::vector<PreparedLau
 void CudaPlan::prepare(const BufferOffsets& offsets) {
   drop_graph();  // weights may have moved
   place(offsets);
+  if (ops_ && !plan_.prepare.empty()) begin_ops(offsets);
   run_steps(plan_.prepare, prepare_launches_);
   finish();
+  if (ops_) ops_->end();
 }
 
 void CudaPlan::finish() {

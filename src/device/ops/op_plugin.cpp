@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <functional>
 
 #include "device/op_runtime.hpp"
 #include "device/ops/cuda_hooks.hpp"
@@ -33,11 +34,20 @@ class AtenOpRuntime : public OpRuntime {
     if (options_.cuda) vary_region(variation);
     // A caller of PyTorch has its tensors already.
     for (const std::size_t id : steps_->values_from_outside())
-      values_.tensors[id] = window(plan_.values[id], addresses);
+      if (has_place(plan_.values[id], addresses))  // preparing comes before there are inputs
+        values_.tensors[id] = window(plan_.values[id], addresses);
   }
 
-  void run(const OpStep& step, std::size_t step_index) override try {
-    steps_->run(step_index, values_);
+  void run(const OpStep& step, std::size_t step_index) override {
+    guarded(step, [&] { steps_->run(step_index, values_); });
+  }
+
+  void prepare(const OpStep& step, std::size_t step_index) override {
+    guarded(step, [&] { steps_->prepare(step_index, values_); });
+  }
+
+  static void guarded(const OpStep& step, const std::function<void()>& work) try {
+    work();
   } catch (const c10::OutOfMemoryError& error) {
     throw DeviceError(Status::out_of_memory,
                       fmt::format("op step {}: {}", step.node.name, error.what_without_backtrace()), false);
@@ -66,6 +76,10 @@ class AtenOpRuntime : public OpRuntime {
   }
 
  private:
+  static bool has_place(const TensorRef& ref, const std::vector<void*>& addresses) {
+    return addresses[static_cast<std::size_t>(ref.buffer)] || ref.meta.numel() == 0;
+  }
+
   at::Tensor window(const TensorRef& ref, const std::vector<void*>& addresses) const {
     auto* base = static_cast<std::byte*>(addresses[static_cast<std::size_t>(ref.buffer)]);
     return tensor_at(base + ref.byte_offset, ref.meta, device_);

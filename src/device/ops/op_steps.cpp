@@ -27,6 +27,20 @@ std::string name_in_place(const std::string& op) {
   return fmt::format("{}_{}", op.substr(0, end), op.substr(end));
 }
 
+std::vector<std::optional<AtenCall>> resolved(const std::vector<Step>& steps, at::Device device,
+                                              RandomNumbers random_numbers) {
+  std::vector<std::optional<AtenCall>> calls(steps.size());
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    if (const auto* step = std::get_if<OpStep>(&steps[i]))
+      calls[i].emplace(step->node, device, /*widen=*/false, random_numbers);
+  return calls;
+}
+
+void expect_results(const Node& node, std::size_t count) {
+  if (count < node.outputs.size())
+    throw Error(fmt::format("{} gave {} results, {} expected", node.op, count, node.outputs.size()));
+}
+
 const ValueRef* first_argument(const Node& node) { return argument_as<ValueRef>(node, 0, "self"); }
 
 //! `held` and its twin among the values of the call are all there is of it: an operator may have returned what it was
@@ -36,10 +50,9 @@ bool is_ours_alone(const at::Tensor& held) { return held.use_count() <= 2 && hel
 }  // namespace
 
 OpSteps::OpSteps(const Plan& plan, at::Device device, RandomNumbers random_numbers)
-    : plan_(plan), calls_(plan.call.size()) {
-  for (std::size_t i = 0; i < plan.call.size(); ++i)
-    if (const auto* step = std::get_if<OpStep>(&plan.call[i]))
-      calls_[i].emplace(step->node, device, /*widen=*/false, random_numbers);
+    : plan_(plan),
+      calls_(resolved(plan.call, device, random_numbers)),
+      preparing_(resolved(plan.prepare, device, random_numbers)) {
   find_values_from_outside();
   const std::vector<std::size_t> last = last_uses(plan_);
   plan_drops(last);
@@ -55,9 +68,18 @@ void OpSteps::run(std::size_t step_index, OpValues& values) const {
   for (const std::size_t buffer : drops_[step_index].buffers) values.made[buffer].reset();
   std::vector<at::Tensor> results = call(step_index, values);
   const Node& node = std::get<OpStep>(plan_.call[step_index]).node;
-  if (results.size() < node.outputs.size())
-    throw Error(fmt::format("{} gave {} results, {} expected", node.op, results.size(), node.outputs.size()));
+  expect_results(node, results.size());
   for (std::size_t i = 0; i < node.outputs.size(); ++i) keep(node.outputs[i], std::move(results[i]), values);
+}
+
+void OpSteps::prepare(std::size_t step_index, OpValues& values) const {
+  const Node& node = std::get<OpStep>(plan_.prepare[step_index]).node;
+  const std::vector<at::Tensor> results =
+      (*preparing_.at(step_index))([&](ValueId id) -> const at::Tensor& { return tensor_of(id, values); });
+  expect_results(node, results.size());
+  for (std::size_t i = 0; i < node.outputs.size(); ++i)
+    if (plan_.values[static_cast<std::size_t>(node.outputs[i])].buffer >= 0)
+      values.tensors[static_cast<std::size_t>(node.outputs[i])].copy_(results[i]);
 }
 
 std::vector<at::Tensor> OpSteps::call(std::size_t step_index, OpValues& values) const {

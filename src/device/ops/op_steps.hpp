@@ -27,6 +27,8 @@ class OpSteps {
   const std::vector<std::size_t>& values_from_outside() const { return from_outside_; }
   //! Throws Error or c10::Error.
   void run(std::size_t step_index, OpValues& values) const;
+  //! A step of preparing: its results go where the plan has a place for them.
+  void prepare(std::size_t step_index, OpValues& values) const;
 
  private:
   struct Drops {
@@ -43,6 +45,7 @@ class OpSteps {
 
   Plan plan_;
   std::vector<std::optional<AtenCall>> calls_;     // by step index
+  std::vector<std::optional<AtenCall>> preparing_;  // the same for the steps of preparing
   std::vector<std::optional<AtenCall>> in_place_;  // the same, with the result in the place of the first argument
   std::vector<Drops> drops_;                       // by step index
   std::vector<std::size_t> from_outside_;

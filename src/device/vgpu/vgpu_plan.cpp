@@ -61,17 +61,14 @@ void VgpuPlan::prepare(const BufferOffsets& offsets) {
   findings_.clear();
   printed_ = {};
   forget_written(true);
+  begin_ops();
   run_steps(plan_.prepare, nullptr);
+  if (ops_) ops_->end();
 }
 
 CallTimes VgpuPlan::call(const BufferOffsets& offsets, const CallOptions&) {
   place(offsets);
-  if (ops_) {
-    std::vector<void*> addresses(plan_.buffers.size());
-    for (std::size_t i = 0; i < addresses.size(); ++i)
-      if (!plan_.buffers[i].allocated_by_op && offsets[i] != no_offset) addresses[i] = arena_.data() + offsets[i];
-    ops_->begin(addresses, 0);
-  }
+  begin_ops();
   CallPredictor predictor(gpu_, plan_);
   forget_written(false);
   run_steps(plan_.call, &predictor);
@@ -88,6 +85,14 @@ CallTimes VgpuPlan::call(const BufferOffsets& offsets, const CallOptions&) {
           .profile = to_json(report).dump()};
 }
 
+void VgpuPlan::begin_ops() {
+  if (!ops_) return;
+  std::vector<void*> addresses(plan_.buffers.size());
+  for (std::size_t i = 0; i < addresses.size(); ++i)
+    if (!plan_.buffers[i].allocated_by_op && offsets_[i] != no_offset) addresses[i] = arena_.data() + offsets_[i];
+  ops_->begin(addresses, 0);
+}
+
 //! How long preparing takes nobody asks.
 void VgpuPlan::run_steps(const std::vector<cudal1::Step>& steps, CallPredictor* predictor) {
   const bool preparing = predictor == nullptr;
@@ -101,7 +106,7 @@ void VgpuPlan::run_steps(const std::vector<cudal1::Step>& steps, CallPredictor* 
       if (predictor) predictor->add_zero(*zero);
     } else {
       const auto& op = std::get<OpStep>(steps[i]);
-      ops_->run(op, i);
+      preparing ? ops_->prepare(op, i) : ops_->run(op, i);
       note_written_by(op);
       if (predictor) predictor->add_op(op);
     }

@@ -41,6 +41,7 @@ class VgpuPlan : public LoadedPlan {
   ObserverFactory checks_of(const Launch& launch, const std::string& kernel, const GlobalMemory& memory);
   void note(const KernelFault& fault);
   void forget_written(bool preparing);
+  void begin_ops();
   void note_written_by(const OpStep& step);
   [[noreturn]] void refuse(const KernelFault& fault, const LaunchStep& step) const;
   Status status_of(const KernelFault& fault) const;

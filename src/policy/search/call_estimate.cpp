@@ -13,8 +13,10 @@ namespace {
 
 // Of the model's time for a library step, what such a step may take if the model is wrong: it is by 11% at the median.
 constexpr double least_of_library = 0.5;
-// Products with fp32 accuracy on tensor cores cost three; this share of the rate is more than any kernel was seen to reach.
-constexpr double products_a_multiply = 3.0, best_tensor_share = 0.8, likely_tensor_share = 0.4;
+// A product with fp32's accuracy is three on tensor cores.
+constexpr double products_a_multiply = 3.0;
+// Of the units' rates, what kernels are likely to reach; of products, what must be computed at the least.
+constexpr double likely_compute_share = 0.4, least_of_products = 0.4;
 // A kernel that moves memory reaches this share of what a copy does.
 constexpr double likely_bandwidth = 0.85;
 
@@ -51,11 +53,11 @@ class Estimator {
 
   void add_kernel(const Region& region) {
     const double moving = bytes_of(region) / gpu_.dram_achievable_bytes_per_second() * 1e3;
-    const double multiplying = products_a_multiply * flops_of(region) / tensor_flops_per_second() * 1e3;
+    const double computing = computing_seconds(region) * 1e3;
     const double launch = (cuda_graph_ ? gpu_.costs.graph_launch_us : gpu_.costs.launch_us) / 1e3;
-    expected_ += std::max(moving / likely_bandwidth, multiplying / likely_tensor_share) + launch;
-    least_ += std::max(far_bytes_of(region) / gpu_.memory.dram_bytes_per_second * 1e3,
-                       multiplying / products_a_multiply / best_tensor_share);
+    expected_ += std::max(moving / likely_bandwidth, computing / likely_compute_share) + launch;
+    // Of a product perhaps only a part must be computed, say of a triangle.
+    least_ += std::max(far_bytes_of(region) / gpu_.memory.dram_bytes_per_second * 1e3, least_of_products * computing);
     host_ += NominalHost().launch_ms;
   }
 
@@ -83,14 +85,22 @@ class Estimator {
     return bytes;
   }
 
-  double flops_of(const Region& region) const {
-    double flops = 0.0;
+  //! Seconds at the full rate of the units: products on tensor cores; direct convolutions, which are sums of our own
+  //! kernels' loops, on those for fp32.
+  double computing_seconds(const Region& region) const {
+    double seconds = 0.0;
     for (const int index : region.computing_nodes()) {
       const Node& node = graph_.nodes[index];
       const auto inputs = metas_of(graph_, OpGraph::reads(node)), outputs = metas_of(graph_, node.outputs);
-      flops += vgpu::work_of(node, inputs, outputs).flops;
+      const vgpu::OpWork work = vgpu::work_of(node, inputs, outputs);
+      const bool by_loops = work.op_class.starts_with("convolution");
+      seconds += work.flops / (by_loops ? fp32_flops_per_second() : tensor_flops_per_second() / products_a_multiply);
     }
-    return flops;
+    return seconds;
+  }
+
+  double fp32_flops_per_second() const {
+    return 2.0 * gpu_.pipes.single * static_cast<double>(gpu_.chip.multiprocessors) * gpu_.clocks_per_second();
   }
 
   double tensor_flops_per_second() const {

@@ -1,6 +1,7 @@
 #include "policy/search/fusion_space.hpp"
 
 #include <algorithm>
+#include <ranges>
 
 #include "program/unit_order.hpp"
 #include "writer/fusion_check.hpp"
@@ -9,6 +10,8 @@ namespace cudal1 {
 namespace {
 
 constexpr std::size_t largest_group = 64;  // nodes; a kernel of more is slow to compile and seldom faster
+constexpr std::int64_t small_result = 64;  // elements; such a kernel is all launch
+constexpr std::ptrdiff_t most_gatherings = 2;  // of small nodes that a further one is tried with
 
 }  // namespace
 
@@ -72,21 +75,41 @@ struct FusionSpace::Groups {
   std::map<int, std::size_t> of_node;
 };
 
+//! Takes the nodes of another group in. False: they do not fit together.
+bool FusionSpace::join(Groups& groups, std::size_t index, std::size_t other) {
+  Nodes both = groups.nodes[index];
+  both.insert(groups.nodes[other].begin(), groups.nodes[other].end());
+  if (both.size() > largest_group || !technique(both)) return false;
+  for (const int node : groups.nodes[other]) groups.of_node[node] = index;
+  groups.nodes[other].clear();
+  groups.nodes[index] = std::move(both);
+  return true;
+}
+
 //! Takes the nodes of a neighbour in. False: there is none that fits.
 bool FusionSpace::grow(Groups& groups, std::size_t index) {
   std::set<std::size_t> beside;
   for (const int node : next_to(groups.nodes[index]))
     if (const auto group = groups.of_node.find(node); group != groups.of_node.end()) beside.insert(group->second);
-  for (const std::size_t other : beside) {
-    Nodes both = groups.nodes[index];
-    both.insert(groups.nodes[other].begin(), groups.nodes[other].end());
-    if (both.size() > largest_group || !technique(both)) continue;
-    for (const int node : groups.nodes[other]) groups.of_node[node] = index;
-    groups.nodes[other].clear();
-    groups.nodes[index] = std::move(both);
-    return true;
+  return std::ranges::any_of(beside, [&](std::size_t other) { return join(groups, index, other); });
+}
+
+bool FusionSpace::is_small(const Nodes& nodes) const {
+  const auto few = [&](ValueId value) { return graph_.values[value].meta.numel() <= small_result; };
+  return std::ranges::all_of(nodes, [&](int node) {
+    return std::ranges::all_of(OpGraph::reads(graph_.nodes[node]), few) &&
+           std::ranges::all_of(graph_.nodes[node].outputs, few);
+  });
+}
+
+//! Small nodes that have nothing to do with each other, counters of normalisations for example: one launch for many.
+void FusionSpace::gather_small(Groups& groups) {
+  std::vector<std::size_t> gathered;
+  for (std::size_t i = 0; i < groups.nodes.size(); ++i) {
+    if (groups.nodes[i].empty() || !is_small(groups.nodes[i])) continue;
+    const auto latest = gathered | std::views::reverse | std::views::take(most_gatherings);
+    if (std::ranges::none_of(latest, [&](std::size_t other) { return join(groups, other, i); })) gathered.push_back(i);
   }
-  return false;
 }
 
 std::vector<Fusion> FusionSpace::largest_fusions(const std::set<std::string>& of) {
@@ -98,6 +121,7 @@ std::vector<Fusion> FusionSpace::largest_fusions(const std::set<std::string>& of
   for (std::size_t i = 0; i < groups.nodes.size(); ++i)
     while (!groups.nodes[i].empty() && grow(groups, i)) {
     }
+  gather_small(groups);
   std::vector<Fusion> fusions;
   for (const Nodes& group : groups.nodes)
     if (!group.empty()) fusions.push_back({names(group)});

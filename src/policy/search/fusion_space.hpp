@@ -33,6 +33,9 @@ class FusionSpace {
   const FusionTechnique* technique(const Nodes& nodes);
   Nodes next_to(const Nodes& nodes) const;
   bool grow(Groups& groups, std::size_t index);
+  bool join(Groups& groups, std::size_t index, std::size_t other);
+  void gather_small(Groups& groups);
+  bool is_small(const Nodes& nodes) const;
   Nodes numbers(const std::set<std::string>& names) const;
   std::set<std::string> names(const Nodes& nodes) const;
 

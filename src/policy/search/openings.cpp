@@ -52,17 +52,44 @@ void add_openings(SearchSpace& space, const vgpu::GpuProfile& gpu, const std::ve
     }
 }
 
+//! All rewrites; all but those of one technique, for each; none.
+std::vector<std::vector<std::string>> ways_to_rewrite(const std::vector<std::string>& all) {
+  const auto word = [](const std::string& line) { return line.substr(0, line.find(' ')); };
+  std::vector<std::vector<std::string>> ways = {all};
+  std::set<std::string> words;
+  for (const std::string& line : all)
+    if (words.insert(word(line)).second) {
+      std::vector<std::string>& rest = ways.emplace_back();
+      std::ranges::copy_if(all, std::back_inserter(rest), [&](const auto& other) { return word(other) != word(line); });
+    }
+  if (!all.empty()) ways.emplace_back();
+  return ways;
+}
+
+//! The best of each way to rewrite comes before the second best of any: estimates know little of what rewrites do.
+std::vector<Opening> in_turns(std::vector<std::vector<Opening>> ways) {
+  std::vector<Opening> all;
+  for (std::vector<Opening>& way : ways) std::ranges::stable_sort(way, {}, &Opening::expected_ms);
+  for (std::size_t turn = 0; all.size() < most_openings; ++turn) {
+    const std::size_t before = all.size();
+    std::vector<Opening> now;
+    for (std::vector<Opening>& way : ways)
+      if (turn < way.size()) now.push_back(way[turn]);
+    std::ranges::stable_sort(now, {}, &Opening::expected_ms);
+    all.insert(all.end(), now.begin(), now.end());
+    if (all.size() == before) break;
+  }
+  return all;
+}
+
 }  // namespace
 
 std::vector<Proposal> opening_proposals(SearchSpace& space, const vgpu::GpuProfile& gpu) {
-  std::vector<Opening> openings;
-  const std::vector<std::string> all = space.all_rewrites();
-  add_openings(space, gpu, all, openings);
-  if (!all.empty()) add_openings(space, gpu, {}, openings);
-  std::ranges::stable_sort(openings, {}, &Opening::expected_ms);
-  if (openings.size() > most_openings) openings.resize(most_openings);
+  std::vector<std::vector<Opening>> ways;
+  for (const std::vector<std::string>& rewrites : ways_to_rewrite(space.all_rewrites()))
+    add_openings(space, gpu, rewrites, ways.emplace_back());
   std::vector<Proposal> made;
-  for (Opening& opening : openings) made.insert(made.begin(), std::move(opening.proposal));
+  for (Opening& opening : in_turns(std::move(ways))) made.insert(made.begin(), std::move(opening.proposal));
   return made;
 }
 

@@ -38,7 +38,10 @@ std::int64_t AccessCode::widest(ValueId value, const Affine& place) const {
 
 bool AccessCode::reaches_far() const {
   const auto is_far = [&](const Affine& place) { return fused_.atoms.largest(place) >= narrow_limit; };
-  const auto loads_far = [&](const Term& term) { return term.kind == TermKind::load && is_far(term.place); };
+  const auto loads_far = [&](const Term& term) {
+    if (term.kind == TermKind::gather) return meta(term.value).span_bytes() >= narrow_limit;
+    return term.kind == TermKind::load && is_far(term.place);
+  };
   const auto stores_far = [&](const FusedTerms::Output& output) { return is_far(output.place); };
   return std::ranges::any_of(fused_.terms, loads_far) || std::ranges::any_of(fused_.outputs, stores_far);
 }
@@ -119,9 +122,10 @@ std::pair<std::string, std::string> AccessCode::address(int index) const {
   return {variable(term.value), place(term.place)};
 }
 
+//! Places in brackets: backwards, parts of the sum wrap around, and only the whole of it may be added to a pointer.
 std::string AccessCode::load_of_all(int index) const {
   const auto [pointer, at] = address(index);
-  if (is_vector(index)) return fmt::format("cudal1::load<{}>({} + {})", width_, pointer, at);
+  if (is_vector(index)) return fmt::format("cudal1::load<{}>({} + ({}))", width_, pointer, at);
   return fmt::format("{}[{}]", pointer, at);
 }
 
@@ -133,6 +137,7 @@ std::string AccessCode::load_before(int index, const std::string& indent) const 
 std::string AccessCode::element(int index, const std::string& loaded_as) const {
   const Term& term = fused_.terms[index];
   if (term.kind == TermKind::position) return position(term.place) + further(term.place);
+  if (term.kind == TermKind::gather) return gathered(term, place(term.place) + further(term.place));
   const DType dtype = meta(term.value).dtype;
   if (is_vector(index)) return loaded(fmt::format("{}[e]", loaded_as), dtype);
   if (further(term.place).empty()) return loaded(loaded_as, dtype);
@@ -140,9 +145,19 @@ std::string AccessCode::element(int index, const std::string& loaded_as) const {
   return loaded(fmt::format("{}[{}{}]", pointer, at, further(term.place)), dtype);
 }
 
+//! {0} is what is added to the place, {1} the condition.
+std::string AccessCode::gathered(const Term& term, const std::string& at) const {
+  const DType dtype = meta(term.value).dtype;
+  const std::string element =
+      loaded(fmt::format("{}[{} + static_cast<{}>({{0}})]", variable(term.value), at, index_type()), dtype);
+  if (term.operands.size() == 1) return element;
+  return fmt::format("{{1}} ? {} : static_cast<{}>(0)", element, cuda_name(term.scalar));
+}
+
 std::string AccessCode::element_now(int index) const {
   const Term& term = fused_.terms[index];
   if (term.kind == TermKind::position) return position(term.place);
+  if (term.kind == TermKind::gather) return gathered(term, place(term.place));
   return loaded(fmt::format("{}[{}]", variable(term.value), place(term.place)), meta(term.value).dtype);
 }
 
@@ -164,7 +179,7 @@ std::string AccessCode::store_first(std::size_t index, const std::string& value,
 
 std::string AccessCode::store_vector(std::size_t index, const std::string& indent) const {
   const FusedTerms::Output& output = fused_.outputs[index];
-  return fmt::format("{}cudal1::store({} + {}, o{});\n", indent, variable(output.value), place(output.place), index);
+  return fmt::format("{}cudal1::store({} + ({}), o{});\n", indent, variable(output.value), place(output.place), index);
 }
 
 std::string AccessCode::vector_variable(std::size_t index, const std::string& indent) const {

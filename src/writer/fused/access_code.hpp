@@ -74,6 +74,7 @@ class AccessCode {
   std::string further(const Affine& place) const;
   std::vector<std::string> scaled_names(const Affine& place, std::string_view suffix) const;
   std::string position(const Affine& index) const;
+  std::string gathered(const Term& term, const std::string& at) const;
 
   const OpGraph& graph_;
   const FusedTerms& fused_;

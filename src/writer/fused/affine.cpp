@@ -1,6 +1,7 @@
 #include "writer/fused/affine.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace cudal1 {
 
@@ -25,7 +26,12 @@ std::int64_t Affine::factor_of(int atom) const {
 }
 
 int AtomTable::add(std::int64_t size) {
-  atoms_.push_back({size, -1, -1});
+  atoms_.push_back({size});
+  return count() - 1;
+}
+
+int AtomTable::add_computed(std::int64_t size, int term) {
+  atoms_.push_back({size, -1, -1, Computed{term}});
   return count() - 1;
 }
 
@@ -33,6 +39,9 @@ void AtomTable::split(int atom, std::int64_t inner) {
   const int outer_atom = add(size(atom) / inner), inner_atom = add(inner);
   atoms_[atom].outer = outer_atom;
   atoms_[atom].inner = inner_atom;
+  if (!atoms_[atom].computed) return;
+  atoms_[outer_atom].computed = Computed{-1, atom, inner, false};
+  atoms_[inner_atom].computed = Computed{-1, atom, inner, true};
 }
 
 void AtomTable::add_resolved(int atom, std::int64_t factor, Affine& sum) const {
@@ -69,8 +78,29 @@ Point AtomTable::resolved(const Point& point) const {
 
 std::int64_t AtomTable::largest(const Affine& affine) const {
   std::int64_t sum = affine.offset;
-  for (const auto& [atom, factor] : affine.factors) sum += factor * (size(atom) - 1);
+  for (const auto& [atom, factor] : affine.factors) sum += std::max<std::int64_t>(0, factor * (size(atom) - 1));
   return sum;
+}
+
+std::int64_t AtomTable::smallest(const Affine& affine) const {
+  std::int64_t sum = affine.offset;
+  for (const auto& [atom, factor] : affine.factors) sum += std::min<std::int64_t>(0, factor * (size(atom) - 1));
+  return sum;
+}
+
+bool AtomTable::pass_once(const Point& point, const std::vector<std::int64_t>& sizes) const {
+  std::set<int> seen;
+  for (std::size_t dim = 0; dim < sizes.size(); ++dim) {
+    auto factors = point[dim].factors;
+    std::ranges::sort(factors, {}, &std::pair<int, std::int64_t>::second);
+    std::int64_t passed = 1;
+    for (const auto& [atom, factor] : factors) {
+      if (computed(atom) || factor != passed || !seen.insert(atom).second) return false;
+      passed *= size(atom);
+    }
+    if (point[dim].offset != 0 || passed != sizes[dim]) return false;
+  }
+  return true;
 }
 
 }  // namespace cudal1

@@ -199,7 +199,7 @@ int convolution(const RuleCall& call) { return is_transposed(call.node) ? transp
 
 std::int64_t channels_of_a_group(const OpGraph& graph, const Node& node) {
   const auto* weight = argument_as<ValueRef>(node, 1, "weight");
-  if (!is_convolution(node) || weight == nullptr || weight->id < 0) return 0;
+  if (!is_direct_convolution(node) || weight == nullptr || weight->id < 0) return 0;
   const Numbers& sizes = graph.values[weight->id].meta.sizes;
   if (sizes.size() < 3) return 0;
   return is_transposed(node) ? sizes[0] / groups_of(node) : sizes[1];

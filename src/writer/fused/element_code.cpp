@@ -21,20 +21,21 @@ std::string ElementCode::operator[](int index) {
   if (const auto known = names_.find(index); known != names_.end()) return known->second;
   const std::optional<std::string> given = given_(index);
   if (given && is_name(*given)) return names_[index] = *given;
-  const std::string value = given ? *given : expression(term);
+  const std::string value = with_operands(given ? *given : term.code, term);
   const std::string name = fmt::format("t{}", index);
-  text_ += fmt::format("{}const {} {} = {};\n", indent_, cuda_name(term.scalar), name, value);
+  const bool is_value = term.kind == TermKind::reduce || term.kind == TermKind::scan;  // of an operation: any type
+  text_ += fmt::format("{}const {} {} = {};\n", indent_, is_value ? "auto" : cuda_name(term.scalar), name, value);
   return names_[index] = name;
 }
 
-std::string ElementCode::expression(const Term& term) {
+std::string ElementCode::with_operands(const std::string& code, const Term& term) {
   std::string text;
-  for (std::size_t i = 0; i < term.code.size(); ++i) {
-    if (term.code[i] != '{') {
-      text += term.code[i];
+  for (std::size_t i = 0; i < code.size(); ++i) {
+    if (code[i] != '{') {
+      text += code[i];
       continue;
     }
-    text += (*this)[term.operands[static_cast<std::size_t>(term.code[i + 1] - '0')]];
+    text += (*this)[term.operands[static_cast<std::size_t>(code[i + 1] - '0')]];
     i += 2;
   }
   return text;
@@ -50,6 +51,13 @@ std::string stored(const std::string& scalar, DType dtype) {
   if (dtype == DType::f32 || dtype == DType::i64 || dtype == DType::boolean) return scalar;
   if (is_floating(dtype)) return fmt::format("cudal1::from_float<{}>({})", cuda_element_name(dtype), scalar);
   return fmt::format("static_cast<{}>({})", cuda_element_name(dtype), scalar);
+}
+
+//! Operations whose values are plain numbers have `combine` alone.
+std::string accumulated(const std::string& operation, const std::string& before, const std::string& element) {
+  const auto is = [&](const char* name) { return operation.find(name) != operation.npos; };
+  const bool adds = is("ArgMax") || is("ArgMin") || is("Welford") || is("LogSumExp");
+  return fmt::format("{}::{}({}, {})", operation, adds ? "add" : "combine", before, element);
 }
 
 std::string header_for(DType dtype) {

@@ -13,7 +13,7 @@ namespace cudal1 {
 class ElementCode {
  public:
   //! `given`: the expression of a term that is not computed here from its operands; it must know all loads,
-  //! positions and reductions that are asked for.
+  //! positions and reductions that are asked for. That of a gather may have {0} and {1} for its operands.
   ElementCode(const FusedTerms& terms, std::function<std::optional<std::string>(int term)> given, std::string indent)
       : terms_(terms), given_(std::move(given)), indent_(std::move(indent)) {}
 
@@ -22,7 +22,7 @@ class ElementCode {
   const std::string& text() const { return text_; }
 
  private:
-  std::string expression(const Term& term);
+  std::string with_operands(const std::string& code, const Term& term);
 
   const FusedTerms& terms_;
   std::function<std::optional<std::string>(int)> given_;
@@ -34,6 +34,9 @@ class ElementCode {
 //! An element from memory as kernels compute with it, and back.
 std::string loaded(const std::string& element, DType dtype);
 std::string stored(const std::string& scalar, DType dtype);
+
+//! An operation of <cudal1/operations.cuh> with one element more.
+std::string accumulated(const std::string& operation, const std::string& before, const std::string& element);
 
 //! The header that this type of elements needs; empty: none.
 std::string header_for(DType dtype);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace cudal1 {
 
@@ -26,7 +27,7 @@ std::vector<int> in_memory_order(const Affine& place, const std::set<int>& atoms
   std::vector<int> ordered(atoms.begin(), atoms.end());
   const auto stride = [&](int atom) {
     const std::int64_t factor = place.factor_of(atom);
-    return factor == 0 ? INT64_MAX : factor;
+    return factor == 0 ? INT64_MAX : std::abs(factor);
   };
   std::ranges::stable_sort(ordered, [&](int a, int b) { return stride(a) > stride(b); });
   return ordered;

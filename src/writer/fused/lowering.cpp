@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "graph/operator_name.hpp"
+#include "program/unit_order.hpp"
 #include "writer/fused/operator_rules.hpp"
 #include "writer/fused/view_points.hpp"
 
@@ -40,19 +41,22 @@ std::vector<ValueId> by_size(const OpGraph& graph, std::vector<ValueId> values) 
   return values;
 }
 
+constexpr std::size_t most_terms = 4000;
+
 }  // namespace
 
-FusedTerms lower(const Region& region, SourcePosition at) {
+FusedTerms lower(const Region& region, SourcePosition at, Gathers gathers) {
   try {
-    return Lowering(region, at).run(latest_first(region.outputs()));
+    return Lowering(region, at, gathers).run(latest_first(region.outputs()));
   } catch (const Rejection&) {
-    return Lowering(region, at).run(by_size(region.graph(), region.outputs()));
+    return Lowering(region, at, gathers).run(by_size(region.graph(), region.outputs()));
   }
 }
 
 FusedTerms Lowering::run(const std::vector<ValueId>& outputs) {
   for (const ValueId value : outputs) add_output(value);
   add_updates_in_place();
+  check_states();
   made_.outputs.insert(made_.outputs.end(), states_.begin(), states_.end());
   if (made_.outputs.empty()) reject(Status::plan_error, at_, "nobody reads what these nodes compute");
   resolve_all();
@@ -78,20 +82,61 @@ void Lowering::add_updates_in_place() {
     const Value& value = graph().values[state];
     const OperatorRule* rule = rule_of(node);
     if (rule == nullptr) refuse(node, fmt::format("is {}, which is not written", node.op));
-    const Point point = whole(value.meta);
-    write_state(state, point, as(scalar_kind(value.meta.dtype), (*rule)({*this, node, value, point})));
+    const bool like_first =
+        !made_.outputs.empty() && graph().values[made_.outputs.front().value].meta.sizes == value.meta.sizes;
+    const Point point = like_first ? first_ : whole(value.meta);
+    write_state(node, state, point, as(scalar_kind(value.meta.dtype), (*rule)({*this, node, value, point})));
   }
 }
 
-void Lowering::write_state(ValueId state, const Point& point, int term) {
-  if (std::ranges::find(states_, state, &FusedTerms::Output::value) != states_.end())
+//! The same node may come here again, for its result at another index; what it makes of the state is the same.
+void Lowering::write_state(const Node& node, ValueId state, const Point& point, int term) {
+  const auto [writer, fresh] = writers_.emplace(state, &node);
+  if (writer->second != &node)
     reject(Status::plan_error, at_,
            fmt::format("the nodes update {} twice; fuse them apart", quoted(graph().values[state].name)));
-  states_.push_back({state, term, memory_place(graph().values[state].meta, made_.atoms.resolved(point))});
+  const Point resolved = made_.atoms.resolved(point);
+  if (!made_.atoms.pass_once(resolved, graph().values[state].meta.sizes))
+    refuse(node, fmt::format("updates {}, of which not everything is passed here", quoted(graph().values[state].name)));
+  if (fresh) states_.push_back({state, term, memory_place(graph().values[state].meta, resolved)});
+}
+
+//! Every node that updates a state must have come by, and only it may read the state: others would race with it.
+void Lowering::check_states() const {
+  for (const int index : region_.computing_nodes()) {
+    const Node& node = graph().nodes[index];
+    for (const ValueId state : node.writes_state)
+      if (!writers_.contains(state))
+        refuse(node, fmt::format("updates {}, but nothing here needs its result", quoted(graph().values[state].name)));
+    for (const ValueId read : OpGraph::reads(node)) {
+      const auto writer = writers_.find(base_of(graph(), read));
+      if (writer != writers_.end() && writer->second != &node)
+        refuse(node, fmt::format("reads {}, which another node here updates", quoted(graph().values[read].name)));
+    }
+  }
 }
 
 std::optional<Point> Lowering::regrouped(const Point& point, const TensorMeta& meta, const TensorMeta& other) {
   return point_at(other, memory_place(meta, made_.atoms.resolved(point)), made_.atoms);
+}
+
+//! By loops where they fall into the dimensions, else by divisions.
+Point Lowering::point_in(const TensorMeta& dense, const Affine& place) {
+  if (const auto point = point_at(dense, place, made_.atoms)) return *point;
+  Point point(dense.sizes.size());
+  Affine left = place;
+  for (const std::size_t dim : dimensions_by_stride(dense)) {
+    point[dim] = dense.strides[dim] == 1 ? left : quotient(left, dense.strides[dim]);
+    if (dense.strides[dim] != 1) left = rest(left, dense.strides[dim]);
+  }
+  return point;
+}
+
+int Lowering::reshaped(ValueId value, const Point& point, const TensorMeta& shape) {
+  const TensorMeta& meta = graph().values[value].meta;
+  const TensorMeta in_order{meta.dtype, meta.sizes, contiguous_strides(meta.sizes)};
+  const TensorMeta result{shape.dtype, shape.sizes, contiguous_strides(shape.sizes)};
+  return value_at(value, point_in(in_order, memory_place(result, made_.atoms.resolved(point))));
 }
 
 void Lowering::add_output(ValueId value) {
@@ -99,7 +144,7 @@ void Lowering::add_output(ValueId value) {
   Point point;
   if (made_.outputs.empty()) {
     point = first_ = whole(meta);
-  } else if (const Point* covering = covering_point(value)) {
+  } else if (const auto covering = point_of_kin(value)) {
     point = *covering;
   } else {
     const Value& first = graph().values[made_.outputs.front().value];
@@ -115,17 +160,24 @@ void Lowering::add_output(ValueId value) {
 }
 
 //! Where the loops of outputs before this one pass every element of it, too; some perhaps many times.
-const Point* Lowering::covering_point(ValueId value) const {
-  const std::int64_t elements = graph().values[value].meta.numel();
-  for (auto at = known_.lower_bound({value, {}}); at != known_.end() && at->first.first == value; ++at) {
-    std::int64_t passed = 1;
-    std::set<int> atoms;
-    for (const Affine& index : at->first.second)
-      for (const auto& [atom, factor] : index.factors)
-        if (atoms.insert(atom).second) passed *= made_.atoms.size(atom);
-    if (passed == elements) return &at->first.second;
+std::optional<Point> Lowering::covering_point(ValueId value) const {
+  for (auto at = known_.lower_bound({value, {}, -1}); at != known_.end(); ++at) {
+    const auto& [of, point, condition] = at->first;
+    if (of != value) break;
+    const Point resolved = made_.atoms.resolved(point);
+    if (condition < 0 && made_.atoms.pass_once(resolved, graph().values[value].meta.sizes)) return resolved;
   }
-  return nullptr;
+  return std::nullopt;
+}
+
+//! The same, or where they pass something of these sizes that it is made of.
+std::optional<Point> Lowering::point_of_kin(ValueId value) const {
+  if (auto point = covering_point(value)) return point;
+  if (!region_.makes(value)) return std::nullopt;
+  for (const ValueId read : OpGraph::reads(graph().nodes[graph().values[value].node]))
+    if (graph().values[read].meta.sizes == graph().values[value].meta.sizes)
+      if (auto point = point_of_kin(read)) return point;
+  return std::nullopt;
 }
 
 Point Lowering::whole(const TensorMeta& meta) {
@@ -146,10 +198,10 @@ Affine Lowering::loop(std::int64_t size, std::vector<int>& loops) {
 int Lowering::value_at(ValueId id, const Point& point) {
   const Value& value = graph().values[id];
   if (value.view && region_.makes(value.view->base)) return through_view(value, point);
-  const std::pair<ValueId, Point> key{id, made_.atoms.resolved(point)};
-  if (const auto known = known_.find(key); known != known_.end()) return known->second;
-  const int term = region_.makes(id) ? lower_node(id, key.second) : load(id, key.second);
-  known_.emplace(std::pair{id, made_.atoms.resolved(point)}, term);
+  const Point resolved = made_.atoms.resolved(point);
+  if (const auto known = known_.find({id, resolved, condition_}); known != known_.end()) return known->second;
+  const int term = region_.makes(id) ? lower_node(id, resolved) : load(id, resolved);
+  known_.emplace(std::tuple{id, made_.atoms.resolved(point), condition_}, term);
   return term;
 }
 
@@ -166,14 +218,13 @@ int Lowering::through_view(const Value& view, const Point& point) {
     reject(Status::plan_error, at_,
            fmt::format("windows reach beyond the ends of {}, a view of {}; leave one of them out of the fusion",
                        quoted(view.name), quoted(base.name)));
+  if (base.meta.dtype != view.meta.dtype)
+    reject(Status::plan_error, at_,
+           fmt::format("{} sees the bytes of {} as another type; leave one of them out of the fusion",
+                       quoted(view.name), quoted(base.name)));
   Affine place = memory_place(view.meta, made_.atoms.resolved(point));
   place.offset += view.view->offset_elements;
-  const auto inside = point_at(base.meta, place, made_.atoms);
-  if (!inside)
-    reject(Status::plan_error, at_,
-           fmt::format("{} is a view of {} that no loop can follow; leave one of them out of the fusion",
-                       quoted(view.name), quoted(base.name)));
-  return value_at(view.view->base, *inside);
+  return value_at(view.view->base, point_in(base.meta, place));
 }
 
 int Lowering::load(ValueId value, const Point& point) {
@@ -182,7 +233,19 @@ int Lowering::load(ValueId value, const Point& point) {
     reject(Status::plan_error, at_,
            fmt::format("{} is fp64, which is not written; leave its node to the library",
                        quoted(graph().values[value].name)));
-  return add({TermKind::load, scalar_kind(meta.dtype), {}, {}, value, memory_place(meta, point), {}});
+  const Affine place = memory_place(meta, point);
+  Affine looped{place.offset, {}}, computed;
+  for (const auto& [atom, factor] : place.factors) (made_.atoms.computed(atom) ? computed : looped).add(atom, factor);
+  if (computed.factors.empty() && condition_ < 0)
+    return add({TermKind::load, scalar_kind(meta.dtype), {}, {}, value, place, {}});
+  if (gathers_ == Gathers::refused)
+    reject(Status::plan_error, at_,
+           fmt::format("{} is read at indices that are computed, which this technique does not write; fuse what moves "
+                       "its elements apart",
+                       quoted(graph().values[value].name)));
+  std::vector<int> operands = {position(computed)};
+  if (condition_ >= 0) operands.push_back(condition_);
+  return add({TermKind::gather, scalar_kind(meta.dtype), {}, std::move(operands), value, looped, {}});
 }
 
 int Lowering::lower_node(ValueId id, const Point& point) {
@@ -192,7 +255,14 @@ int Lowering::lower_node(ValueId id, const Point& point) {
   if (!node.writes_state.empty() && base_name(node.op).ends_with('_')) refuse(node, "works in place, and is read");
   const OperatorRule* rule = rule_of(node);
   if (rule == nullptr) refuse(node, fmt::format("is {}, which is not written", node.op));
-  return as(scalar_kind(value.meta.dtype), (*rule)({*this, node, value, point}));
+  return narrowed(value.meta.dtype, as(scalar_kind(value.meta.dtype), (*rule)({*this, node, value, point})));
+}
+
+//! Kernels compute integers in 64 bits, PyTorch in the tensor's own: its overflows must be ours.
+int Lowering::narrowed(DType dtype, int term) {
+  if (scalar_kind(dtype) != ScalarKind::integer || dtype == DType::i64) return term;
+  if (made_.terms[term].kind != TermKind::map && made_.terms[term].kind != TermKind::reduce) return term;
+  return map(ScalarKind::integer, fmt::format("static_cast<{}>({{0}})", cuda_element_name(dtype)), {term});
 }
 
 void Lowering::refuse(const Node& node, std::string_view why) const {
@@ -209,6 +279,10 @@ int Lowering::broadcast_at(ValueId id, const Point& point) {
 }
 
 int Lowering::add(Term term) {
+  if (made_.terms.size() >= most_terms)
+    reject(Status::plan_error, at_,
+           fmt::format("these nodes become more than {} terms, since some are needed at many indices; fuse fewer",
+                       most_terms));
   made_.terms.push_back(std::move(term));
   return static_cast<int>(made_.terms.size()) - 1;
 }
@@ -219,15 +293,98 @@ int Lowering::map(ScalarKind kind, std::string code, std::vector<int> operands) 
   return fresh ? add({TermKind::map, kind, std::move(code), std::move(operands)}) : known->second;
 }
 
-int Lowering::constant(ScalarKind kind, double number) {
-  return add({TermKind::constant, kind, literal(kind, number)});
+int Lowering::constant(ScalarKind kind, double number) { return literal_term(kind, literal(kind, number)); }
+
+int Lowering::constant(std::int64_t number) {
+  return literal_term(ScalarKind::integer,
+                      number == INT64_MIN ? "(-9223372036854775807ll - 1)" : fmt::format("({}ll)", number));
 }
 
-int Lowering::position(const Affine& index) {
-  return add({TermKind::position, ScalarKind::integer, {}, {}, -1, index, {}});
+//! Known ones again: terms that are made of the same terms are then the same.
+int Lowering::literal_term(ScalarKind kind, std::string text) {
+  const std::string key = fmt::format("{} = {}", cuda_name(kind), text);
+  const auto [known, fresh] =
+      known_maps_.emplace(std::pair{key, std::vector<int>{}}, static_cast<int>(made_.terms.size()));
+  return fresh ? add({TermKind::constant, kind, std::move(text)}) : known->second;
+}
+
+int Lowering::position(const Affine& unresolved) {
+  const Affine index = made_.atoms.resolved(unresolved);
+  if (const auto known = known_positions_.find(index); known != known_positions_.end()) return known->second;
+  Affine looped{index.offset, {}};
+  int sum = -1;
+  for (const auto& [atom, factor] : index.factors) {
+    if (!made_.atoms.computed(atom)) {
+      looped.add(atom, factor);
+      continue;
+    }
+    int part = value_of_atom(atom);
+    if (factor != 1) part = map(ScalarKind::integer, fmt::format("{{0}} * ({}ll)", factor), {part});
+    sum = sum < 0 ? part : map(ScalarKind::integer, "{0} + {1}", {sum, part});
+  }
+  int made = sum;
+  if (sum < 0 || looped != Affine{}) made = add({TermKind::position, ScalarKind::integer, {}, {}, -1, looped, {}});
+  if (sum >= 0 && made != sum) made = map(ScalarKind::integer, "{0} + {1}", {sum, made});
+  known_positions_.emplace(index, made);
+  return made;
+}
+
+int Lowering::value_of_atom(int atom) {
+  const AtomTable::Computed computed = *made_.atoms.computed(atom);
+  if (computed.term >= 0) return computed.term;
+  return map(ScalarKind::integer, fmt::format("{{0}} {} {}ll", computed.is_rest ? '%' : '/', computed.divisor),
+             {value_of_atom(computed.whole)});
+}
+
+Affine Lowering::computed_index(int term, std::int64_t size) {
+  Affine index;
+  if (size == 1) return index;
+  const auto [known, fresh] = computed_atoms_.emplace(std::pair{term, size}, made_.atoms.count());
+  if (fresh) made_.atoms.add_computed(size, term);
+  index.add(known->second, 1);
+  return index;
+}
+
+//! As sums of whole atoms, split where it helps.
+std::optional<std::pair<Affine, Affine>> Lowering::divided(const Affine& unresolved, std::int64_t divisor) {
+  Affine index = made_.atoms.resolved(unresolved);
+  if (index.offset != 0) return std::nullopt;
+  for (const auto& [atom, factor] : index.factors) {
+    const std::int64_t inner = factor > 0 && divisor % factor == 0 ? divisor / factor : 0;
+    if (inner > 1 && made_.atoms.size(atom) > inner && made_.atoms.size(atom) % inner == 0)
+      made_.atoms.split(atom, inner);
+  }
+  index = made_.atoms.resolved(index);
+  Affine whole, rest;
+  for (const auto& [atom, factor] : index.factors)
+    factor % divisor == 0 ? whole.add(atom, factor / divisor) : rest.add(atom, factor);
+  if (made_.atoms.smallest(rest) < 0 || made_.atoms.largest(rest) >= divisor) return std::nullopt;
+  return std::pair{whole, rest};
+}
+
+Affine Lowering::quotient(const Affine& index, std::int64_t divisor) {
+  if (const auto parts = divided(index, divisor)) return parts->first;
+  const std::int64_t size = made_.atoms.largest(made_.atoms.resolved(index)) / divisor + 1;
+  return computed_index(map(ScalarKind::integer, fmt::format("{{0}} / {}ll", divisor), {position(index)}), size);
+}
+
+Affine Lowering::rest(const Affine& index, std::int64_t divisor) {
+  if (const auto parts = divided(index, divisor)) return parts->second;
+  return computed_index(map(ScalarKind::integer, fmt::format("{{0}} % {}ll", divisor), {position(index)}), divisor);
+}
+
+int Lowering::only_where(int condition, const std::function<int()>& value) {
+  const int before = condition_;
+  condition_ = before < 0 ? condition : map(ScalarKind::boolean, "{0} && {1}", {before, condition});
+  const int term = value();
+  condition_ = before;
+  return term;
 }
 
 int Lowering::reduce(ScalarKind kind, std::string operation, std::vector<int> elements, std::vector<int> loops) {
+  if (condition_ >= 0)
+    reject(Status::plan_error, at_,
+           "a reduction whose result only some elements need (of cat, stack, pad …) is not written; fuse them apart");
   return add({TermKind::reduce, kind, std::move(operation), std::move(elements), -1, {}, std::move(loops)});
 }
 
@@ -246,6 +403,19 @@ int Lowering::once(const Node& node, const Point& point, const std::function<int
   const std::pair<const Node*, Point> key{&node, made_.atoms.resolved(point)};
   if (const auto known = made_once_.find(key); known != made_once_.end()) return known->second;
   return made_once_[key] = make();
+}
+
+//! The index must run through the dimension, forwards or backwards: then loops pass it in order.
+int Lowering::scan(const Node& node, ScalarKind kind, std::string operation, int element, const Affine& index,
+                   std::int64_t size) {
+  const Affine at = made_.atoms.resolved(index);
+  const bool is_one = at.factors.size() == 1 && !made_.atoms.computed(at.factors.front().first) &&
+                      made_.atoms.size(at.factors.front().first) == size;
+  const bool forwards = is_one && at.offset == 0 && at.factors.front().second == 1;
+  const bool backwards = is_one && at.offset == size - 1 && at.factors.front().second == -1;
+  if (!forwards && !backwards) refuse(node, "is read in another order than its dimension's");
+  if (condition_ >= 0) refuse(node, "is needed by some elements only (of cat, stack, pad …)");
+  return add({TermKind::scan, kind, std::move(operation), {element}, -1, at, {}});
 }
 
 int Lowering::as(ScalarKind kind, int term) {

@@ -6,8 +6,10 @@
 #include <unordered_map>
 
 #include "graph/operator_name.hpp"
+#include "writer/fused/move_rules.hpp"
 #include "writer/fused/product_rules.hpp"
 #include "writer/fused/reduction_rules.hpp"
+#include "writer/fused/scan_rules.hpp"
 #include "writer/fused/window_rules.hpp"
 
 namespace cudal1 {
@@ -79,7 +81,7 @@ OperatorRule bitwise(std::string_view symbol) {
   };
 }
 
-//! self ± alpha · other; reversed for rsub.
+//! self ± alpha · other; for rsub other - alpha · self.
 OperatorRule sum_with_factor(char sign, bool reversed) {
   return [sign, reversed](const RuleCall& call) {
     const ScalarKind kind = call.result_kind();
@@ -88,8 +90,7 @@ OperatorRule sum_with_factor(char sign, bool reversed) {
     const double alpha = call.number(2, "alpha", 1.0);
     if (kind == boolean) return call.lowering.map(boolean, "{0} || {1}", {first, second});
     if (alpha == 1.0) return call.lowering.map(kind, fmt::format("{{0}} {} {{1}}", sign), {first, second});
-    int& scaled = reversed ? first : second;
-    scaled = call.lowering.map(kind, "{0} * {1}", {call.lowering.constant(kind, alpha), scaled});
+    second = call.lowering.map(kind, "{0} * {1}", {call.lowering.constant(kind, alpha), second});
     return call.lowering.map(kind, fmt::format("{{0}} {} {{1}}", sign), {first, second});
   };
 }
@@ -103,10 +104,26 @@ int divide(const RuleCall& call) {
   return call.lowering.map(kind, kind == real ? "truncf({0} / {1})" : "{0} / {1}", {first, second});
 }
 
+//! Integers stay what they are.
+OperatorRule rounding(std::string code) {
+  return [code = std::move(code)](const RuleCall& call) {
+    if (call.number(1, "decimals", 0.0) != 0.0) call.lowering.refuse(call.node, "rounds to decimals");
+    const int x = call.operand(0, "self", call.result_kind());
+    return call.result_kind() == real ? call.lowering.map(real, code, {x}) : x;
+  };
+}
+
+int integer_power(const RuleCall& call) {
+  const auto* exponent = argument_as<std::int64_t>(call.node, 1, "exponent");
+  if (exponent == nullptr || std::abs(*exponent) > 64) call.lowering.refuse(call.node, "is a power of integers");
+  return call.lowering.map(ScalarKind::integer, fmt::format("cudal1::power({{0}}, {})", *exponent),
+                           {call.operand(0, "self", ScalarKind::integer)});
+}
+
 int power(const RuleCall& call) {
   const Argument* given = argument_of(call.node, 1, "exponent");
   const double exponent = given ? as_number(*given).value_or(std::nan("")) : std::nan("");
-  if (call.result_kind() != real) call.lowering.refuse(call.node, "is a power of integers");
+  if (call.result_kind() != real) return integer_power(call);
   const int base = call.operand(0, "self", real);
   const auto mapped = [&](const char* code) { return call.lowering.map(real, code, {base}); };
   if (exponent == 1.0) return base;
@@ -197,10 +214,6 @@ OperatorRule sum_with_pair(std::string_view symbol) {
   };
 }
 
-OperatorRule filled(double number) {
-  return [number](const RuleCall& call) { return call.lowering.constant(call.result_kind(), number); };
-}
-
 //! tril keeps what is not above the diagonal, triu what is not below.
 OperatorRule triangle(bool lower) {
   return [lower](const RuleCall& call) {
@@ -215,13 +228,81 @@ OperatorRule triangle(bool lower) {
   };
 }
 
+//! self + weight · (end - self), from the nearer end, as PyTorch does.
+int lerp(const RuleCall& call) {
+  return call.lowering.map(
+      real, "fabsf({2}) < 0.5f ? {0} + {2} * ({1} - {0}) : {1} - ({1} - {0}) * (1.0f - {2})",
+      {call.operand(0, "self", real), call.operand(1, "end", real), call.operand(2, "weight", real)});
+}
+
+int prelu(const RuleCall& call) {
+  const auto* weight = argument_as<ValueRef>(call.node, 1, "weight");
+  if (weight == nullptr) call.lowering.refuse(call.node, "has no weight");
+  const bool of_channels = call.lowering.graph().values[weight->id].meta.numel() != 1;
+  const std::size_t rank = call.lowering.graph().values[weight->id].meta.sizes.size();
+  const Point channel = rank == 0 ? Point{} : Point{of_channels ? call.point[1] : Affine{}};
+  return call.lowering.map(real, "cudal1::leaky_relu({0}, {1})",
+                           {call.operand(0, "self", real),
+                            call.lowering.as(real, call.lowering.value_at(weight->id, channel))});
+}
+
+int logit(const RuleCall& call) {
+  int x = call.operand(0, "self", real);
+  if (call.has(1, "eps")) {
+    const double eps = call.number(1, "eps", 0.0);
+    x = call.lowering.map(real, "cudal1::clamp({0}, {1}, {2})",
+                          {x, call.lowering.constant(real, eps), call.lowering.constant(real, 1.0 - eps)});
+  }
+  return call.lowering.map(real, "logf({0} / (1.0f - {0}))", {x});
+}
+
+//! f(x, y), in fp32.
+OperatorRule real_binary(std::string code) {
+  return [code = std::move(code)](const RuleCall& call) {
+    return call.lowering.map(real, code, {call.operand(0, "self", real), call.operand(1, "other", real)});
+  };
+}
+
+//! Of real numbers; integers are none of these.
+OperatorRule question(std::string code, bool of_integers) {
+  return [code = std::move(code), of_integers](const RuleCall& call) {
+    if (kind_of(call, 0) != real) return call.lowering.constant(boolean, of_integers ? 1.0 : 0.0);
+    return call.lowering.map(boolean, code, {call.operand(0, "self", real)});
+  };
+}
+
+void add_further_functions(OperatorRules& rules) {
+  rules.emplace("exp2", real_function("exp2f({0})"));
+  rules.emplace("frac", real_function("{0} - truncf({0})"));
+  for (const char* name : {"softsign", "tanhshrink"})
+    rules.emplace(name, real_function(fmt::format("cudal1::{}({{0}})", name)));
+  for (const char* name : {"hardshrink", "softshrink"})
+    rules.emplace(name, real_function_with(fmt::format("cudal1::{}({{0}}, {{1}})", name), {{"lambd", 0.5}}));
+  rules.emplace("celu", real_function_with("cudal1::celu({0}, {1})", {{"alpha", 1.0}}));
+  rules.emplace("logit", logit);
+  rules.emplace("lerp", lerp);
+  for (const char* name : {"prelu", "_prelu_kernel"}) rules.emplace(name, prelu);
+  rules.emplace("isnan", question("{0} != {0}", false));
+  rules.emplace("isinf", question("fabsf({0}) == cudal1::infinity<float>()", false));
+  rules.emplace("isfinite", question("fabsf({0}) < cudal1::infinity<float>()", true));
+  rules.emplace("atan2", real_binary("atan2f({0}, {1})"));
+  rules.emplace("hypot", real_binary("hypotf({0}, {1})"));
+  rules.emplace("xlogy", real_binary("cudal1::xlogy({0}, {1})"));
+  rules.emplace("logaddexp", real_binary("{0} == {1} ? {0} + logf(2.0f) : cudal1::maximum({0}, {1}) + "
+                                         "log1pf(expf(-fabsf({0} - {1})))"));
+  rules.emplace("fmod", [](const RuleCall& call) {
+    const ScalarKind kind = call.result_kind();
+    return call.lowering.map(kind, kind == real ? "fmodf({0}, {1})" : "{0} % {1}",
+                             {call.operand(0, "self", kind), call.operand(1, "other", kind)});
+  });
+}
+
 void add_functions(OperatorRules& rules) {
   for (const char* name : {"exp",  "log",  "log2", "log10", "log1p", "expm1", "sqrt",  "rsqrt", "sin",   "cos", "tan",
                            "asin", "acos", "atan", "sinh",  "cosh",  "tanh",  "asinh", "acosh", "atanh", "erf", "erfc"})
     rules.emplace(name, real_function(fmt::format("{}f({{0}})", name)));
-  for (const char* name : {"floor", "ceil", "trunc"})
-    rules.emplace(name, real_function(fmt::format("{}f({{0}})", name)));
-  rules.emplace("round", real_function("rintf({0})"));
+  for (const char* name : {"floor", "ceil", "trunc"}) rules.emplace(name, rounding(fmt::format("{}f({{0}})", name)));
+  rules.emplace("round", rounding("rintf({0})"));
   rules.emplace("reciprocal", real_function("1.0f / {0}"));
   for (const char* name : {"sigmoid", "silu", "mish", "selu", "relu6", "hardswish", "hardsigmoid", "log_sigmoid"})
     rules.emplace(name, real_function(fmt::format("cudal1::{}({{0}})", name)));
@@ -289,17 +370,20 @@ void add_copies(OperatorRules& rules) {
   for (const char* name : {"clone", "contiguous", "to", "_to_copy", "alias", "detach", "lift_fresh_copy", "positive"})
     rules.emplace(name, identity());
   rules.emplace("dropout", dropout);
-  for (const char* name : {"zeros", "zeros_like", "new_zeros"}) rules.emplace(name, filled(0.0));
-  for (const char* name : {"ones", "ones_like", "new_ones"}) rules.emplace(name, filled(1.0));
+  for (const char* name : {"copy", "copy_"})
+    rules.emplace(name, [](const RuleCall& call) { return call.operand(1, "src", call.result_kind()); });
 }
 
 const OperatorRules& pointwise_rules() {
   static const OperatorRules made = [] {
     OperatorRules table;
     add_functions(table);
+    add_further_functions(table);
     add_arithmetic(table);
     add_choices(table);
     add_copies(table);
+    add_move_rules(table);
+    add_constant_rules(table);
     return table;
   }();
   return made;
@@ -332,6 +416,15 @@ const OperatorRules& convolution_rules() {
   return made;
 }
 
+const OperatorRules& scan_rules() {
+  static const OperatorRules made = [] {
+    OperatorRules table;
+    add_scan_rules(table);
+    return table;
+  }();
+  return made;
+}
+
 const OperatorRule* find(const OperatorRules& rules, std::string_view name) {
   const auto found = rules.find(name);
   return found == rules.end() ? nullptr : &found->second;
@@ -350,6 +443,20 @@ bool normalises_by_state(const Node& node) {
   return base_name(node.op) == "batch_norm" && training != nullptr && !*training;
 }
 
+//! A loss of each element, which nobody adds up.
+bool is_loss_of_elements(const Node& node) {
+  constexpr std::pair<std::string_view, std::size_t> reductions[] = {
+      {"mse_loss", 2}, {"l1_loss", 2}, {"smooth_l1_loss", 2}, {"huber_loss", 2}, {"kl_div", 2}, {"soft_margin_loss", 2},
+      {"hinge_embedding_loss", 3}, {"margin_ranking_loss", 4}, {"binary_cross_entropy", 3},
+      {"binary_cross_entropy_with_logits", 4}, {"nll_loss", 3}, {"nll_loss_nd", 3}};
+  for (const auto& [name, position] : reductions) {
+    if (base_name(node.op) != name) continue;
+    const auto* reduction = argument_as<std::int64_t>(node, position, "reduction");
+    return reduction != nullptr && *reduction == 0;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool RuleCall::has(std::size_t position, std::string_view name) const {
@@ -362,6 +469,8 @@ int RuleCall::operand(std::size_t position, std::string_view name, ScalarKind ki
   if (argument == nullptr) lowering.refuse(node, fmt::format("has no argument {}", quoted(name)));
   if (const auto* ref = std::get_if<ValueRef>(argument))
     return lowering.as(kind, lowering.broadcast_at(ref->id, point));
+  const auto* whole = std::get_if<std::int64_t>(argument);
+  if (whole != nullptr && kind == ScalarKind::integer) return lowering.constant(*whole);
   if (const auto number = as_number(*argument)) return lowering.constant(kind, *number);
   lowering.refuse(node, fmt::format("has an argument {} that is neither a tensor nor a number", quoted(name)));
 }
@@ -383,14 +492,16 @@ ScalarKind RuleCall::common_kind(std::size_t first, std::size_t second) const {
 const OperatorRule* rule_of(const Node& node) {
   if (const OperatorRule* rule = find(pointwise_rules(), rule_name(node))) return rule;
   if (is_product(node)) return &product_rule();
-  for (const OperatorRules* rules : {&reduction_rules(), &pooling_rules(), &convolution_rules()})
+  for (const OperatorRules* rules : {&reduction_rules(), &pooling_rules(), &convolution_rules(), &scan_rules()})
     if (const OperatorRule* rule = find(*rules, rule_name(node))) return rule;
   return nullptr;
 }
 
 bool is_pointwise(const Node& node) {
-  return find(pointwise_rules(), rule_name(node)) != nullptr || normalises_by_state(node);
+  return find(pointwise_rules(), rule_name(node)) != nullptr || normalises_by_state(node) || is_loss_of_elements(node);
 }
+
+bool is_scan(const Node& node) { return find(scan_rules(), rule_name(node)) != nullptr; }
 
 bool is_reduction(const OpGraph& graph, const Node& node) {
   if (is_pointwise(node)) return false;
@@ -401,6 +512,6 @@ bool is_pooling(const OpGraph& graph, const Node& node) {
   return find(pooling_rules(), rule_name(node)) != nullptr && !pools_everything(graph, node);
 }
 
-bool is_convolution(const Node& node) { return find(convolution_rules(), rule_name(node)) != nullptr; }
+bool is_direct_convolution(const Node& node) { return find(convolution_rules(), rule_name(node)) != nullptr; }
 
 }  // namespace cudal1

@@ -44,6 +44,9 @@ bool is_reduction(const OpGraph& graph, const Node& node);
 //! Elements of the result are made of windows into an argument: pooling, and with weights for each place in the
 //! window, convolution.
 bool is_pooling(const OpGraph& graph, const Node& node);
-bool is_convolution(const Node& node);
+bool is_direct_convolution(const Node& node);
+
+//! An element of the result is made of those before it in a dimension.
+bool is_scan(const Node& node);
 
 }  // namespace cudal1

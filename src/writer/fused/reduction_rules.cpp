@@ -4,70 +4,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "graph/operator_name.hpp"
-#include "writer/fused/view_points.hpp"
+#include "writer/fused/loss_rules.hpp"
+#include "writer/fused/reduced.hpp"
 
 namespace cudal1 {
 namespace {
 
 constexpr auto real = ScalarKind::real;
 constexpr auto integer = ScalarKind::integer;
-
-//! An argument of a reduction: where its elements lie when the result's index is known, and what is run through.
-struct Reduced {
-  Point point;
-  std::vector<int> loops;
-  std::int64_t count = 1;  //!< elements of one result
-};
-
-const TensorMeta& meta_of(const RuleCall& call, std::size_t position, std::string_view name) {
-  const auto* ref = argument_as<ValueRef>(call.node, position, name);
-  if (ref == nullptr) call.lowering.refuse(call.node, "has no tensor to reduce");
-  return call.lowering.graph().values[ref->id].meta;
-}
-
-//! Dimensions that are given as one number, as a list, or not at all: then all.
-std::vector<bool> reduced_dims(const RuleCall& call, std::size_t position, std::size_t count) {
-  std::vector<std::int64_t> dims;
-  if (const auto* one = argument_as<std::int64_t>(call.node, position, "dim")) dims = {*one};
-  if (const auto* list = argument_as<std::vector<std::int64_t>>(call.node, position, "dim")) dims = *list;
-  std::vector<bool> reduced(count, dims.empty());
-  for (const std::int64_t dim : dims)
-    reduced[static_cast<std::size_t>(dim < 0 ? dim + std::int64_t(count) : dim)] = true;
-  return reduced;
-}
-
-//! The index of the argument: of the result where a dimension is kept, a loop where it is not.
-Reduced reduced_point(const RuleCall& call, const TensorMeta& meta, const std::vector<bool>& reduced) {
-  Reduced made;
-  const bool keeps = call.point.size() == meta.sizes.size();
-  std::size_t next = 0;
-  for (std::size_t dim = 0; dim < meta.sizes.size(); ++dim) {
-    if (!reduced[dim]) {
-      made.point.push_back(call.point[keeps ? dim : next++]);
-      continue;
-    }
-    made.point.push_back(call.lowering.loop(meta.sizes[dim], made.loops));
-    made.count *= meta.sizes[dim];
-  }
-  return made;
-}
-
-Reduced reduced_point(const RuleCall& call, std::size_t dims_position) {
-  const TensorMeta& meta = meta_of(call, 0, "self");
-  return reduced_point(call, meta, reduced_dims(call, dims_position, meta.sizes.size()));
-}
-
-int element(const RuleCall& call, const Reduced& reduced, ScalarKind kind) {
-  const auto* ref = argument_as<ValueRef>(call.node, 0, "self");
-  return call.lowering.as(kind, call.lowering.value_at(ref->id, reduced.point));
-}
-
-std::string typed(std::string_view operation, ScalarKind kind) {
-  return fmt::format("cudal1::{}<{}>", operation, cuda_name(kind));
-}
 
 //! Sum, Product, Max, Min; the dimensions are argument 1 unless the first overload has a dtype there.
 OperatorRule plain(std::string operation) {
@@ -76,14 +22,6 @@ OperatorRule plain(std::string operation) {
     const Reduced reduced = reduced_point(call, 1);
     return call.lowering.reduce(kind, typed(operation, kind), {element(call, reduced, kind)}, reduced.loops);
   };
-}
-
-int sum_of(const RuleCall& call, int term, const Reduced& reduced) {
-  return call.lowering.reduce(real, typed("Sum", real), {term}, reduced.loops);
-}
-
-int divided(const RuleCall& call, int term, double by) {
-  return call.lowering.map(real, "{0} / {1}", {term, call.lowering.constant(real, by)});
 }
 
 int mean(const RuleCall& call) {
@@ -154,26 +92,19 @@ OperatorRule softmax(bool logarithm) {
   };
 }
 
-//! Mean and squared distances from it.
-int moments(const RuleCall& call, const Reduced& reduced) {
-  return call.lowering.reduce(real, typed("Welford", real), {element(call, reduced, real)}, reduced.loops);
-}
-
-int variance(const RuleCall& call, int moments, const Reduced& reduced, double correction) {
-  const double divisor = std::max(0.0, static_cast<double>(reduced.count) - correction);
-  return call.lowering.map(real, "{0}.squares / {1}", {moments, call.lowering.constant(real, divisor)});
-}
-
+//! var and std; var_mean and std_mean have the mean as second result. The first overload has no dimensions.
 OperatorRule spread(bool root) {
   return [root](const RuleCall& call) {
-    const bool dims_first = call.node.op != "aten::var" && call.node.op != "aten::std";
+    const bool dims_first = call.node.op.find('.') != std::string::npos;
     const auto* unbiased = argument_as<bool>(call.node, dims_first ? 2 : 1, "unbiased");
     const double correction = unbiased ? (*unbiased ? 1.0 : 0.0) : call.number(99, "correction", 1.0);
     const TensorMeta& meta = meta_of(call, 0, "self");
     std::vector<bool> dims(meta.sizes.size(), true);
     if (dims_first) dims = reduced_dims(call, 1, meta.sizes.size());
     const Reduced reduced = reduced_point(call, meta, dims);
-    const int var = variance(call, moments(call, reduced), reduced, correction);
+    const int seen = moments(call, reduced);
+    if (call.value.output == 1) return call.lowering.map(real, "{0}.mean", {seen});
+    const int var = variance(call, seen, reduced, correction);
     return root ? call.lowering.map(real, "sqrtf({0})", {var}) : var;
   };
 }
@@ -187,12 +118,46 @@ int vector_norm(const RuleCall& call) {
     return lowering.reduce(real, typed(operation, real), {term}, reduced.loops);
   };
   if (std::isinf(order)) return reduce(order > 0 ? "Max" : "Min", size);
+  if (order == 0.0) return reduce("Sum", lowering.map(real, "{0} != 0.0f ? 1.0f : 0.0f", {size}));
   if (order == 1.0) return reduce("Sum", size);
   if (order == 2.0) return lowering.map(real, "sqrtf({0})", {reduce("Sum", lowering.map(real, "{0} * {0}", {size}))});
   const int power = lowering.constant(real, order), inverse = lowering.constant(real, 1.0 / order);
-  if (order == 0.0) lowering.refuse(call.node, "counts elements that are not zero");
   return lowering.map(real, "powf({0}, {1})",
                       {reduce("Sum", lowering.map(real, "powf({0}, {1})", {size, power})), inverse});
+}
+
+int frobenius_norm(const RuleCall& call) {
+  const Reduced reduced = reduced_point(call, 1);
+  const int x = element(call, reduced, real);
+  return call.lowering.map(real, "sqrtf({0})", {sum_of(call, call.lowering.map(real, "{0} * {0}", {x}), reduced)});
+}
+
+//! any and all
+OperatorRule truth(std::string operation) {
+  return [operation = std::move(operation)](const RuleCall& call) {
+    const Reduced reduced = reduced_point(call, 1);
+    const int x = element(call, reduced, ScalarKind::boolean);
+    return call.lowering.reduce(ScalarKind::boolean, operation, {x}, reduced.loops);
+  };
+}
+
+int count_nonzero(const RuleCall& call) {
+  const Reduced reduced = reduced_point(call, 1);
+  const int one = call.lowering.as(integer, element(call, reduced, ScalarKind::boolean));
+  return call.lowering.reduce(integer, typed("Sum", integer), {one}, reduced.loops);
+}
+
+//! The least, then the largest.
+int aminmax(const RuleCall& call) {
+  const auto* dim = argument_as<std::int64_t>(call.node, 99, "dim");
+  const TensorMeta& meta = meta_of(call, 0, "self");
+  std::vector<bool> dims(meta.sizes.size(), dim == nullptr);
+  if (dim != nullptr && !dims.empty())
+    dims[static_cast<std::size_t>(*dim < 0 ? *dim + std::int64_t(dims.size()) : *dim)] = true;
+  const Reduced reduced = reduced_point(call, meta, dims);
+  const ScalarKind kind = call.result_kind() == ScalarKind::boolean ? integer : call.result_kind();
+  return call.lowering.reduce(kind, typed(call.value.output == 0 ? "Min" : "Max", kind),
+                              {element(call, reduced, kind)}, reduced.loops);
 }
 
 //! (x - mean) / sqrt(variance + eps) · weight + bias; the last two at an index of theirs.
@@ -222,6 +187,7 @@ std::optional<int> optional_at(const RuleCall& call, std::size_t position, std::
 
 int layer_norm(const RuleCall& call) {
   const auto* shape = argument_as<std::vector<std::int64_t>>(call.node, 1, "normalized_shape");
+  if (shape == nullptr) call.lowering.refuse(call.node, "has no shape to normalise");
   std::vector<bool> dims(call.point.size(), false);
   std::fill(dims.end() - static_cast<std::ptrdiff_t>(shape->size()), dims.end(), true);
   const Reduced reduced = reduced_point(call, call.value.meta, dims);
@@ -233,6 +199,7 @@ int layer_norm(const RuleCall& call) {
 
 int rms_norm(const RuleCall& call) {
   const auto* shape = argument_as<std::vector<std::int64_t>>(call.node, 1, "normalized_shape");
+  if (shape == nullptr) call.lowering.refuse(call.node, "has no shape to normalise");
   std::vector<bool> dims(call.point.size(), false);
   std::fill(dims.end() - static_cast<std::ptrdiff_t>(shape->size()), dims.end(), true);
   const Reduced reduced = reduced_point(call, call.value.meta, dims);
@@ -294,7 +261,7 @@ void update_state(const RuleCall& call, std::size_t position, std::string_view n
   const double momentum = call.number(6, "momentum", 0.1);
   const int old = lowering.as(real, lowering.value_at(ref->id, channel));
   lowering.write_state(
-      ref->id, channel,
+      call.node, ref->id, channel,
       lowering.map(real, "{0} * {1} + {2} * {3}",
                    {lowering.constant(real, 1.0 - momentum), old, lowering.constant(real, momentum), statistic}));
 }
@@ -335,55 +302,10 @@ int instance_norm(const RuleCall& call) {
                      optional_at(call, 1, "weight", channel), optional_at(call, 2, "bias", channel)});
 }
 
-enum class LossReduction { none = 0, mean = 1, sum = 2 };
-
-//! f(input, target) of each element, then none, the mean or the sum.
-OperatorRule loss(std::function<int(const RuleCall&, int input, int target)> of_element,
-                  std::size_t reduction_position) {
-  return [of_element = std::move(of_element), reduction_position](const RuleCall& call) {
-    const auto reduction =
-        static_cast<LossReduction>(static_cast<int>(call.number(reduction_position, "reduction", 1.0)));
-    const TensorMeta& input = meta_of(call, 0, "self");
-    if (input.sizes != meta_of(call, 1, "target").sizes) call.lowering.refuse(call.node, "broadcasts its arguments");
-    const auto at = [&](std::size_t position, const Point& point) {
-      const auto* ref = std::get_if<ValueRef>(&call.node.args[position]);
-      return call.lowering.as(real, call.lowering.value_at(ref->id, point));
-    };
-    if (reduction == LossReduction::none) return of_element(call, at(0, call.point), at(1, call.point));
-    const Reduced all = reduced_point(call, input, std::vector<bool>(input.sizes.size(), true));
-    const int sum = sum_of(call, of_element(call, at(0, all.point), at(1, all.point)), all);
-    return reduction == LossReduction::sum ? sum : divided(call, sum, static_cast<double>(all.count));
-  };
-}
-
-int squared_error(const RuleCall& call, int input, int target) {
-  const int distance = call.lowering.map(real, "{0} - {1}", {input, target});
-  return call.lowering.map(real, "{0} * {0}", {distance});
-}
-
-int smooth_l1(const RuleCall& call, int input, int target) {
-  const int beta = call.lowering.constant(real, call.number(3, "beta", 1.0));
-  return call.lowering.map(real, "cudal1::smooth_l1({0} - {1}, {2})", {input, target, beta});
-}
-
-int huber(const RuleCall& call, int input, int target) {
-  const int delta = call.lowering.constant(real, call.number(3, "delta", 1.0));
-  return call.lowering.map(real, "cudal1::huber({0} - {1}, {2})", {input, target, delta});
-}
-
-int l1_error(const RuleCall& call, int input, int target) {
-  return call.lowering.map(real, "fabsf({0} - {1})", {input, target});
-}
-
-int divergence(const RuleCall& call, int input, int target) {
-  if (call.number(3, "log_target", 0.0) != 0.0)
-    return call.lowering.map(real, "expf({1}) * ({1} - {0})", {input, target});
-  return call.lowering.map(real, "cudal1::xlogy({1}, {1}) - {1} * {0}", {input, target});
-}
-
 }  // namespace
 
 void add_reduction_rules(OperatorRules& rules) {
+  add_loss_rules(rules);
   rules.emplace("sum", plain("Sum"));
   rules.emplace("prod", plain("Product"));
   rules.emplace("amax", plain("Max"));
@@ -393,9 +315,14 @@ void add_reduction_rules(OperatorRules& rules) {
   rules.emplace("argmax", place_of_extremum("ArgMax"));
   rules.emplace("argmin", place_of_extremum("ArgMin"));
   rules.emplace("mean", mean);
-  rules.emplace("var", spread(false));
-  rules.emplace("std", spread(true));
-  rules.emplace("linalg_vector_norm", vector_norm);
+  for (const char* name : {"var", "var_mean"}) rules.emplace(name, spread(false));
+  for (const char* name : {"std", "std_mean"}) rules.emplace(name, spread(true));
+  for (const char* name : {"linalg_vector_norm", "norm"}) rules.emplace(name, vector_norm);
+  rules.emplace("frobenius_norm", frobenius_norm);
+  rules.emplace("any", truth("cudal1::Any"));
+  rules.emplace("all", truth("cudal1::All"));
+  rules.emplace("count_nonzero", count_nonzero);
+  rules.emplace("aminmax", aminmax);
   rules.emplace("logsumexp", log_sum_exp);
   for (const char* name : {"softmax", "_softmax"}) rules.emplace(name, softmax(false));
   for (const char* name : {"log_softmax", "_log_softmax"}) rules.emplace(name, softmax(true));
@@ -404,11 +331,6 @@ void add_reduction_rules(OperatorRules& rules) {
   rules.emplace("group_norm", group_norm);
   rules.emplace("batch_norm", batch_norm);
   rules.emplace("instance_norm", instance_norm);
-  rules.emplace("mse_loss", loss(squared_error, 2));
-  rules.emplace("smooth_l1_loss", loss(smooth_l1, 2));
-  rules.emplace("huber_loss", loss(huber, 2));
-  rules.emplace("l1_loss", loss(l1_error, 2));
-  rules.emplace("kl_div", loss(divergence, 2));
 }
 
 }  // namespace cudal1

@@ -22,13 +22,6 @@ std::vector<T> joined(std::vector<T> first, const std::vector<T>& second) {
   return first;
 }
 
-//! Those whose values are plain numbers have `combine` alone.
-bool adds_elements(const std::string& operation) {
-  for (const char* name : {"ArgMax", "ArgMin", "Welford", "LogSumExp"})
-    if (operation.find(name) != operation.npos) return true;
-  return false;
-}
-
 }  // namespace
 
 RowCode::RowCode(const OpGraph& graph, const RowSpace& space, const RowShape& shape, std::string name)
@@ -74,15 +67,16 @@ WrittenLaunch RowCode::launch(std::size_t stage) const {
                        {shape_.block, 1, 1},
                        0,
                        access_.arguments()};
+  if (is_last(stage) && !space_.some_output_has_columns()) launch.grid[1] = 1;  // no part of a row has work of its own
   for (std::size_t i = 0; shape_.split > 1 && i < space_.reductions.size(); ++i)
-    if (i <= stage) launch.arguments.push_back(partial_name(i));
+    if (knows(i, stage)) launch.arguments.push_back(partial_name(i));
   return launch;
 }
 
 std::string RowCode::kernel(std::size_t stage) {
   std::vector<std::string> parameters = access_.parameters();
-  for (std::size_t i = 0; shape_.split > 1 && i < space_.reductions.size() && i <= stage; ++i)
-    parameters.push_back(fmt::format("void* __restrict__ partial{}", i));
+  for (std::size_t i = 0; shape_.split > 1 && i < space_.reductions.size(); ++i)
+    if (knows(i, stage)) parameters.push_back(fmt::format("void* __restrict__ partial{}", i));
   std::string text = fmt::format("extern \"C\" __global__ void __launch_bounds__({}) {}({}) {{\n", shape_.block,
                                  kernel_name(stage), fmt::join(parameters, ", "));
   if (space_.row_count() == 0) return text + "}\n";
@@ -97,10 +91,9 @@ std::string RowCode::kernel(std::size_t stage) {
       "  ");
   row_text_written_ = 0;
   kept_.clear();
-  already_loaded_.clear();
   text += places_of_thread() + earlier_results(stage);
   if (stages() == 1)
-    for (std::size_t i = 0; i < space_.reductions.size(); ++i) text += reduction_pass(i);
+    for (std::size_t pass = 0; pass < space_.passes(); ++pass) text += reduction_pass(pass);
   else if (!is_last(stage))
     text += reduction_pass(stage);
   if (is_last(stage)) text += output_pass() + row_outputs();
@@ -147,7 +140,8 @@ std::string RowCode::reduced(const std::string& operation, const std::string& va
 std::string RowCode::earlier_results(std::size_t stage) const {
   std::string text;
   if (shape_.split == 1) return text;
-  for (std::size_t i = 0; i < stage; ++i) {
+  for (std::size_t i = 0; i < space_.reductions.size(); ++i) {
+    if (space_.pass_of[i] >= stage) continue;
     const std::string& operation = space_.fused.terms[space_.reductions[i]].code;
     text += fmt::format("  auto a{} = {}::identity();\n", i, operation);
     text += fmt::format("  for ({} k = lane; k < {}; k += {})\n", access_.index_type(), shape_.split, shape_.lanes);
@@ -156,21 +150,6 @@ std::string RowCode::earlier_results(std::size_t stage) const {
     text += fmt::format("  const auto x{0} = {1};\n", i, reduced(operation, fmt::format("a{}", i)));
   }
   return text;
-}
-
-//! Loads that differ from column to column and that these terms need.
-std::set<int> RowCode::column_loads(const std::vector<int>& targets) const {
-  std::set<int> loads;
-  std::vector<int> open = targets;
-  while (!open.empty()) {
-    const int index = open.back();
-    open.pop_back();
-    const Term& term = space_.fused.terms[index];
-    if (!space_.in_columns[index]) continue;
-    if (term.kind == TermKind::load) loads.insert(index);
-    open.insert(open.end(), term.operands.begin(), term.operands.end());
-  }
-  return loads;
 }
 
 std::string RowCode::loaded_name(int term) const {
@@ -190,73 +169,93 @@ std::string RowCode::new_row_text() {
   return text;
 }
 
-std::string RowCode::loads(const std::set<int>& terms, const std::string& indent) {
+//! Those that are not in registers.
+std::string RowCode::loads(const std::set<int>& terms) const {
   std::string text;
-  for (const int term : terms) {
-    if (!is_kept(term))
-      text += access_.load_before(term, indent);
-    else if (already_loaded_.insert(term).second)
-      text += fmt::format("{}{} = {};\n", indent, loaded_name(term), access_.load_of_all(term));
-  }
+  for (const int term : terms)
+    if (!is_kept(term)) text += access_.load_before(term, "    ");
   return text;
 }
 
-//! Through the columns of this thread. `element` is done for each of its neighbours.
-std::string RowCode::loop(const std::vector<int>& targets, const std::string& body_before, const std::string& element,
-                          const std::string& body_after) {
+//! Through the columns of this thread.
+std::string RowCode::columns(const std::string& body) const {
   const std::string_view type = access_.index_type(), suffix = access_.suffix();
-  std::string head, guard_end;
-  std::string indent = "    ";
-  if (shape_.keep) {
-    head = fmt::format("#pragma unroll\n  for (int j = 0; j < {}; ++j) {{\n", items());
-    head += fmt::format("    const {} k = lane + {}{} * j;\n", type, shape_.lanes, suffix);
-    if (groups() % shape_.lanes != 0) {
-      head += fmt::format("    if (k < {}{}) {{\n", groups(), suffix);
-      guard_end = "    }\n";
-      indent = "      ";
-    }
-  } else if (shape_.split > 1) {
-    head = fmt::format("  for ({} k = begin + lane; k < end; k += {}) {{\n", type, shape_.lanes);
-  } else {
-    head = fmt::format("  for ({} k = lane; k < {}{}; k += {}) {{\n", type, groups(), suffix, shape_.lanes);
-  }
   std::vector<Loop> in_groups = space_.columns;
   in_groups.back().size /= shape_.width;
-  std::string text = index_statements(in_groups, column_names_, "k", access_.is_wide(), indent);
-  text += loads(column_loads(targets), indent) + body_before;
-  if (shape_.width == 1)
-    text += element;
-  else
-    text += fmt::format("#pragma unroll\n{}for (int e = 0; e < {}; ++e) {{\n{}{}}}\n", indent, shape_.width, element,
-                        indent);
-  return head + text + body_after + guard_end + "  }\n";
+  const std::string text = index_statements(in_groups, column_names_, "k", access_.is_wide(), "    ") + body + "  }\n";
+  if (shape_.split > 1)
+    return fmt::format("#pragma unroll 4\n  for ({} k = begin + lane; k < end; k += {}) {{\n", type, shape_.lanes) +
+           text;
+  if (!shape_.keep)
+    return fmt::format("#pragma unroll 4\n  for ({} k = lane; k < {}{}; k += {}) {{\n", type, groups(), suffix,
+                       shape_.lanes) +
+           text;
+  std::string head = fmt::format("#pragma unroll\n  for (int j = 0; j < {}; ++j) {{\n", items());
+  head += fmt::format("    const {} k = lane + {}{} * j;\n", type, shape_.lanes, suffix);
+  if (groups() % shape_.lanes == 0) return head + text;
+  head += fmt::format("    if (j < {} || k < {}{}) {{\n", groups() / shape_.lanes, groups(), suffix);
+  return head + text + "  }\n";
 }
 
-std::string RowCode::reduction_pass(std::size_t index) {
-  const Term& reduction = space_.fused.terms[space_.reductions[index]];
-  std::string text;
-  if (shape_.keep)
-    for (const int load : column_loads(reduction.operands)) {
-      if (is_kept(load) || (shape_.width > 1 && !access_.is_vector(load))) continue;
-      kept_.insert(load);
-      const auto type = cuda_element_name(graph_.values[space_.fused.terms[load].value].meta.dtype);
-      text += shape_.width > 1 ? fmt::format("  cudal1::Vector<{}, {}> k{}[{}];\n", type, shape_.width, load, items())
-                               : fmt::format("  {} k{}[{}];\n", type, load, items());
-    }
+//! `element` is done for each of a thread's neighbours.
+std::string RowCode::loop(const std::vector<int>& targets, const std::string& body_before, const std::string& element,
+                          const std::string& body_after) {
+  std::string body = loads(space_.column_loads(targets)) + body_before;
+  if (shape_.width == 1)
+    body += element;
+  else
+    body += fmt::format("#pragma unroll\n    for (int e = 0; e < {}; ++e) {{\n{}    }}\n", shape_.width, element);
+  return columns(body + body_after);
+}
+
+//! Columns that several passes read, loaded all at once, so that many loads are on their way before the first is used.
+std::string RowCode::kept_columns(const std::vector<int>& targets) {
+  if (!shape_.keep) return {};
+  std::string declarations, body;
+  for (const int load : space_.column_loads(targets)) {
+    if (is_kept(load) || (shape_.width > 1 && !access_.is_vector(load))) continue;
+    kept_.insert(load);
+    const auto type = cuda_element_name(graph_.values[space_.fused.terms[load].value].meta.dtype);
+    declarations += shape_.width > 1
+                        ? fmt::format("  cudal1::Vector<{}, {}> k{}[{}];\n", type, shape_.width, load, items())
+                        : fmt::format("  {} k{}[{}];\n", type, load, items());
+    body += fmt::format("    {} = {};\n", loaded_name(load), access_.load_of_all(load));
+  }
+  return body.empty() ? std::string() : declarations + columns(body);
+}
+
+std::string RowCode::reduction_pass(std::size_t pass) {
+  std::vector<int> targets;
+  std::string elements, starts, results;
   ElementCode code(
       space_.fused, [this](int term) { return given(term); }, "      ");
-  std::vector<std::string> operands;
-  for (const int operand : reduction.operands) operands.push_back(code[operand]);
-  const std::string element =
-      fmt::format("{}      a{} = {}::{}(a{}, {});\n", code.text(), index, reduction.code,
-                  adds_elements(reduction.code) ? "add" : "combine", index, fmt::join(operands, ", "));
-  text = new_row_text() + text + fmt::format("  auto a{} = {}::identity();\n", index, reduction.code);
-  text += loop(reduction.operands, "", element, "");
-  const std::string all = reduced(reduction.code, fmt::format("a{}", index));
-  if (shape_.split == 1) return text + fmt::format("  const auto x{} = {};\n", index, all);
-  text += fmt::format("  const auto x{} = {};\n", index, all);
-  return text + fmt::format("  if (lane == 0{}) static_cast<{}::Value*>(partial{})[row * {} + blockIdx.y] = x{};\n",
-                            covers_rows() ? "" : " && inside", reduction.code, index, shape_.split, index);
+  for (std::size_t i = 0; i < space_.reductions.size(); ++i)
+    if (space_.pass_of[i] == pass)
+      for (const int operand : space_.fused.terms[space_.reductions[i]].operands) targets.push_back(operand);
+  std::string text = kept_columns(targets);
+  for (std::size_t i = 0; i < space_.reductions.size(); ++i) {
+    if (space_.pass_of[i] != pass) continue;
+    const Term& reduction = space_.fused.terms[space_.reductions[i]];
+    std::vector<std::string> operands;
+    for (const int operand : reduction.operands) operands.push_back(code[operand]);
+    starts += fmt::format("  auto a{} = {}::identity();\n", i, reduction.code);
+    const std::string element = fmt::format("{}", fmt::join(operands, ", "));
+    elements += fmt::format("      a{0} = {1};\n", i, accumulated(reduction.code, fmt::format("a{}", i), element));
+    results += fmt::format("  const auto x{} = {};\n", i, reduced(reduction.code, fmt::format("a{}", i)));
+  }
+  text = new_row_text() + text + starts + loop(targets, "", code.text() + elements, "") + results;
+  return shape_.split == 1 ? text : text + stored_partials(pass);
+}
+
+//! What this block has found in its part of the row.
+std::string RowCode::stored_partials(std::size_t pass) const {
+  std::string text;
+  for (std::size_t i = 0; i < space_.reductions.size(); ++i)
+    if (space_.pass_of[i] == pass)
+      text += fmt::format("  if (lane == 0{0}) static_cast<{1}::Value*>(partial{2})[row * {3} + blockIdx.y] = x{2};\n",
+                          covers_rows() ? "" : " && inside", space_.fused.terms[space_.reductions[i]].code, i,
+                          shape_.split);
+  return text;
 }
 
 std::string RowCode::output_pass() {

@@ -13,7 +13,7 @@ struct RowShape {
   bool across = false;       //!< neighbouring threads have neighbouring rows, not columns
   std::int64_t lanes = 32;   //!< threads that share a row
   std::int64_t block = 256;  //!< threads of a block
-  std::int64_t split = 1;    //!< blocks that share a row; each reduction is then a kernel of its own
+  std::int64_t split = 1;    //!< blocks that share a row; each pass is then a kernel of its own
   std::int64_t width = 1;    //!< neighbouring columns that a thread loads at once
   bool keep = false;         //!< what is loaded once stays in registers
 
@@ -34,13 +34,16 @@ class RowCode {
   WrittenLaunch launch(std::size_t stage) const;
   std::string places_of_thread() const;
   std::string earlier_results(std::size_t stage) const;
-  std::string reduction_pass(std::size_t reduction);
+  std::string reduction_pass(std::size_t pass);
+  std::string kept_columns(const std::vector<int>& targets);
+  std::string stored_partials(std::size_t pass) const;
+  bool knows(std::size_t reduction, std::size_t stage) const { return space_.pass_of[reduction] <= stage; }
   std::string output_pass();
   std::string row_outputs() const;
   std::string loop(const std::vector<int>& targets, const std::string& body_before, const std::string& element,
                    const std::string& body_after);
-  std::string loads(const std::set<int>& terms, const std::string& indent);
-  std::set<int> column_loads(const std::vector<int>& targets) const;
+  std::string columns(const std::string& body) const;
+  std::string loads(const std::set<int>& terms) const;
   std::optional<std::string> given(int term);
   std::string loaded_name(int term) const;
   std::string reduced(const std::string& operation, const std::string& value) const;
@@ -49,7 +52,7 @@ class RowCode {
   std::int64_t groups() const { return space_.column_count() / shape_.width; }
   std::int64_t items() const { return (groups() + shape_.lanes - 1) / shape_.lanes; }
   std::int64_t chunk() const { return (groups() + shape_.split - 1) / shape_.split; }
-  std::size_t stages() const { return shape_.split > 1 ? space_.reductions.size() + 1 : 1; }
+  std::size_t stages() const { return shape_.split > 1 ? space_.passes() + 1 : 1; }
   bool covers_rows() const { return space_.row_count() % shape_.rows_a_block() == 0; }
   bool is_last(std::size_t stage) const { return stage + 1 == stages(); }
 
@@ -59,7 +62,7 @@ class RowCode {
   std::string name_;
   std::vector<std::string> row_names_, column_names_;
   AccessCode access_;
-  std::set<int> kept_, already_loaded_;
+  std::set<int> kept_;
   std::unique_ptr<ElementCode> row_code_;
   std::size_t row_text_written_ = 0;
 };

@@ -29,8 +29,9 @@ void resolve(FusedTerms& fused) {
 
 //! Atoms that say which row it is.
 std::set<int> row_atoms(const FusedTerms& fused, const std::vector<int>& reductions) {
+  const auto all = fused.atoms_of_terms();
   std::set<int> atoms;
-  for (const int reduction : reductions) atoms.merge(fused.atoms_of(reduction));
+  for (const int reduction : reductions) atoms.insert(all[reduction].begin(), all[reduction].end());
   return atoms;
 }
 
@@ -60,11 +61,12 @@ bool match_sizes(AtomTable& atoms, const std::vector<int>& first, const std::vec
 class RowSpaceMaker {
  public:
   RowSpaceMaker(const Region& region, SourcePosition at) : graph_(region.graph()), at_(at) {
-    space_.fused = lower(region, at);
+    space_.fused = lower(region, at, Gathers::written);
   }
 
   RowSpace make() {
     collect_columns();
+    if (all_columns_.empty()) reject(Status::plan_error, at_, "these nodes reduce nothing");
     for (int round = 0; round < 2; ++round)  // what the last of them splits, the first must follow
       for (const auto& columns : all_columns_) match(columns);
     resolve(space_.fused);
@@ -143,11 +145,11 @@ class RowSpaceMaker {
 
   void find_loops() {
     space_.reductions = reductions_of(fused());
+    find_passes();
     std::set<int> rows;
-    for (std::size_t i = 0; i < fused().terms.size(); ++i) {
-      std::set<int> atoms = fused().atoms_of(static_cast<int>(i));
+    for (const std::set<int>& atoms : fused().atoms_of_terms()) {
       space_.in_columns.push_back(std::ranges::any_of(atoms, [&](int a) { return space_.column_atoms.contains(a); }));
-      rows.merge(atoms);
+      rows.insert(atoms.begin(), atoms.end());
     }
     for (const Affine& place : fused().places())
       for (const auto& [atom, factor] : place.factors) rows.insert(atom);
@@ -157,6 +159,46 @@ class RowSpaceMaker {
         space_.main_load_ >= 0 ? fused().terms[space_.main_load_].place : fused().outputs.front().place;
     space_.rows = loops_through(rows, order);
     space_.columns = loops_through(space_.column_atoms, order);
+    refuse_repeated_work();
+    refuse_shared_columns();
+  }
+
+  //! A reduction comes one pass after the last that it needs.
+  void find_passes() {
+    std::vector<std::size_t> ready;  // by term: the first pass that may read it
+    for (const Term& term : fused().terms) {
+      std::size_t first = 0;
+      for (const int operand : term.operands) first = std::max(first, ready[operand]);
+      if (term.kind == TermKind::reduce) space_.pass_of.push_back(first++);
+      ready.push_back(first);
+    }
+  }
+
+  //! Rows may be more than the results of any reduction, say for x[i] + x[j] of sums x: each would be made many times.
+  void refuse_repeated_work() const {
+    const auto atoms = space_.fused.atoms_of_terms();
+    std::int64_t most = 0;
+    for (const int reduction : space_.reductions) {
+      std::int64_t results = 1;
+      for (const int atom : atoms[reduction]) results *= space_.fused.atoms.size(atom);
+      most = std::max(most, results);
+    }
+    if (space_.row_count() > most)
+      reject(Status::plan_error, at_,
+             fmt::format("{} rows would need {} results of reductions, each many times; fuse what reads them apart",
+                         space_.row_count(), most));
+  }
+
+  //! An element of an output belongs to one row.
+  void refuse_shared_columns() const {
+    for (std::size_t i = 0; i < space_.fused.outputs.size(); ++i) {
+      const FusedTerms::Output& output = space_.fused.outputs[i];
+      const auto is_shared = [&](const Loop& row) { return row.size > 1 && row.stride_of(output.place) == 0; };
+      if (space_.output_has_columns(i) && std::ranges::any_of(space_.rows, is_shared))
+        reject(Status::plan_error, at_,
+               fmt::format("{} is the same for many rows of the others; fuse it apart",
+                           quoted(graph_.values[output.value].name)));
+    }
   }
 
   std::vector<Loop> loops_through(const std::set<int>& atoms, const Affine& order) {
@@ -188,6 +230,26 @@ class RowSpaceMaker {
 bool RowSpace::output_has_columns(std::size_t output) const {
   return std::ranges::any_of(fused.outputs[output].place.factors,
                              [&](const auto& entry) { return column_atoms.contains(entry.first); });
+}
+
+bool RowSpace::some_output_has_columns() const {
+  for (std::size_t i = 0; i < fused.outputs.size(); ++i)
+    if (output_has_columns(i)) return true;
+  return false;
+}
+
+std::set<int> RowSpace::column_loads(const std::vector<int>& targets) const {
+  std::set<int> loads, seen;
+  std::vector<int> open = targets;
+  while (!open.empty()) {
+    const int index = open.back();
+    open.pop_back();
+    if (!in_columns[index] || !seen.insert(index).second) continue;
+    const Term& term = fused.terms[index];
+    if (term.kind == TermKind::load) loads.insert(index);
+    open.insert(open.end(), term.operands.begin(), term.operands.end());
+  }
+  return loads;
 }
 
 RowSpace make_row_space(const Region& region, SourcePosition at) { return RowSpaceMaker(region, at).make(); }

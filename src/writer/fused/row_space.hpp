@@ -1,6 +1,8 @@
 // A region with reductions as a table: every reduction runs through the columns of a row.
 #pragma once
 
+#include <algorithm>
+#include <set>
 #include <vector>
 
 #include "base/result.hpp"
@@ -13,6 +15,7 @@ namespace cudal1 {
 struct RowSpace {
   FusedTerms fused;
   std::vector<int> reductions;      //!< terms, each after those it needs
+  std::vector<std::size_t> pass_of;  //!< by reduction: those that do not need each other share a pass
   std::vector<Loop> rows, columns;  //!< outermost first, never empty
   std::set<int> column_atoms;
   std::vector<bool> in_columns;  //!< by term: has another value in every column
@@ -22,6 +25,10 @@ struct RowSpace {
   //! The tensor that most is read of; -1 if columns read none.
   int main_load() const { return main_load_; }
   bool output_has_columns(std::size_t output) const;
+  bool some_output_has_columns() const;
+  std::size_t passes() const { return pass_of.empty() ? 0 : *std::ranges::max_element(pass_of) + 1; }
+  //! Loads that differ from column to column and that these terms need.
+  std::set<int> column_loads(const std::vector<int>& targets) const;
 
   int main_load_ = -1;
 };

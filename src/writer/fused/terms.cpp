@@ -4,6 +4,8 @@
 
 namespace cudal1 {
 
+bool is_read(const Term& term) { return term.kind == TermKind::load || term.kind == TermKind::gather; }
+
 ScalarKind scalar_kind(DType dtype) {
   if (dtype == DType::boolean) return ScalarKind::boolean;
   return is_floating(dtype) ? ScalarKind::real : ScalarKind::integer;
@@ -40,27 +42,30 @@ std::string_view cuda_element_name(DType dtype) {
   return "bool";
 }
 
-std::set<int> FusedTerms::atoms_of(int index) const {
-  const Term& term = terms[index];
-  std::set<int> found;
-  for (const auto& [atom, factor] : term.place.factors) found.insert(atom);
-  for (const int operand : term.operands) found.merge(atoms_of(operand));
-  for (const WindowDim& window : term.windows)
-    for (const Affine* along : {&window.index, &window.part, &window.divided})
-      for (const auto& [atom, factor] : along->factors) found.insert(atom);
-  for (const int loop : term.loops) found.erase(loop);
-  for (const WindowDim& window : term.windows) {
-    found.erase(window.quotient);
-    found.erase(window.remainder);
+std::vector<std::set<int>> FusedTerms::atoms_of_terms() const {
+  std::vector<std::set<int>> all;
+  for (const Term& term : terms) {
+    std::set<int> found;
+    for (const auto& [atom, factor] : term.place.factors) found.insert(atom);
+    for (const int operand : term.operands) found.insert(all[operand].begin(), all[operand].end());
+    for (const WindowDim& window : term.windows)
+      for (const Affine* along : {&window.index, &window.part, &window.divided})
+        for (const auto& [atom, factor] : along->factors) found.insert(atom);
+    for (const int loop : term.loops) found.erase(loop);
+    for (const WindowDim& window : term.windows) {
+      found.erase(window.quotient);
+      found.erase(window.remainder);
+    }
+    all.push_back(std::move(found));
   }
-  return found;
+  return all;
 }
 
 std::vector<Affine> FusedTerms::places() const {
   std::vector<Affine> all;
   for (const Output& output : outputs) all.push_back(output.place);
   for (const Term& term : terms)
-    if (term.kind == TermKind::load) all.push_back(term.place);
+    if (is_read(term)) all.push_back(term.place);
   for (const Term& term : terms)
     for (const WindowDim& window : term.windows) {
       all.push_back(window.index);
@@ -81,7 +86,7 @@ std::set<int> FusedTerms::positions() const {
 std::vector<ValueId> FusedTerms::reads() const {
   std::vector<ValueId> values;
   for (const Term& term : terms)
-    if (term.kind == TermKind::load && std::ranges::find(values, term.value) == values.end())
+    if (is_read(term) && std::ranges::find(values, term.value) == values.end())
       values.push_back(term.value);
   return values;
 }

@@ -19,10 +19,12 @@ std::string_view cuda_element_name(DType dtype);  //!< "__half", …: the type o
 
 enum class TermKind {
   load,      //!< an element of a tensor in memory
+  gather,    //!< the same where operand 0 is added to the place; read only where operand 1, if there is one, is true
   constant,  //!< a number of the program
   position,  //!< an index
   map,       //!< a function of other terms
   reduce,    //!< one operation over all elements of its loops
+  scan,      //!< one operation over all elements up to an index, `place`
 };
 
 //! A dimension of an argument that a reduction walks through by a window, not from end to end.
@@ -44,14 +46,18 @@ struct WindowDim {
 struct Term {
   TermKind kind = TermKind::constant;
   ScalarKind scalar = ScalarKind::real;
-  std::string code = {};           //!< constant: the literal; map: an expression of {0}, {1}…; reduce: the operation
+  //! constant: the literal; map: an expression of {0}, {1}…; reduce, scan: the operation
+  std::string code = {};
   std::vector<int> operands = {};  //!< indices of terms
-  ValueId value = -1;              //!< load: of which tensor
-  Affine place = {};               //!< load: where, in elements; position: the index
+  ValueId value = -1;              //!< load, gather: of which tensor
+  Affine place = {};               //!< load, gather: where, in elements; position: the index
   std::vector<int> loops = {};     //!< reduce: atoms
   std::vector<WindowDim> windows = {};  //!< reduce: of dimensions where this is not all of them
   std::int64_t results = 0;        //!< reduce of windows: elements that there are of it
 };
+
+//! A load or a gather.
+bool is_read(const Term& term);
 
 //! Everything that a fused kernel reads, computes and writes.
 struct FusedTerms {
@@ -64,9 +70,9 @@ struct FusedTerms {
   std::vector<Term> terms;
   std::vector<Output> outputs;
 
-  //! Atoms on which a term depends, loops of reductions left out.
-  std::set<int> atoms_of(int term) const;
-  //! Of all loads and stores, and the indices of windows.
+  //! For each term the atoms on which it depends, loops of reductions left out.
+  std::vector<std::set<int>> atoms_of_terms() const;
+  //! Of all loads, gathers and stores, and the indices of windows.
   std::vector<Affine> places() const;
   //! Atoms whose index itself is a number that is computed with.
   std::set<int> positions() const;

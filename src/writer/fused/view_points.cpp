@@ -1,25 +1,16 @@
 #include "writer/fused/view_points.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <cstdlib>
 
 namespace cudal1 {
 namespace {
-
-//! Dimensions with more than one element, those with the largest strides first.
-std::vector<std::size_t> by_stride(const TensorMeta& meta) {
-  std::vector<std::size_t> dims;
-  for (std::size_t i = 0; i < meta.sizes.size(); ++i)
-    if (meta.sizes[i] > 1) dims.push_back(i);
-  std::ranges::stable_sort(dims, [&](std::size_t a, std::size_t b) { return meta.strides[a] > meta.strides[b]; });
-  return dims;
-}
 
 //! The dimension in which a step of this many elements is a whole number of indices.
 std::optional<std::size_t> dimension_of_step(const TensorMeta& meta, const std::vector<std::size_t>& dims,
                                              std::int64_t step) {
   for (const std::size_t dim : dims)
-    if (meta.strides[dim] <= step) return step % meta.strides[dim] == 0 ? std::optional(dim) : std::nullopt;
+    if (meta.strides[dim] <= std::abs(step)) return step % meta.strides[dim] == 0 ? std::optional(dim) : std::nullopt;
   return std::nullopt;
 }
 
@@ -29,7 +20,7 @@ std::optional<bool> split_one(const TensorMeta& meta, const std::vector<std::siz
   for (const auto& [atom, factor] : place.factors) {
     const auto dim = dimension_of_step(meta, dims, factor);
     if (!dim) return std::nullopt;
-    const std::int64_t step = factor / meta.strides[*dim];
+    const std::int64_t step = std::abs(factor / meta.strides[*dim]);
     if (step * (atoms.size(atom) - 1) < meta.sizes[*dim]) continue;
     const std::int64_t inner = meta.sizes[*dim] / step;
     if (inner < 2 || meta.sizes[*dim] % step != 0 || atoms.size(atom) % inner != 0) return std::nullopt;
@@ -41,6 +32,14 @@ std::optional<bool> split_one(const TensorMeta& meta, const std::vector<std::siz
 
 }  // namespace
 
+std::vector<std::size_t> dimensions_by_stride(const TensorMeta& meta) {
+  std::vector<std::size_t> dims;
+  for (std::size_t i = 0; i < meta.sizes.size(); ++i)
+    if (meta.sizes[i] > 1) dims.push_back(i);
+  std::ranges::stable_sort(dims, [&](std::size_t a, std::size_t b) { return meta.strides[a] > meta.strides[b]; });
+  return dims;
+}
+
 Affine memory_place(const TensorMeta& meta, const Point& point) {
   Affine place;
   for (std::size_t i = 0; i < point.size(); ++i) place.add(point[i], meta.strides[i]);
@@ -48,7 +47,7 @@ Affine memory_place(const TensorMeta& meta, const Point& point) {
 }
 
 std::optional<Point> point_at(const TensorMeta& dense, const Affine& at, AtomTable& atoms) {
-  const std::vector<std::size_t> dims = by_stride(dense);
+  const std::vector<std::size_t> dims = dimensions_by_stride(dense);
   Affine place = atoms.resolved(at);
   for (;;) {
     const auto split = split_one(dense, dims, place, atoms);
@@ -66,7 +65,9 @@ std::optional<Point> point_at(const TensorMeta& dense, const Affine& at, AtomTab
     const std::size_t dim = *dimension_of_step(dense, dims, factor);
     point[dim].add(atom, factor / dense.strides[dim]);
   }
-  const auto inside = [&](std::size_t dim) { return atoms.largest(point[dim]) < dense.sizes[dim]; };
+  const auto inside = [&](std::size_t dim) {
+    return atoms.smallest(point[dim]) >= 0 && atoms.largest(point[dim]) < dense.sizes[dim];
+  };
   return rest == 0 && std::ranges::all_of(dims, inside) ? std::optional(point) : std::nullopt;
 }
 

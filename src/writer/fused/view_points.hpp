@@ -8,6 +8,9 @@
 
 namespace cudal1 {
 
+//! Those with more than one element, the largest strides first.
+std::vector<std::size_t> dimensions_by_stride(const TensorMeta& meta);
+
 //! Elements from the tensor's first one.
 Affine memory_place(const TensorMeta& meta, const Point& point);
 

@@ -55,10 +55,6 @@ class WindowSpaceMaker {
         refuse(fmt::format("{} must be written, but is not made of one window an element: fuse it apart",
                            quoted(value.name)));
     }
-    for (const ValueId read : space_.fused.reads())
-      if (std::ranges::count(space_.fused.outputs, read, &FusedTerms::Output::value) > 0)
-        refuse(fmt::format("{} is updated in place while windows of other threads may look at it: fuse them apart",
-                           quoted(graph_.values[read].name)));
     std::vector<int> targets;
     for (const FusedTerms::Output& output : space_.fused.outputs) targets.push_back(output.term);
     check_repetitions(targets, space_.output_count());

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "writer/fused/element_code.hpp"
+#include "writer/products/triangle.hpp"
 
 namespace cudal1 {
 namespace {
@@ -140,10 +141,7 @@ std::string ProductCode::product_kernel() const {
   text += "  [[maybe_unused]] const unsigned batch = place.batch;\n";
   text += operand(space_.left, "left", space_.sizes.rows);
   text += operand(space_.right, "right", space_.sizes.columns);
-  const std::int64_t part = shape_.part(space_.sizes), depth = space_.sizes.depth;
-  text += is_split() ? fmt::format("  const int begin = blockIdx.y * {}, end = begin + {} < {} ? begin + {} : {};\n",
-                                   part, part, depth, part, depth)
-                     : fmt::format("  constexpr int begin = 0, end = {};\n", depth);
+  text += depth_range();
   text += fmt::format(
       "  const float* sums = cudal1::tiled_product<Tile, cudal1::{}>(cudal1_shared, left, right, first_row, "
       "first_column, begin, end);\n",
@@ -151,27 +149,38 @@ std::string ProductCode::product_kernel() const {
   return text + tile_sums() + "}\n";
 }
 
+//! Which part of the depth the block adds up.
+std::string ProductCode::depth_range() const {
+  const std::int64_t part = shape_.part(space_.sizes), depth = space_.sizes.depth;
+  const std::string begin = is_split() ? fmt::format("static_cast<int>(blockIdx.y) * {}", part) : "0";
+  std::string end = fmt::format("{}", depth);
+  if (is_split()) end = fmt::format("begin + {} < {} ? begin + {} : {}", part, depth, part, depth);
+  if (const auto triangle = kept_triangle(space_.results))
+    end = fmt::format("!({}) ? begin : {}", triangle->is_needed(shape_.tile), end);
+  return fmt::format("  const int begin = {};\n  const int end = {};\n", begin, end);
+}
+
 std::string ProductCode::operand(const ProductOperand& operand, const std::string& name, std::int64_t lines) const {
   if (!operand.is_direct) return computed_operand(operand, name, lines);
   const Term& load = operand.load();
   const bool turned = shape_.math == ProductMath::fp32 && operand.along_depth;
-  const std::string batch_names = index_statements(operand.batches, names("b", operand.batches.size()), "batch_", true,
-                                                   "    ");
   AccessCode access(graph_, operand.fused, operand.loops(),
                     names_of(operand.batches, operand.lines, "l", operand.depth, "k"));
+  access.set_wide(true);
   Affine start = load.place;  // of the batch; lines and depth are the operand's own business
   std::erase_if(start.factors, [&](const auto& entry) {
     return std::ranges::none_of(operand.batches, [&](const Loop& loop) {
       return std::ranges::find(loop.atoms, entry.first) != loop.atoms.end();
     });
   });
-  access.set_wide(true);
-  std::string text = fmt::format("  const cudal1::StridedOperand<{}, {}, {}, {}, {}, {}> {}{{[&] {{\n",
-                                 cuda_element_name(space_.dtype), lines, space_.sizes.depth, operand.along_depth,
-                                 operand.stride, turned ? 1 : operand.vector, name);
-  if (!start.factors.empty())
-    text += "    const unsigned long long batch_ = batch;\n" + batch_names;
-  return text + fmt::format("    return {} + {};\n  }}()}};\n", access.variable(load.value), access.place(start));
+  const std::string type =
+      fmt::format("const cudal1::StridedOperand<{}, {}, {}, {}, {}, {}>", cuda_element_name(space_.dtype), lines,
+                  space_.sizes.depth, operand.along_depth, operand.stride, turned ? 1 : operand.vector);
+  const std::string address = access.variable(load.value) + (start == Affine{} ? "" : " + " + access.place(start));
+  if (start.factors.empty()) return fmt::format("  {} {}{{{}}};\n", type, name, address);
+  return fmt::format("  {} {}{{[&] {{\n{}    return {};\n  }}()}};\n", type, name,
+                     index_statements(operand.batches, names("b", operand.batches.size()), "batch", true, "    "),
+                     address);
 }
 
 std::string ProductCode::computed_operand(const ProductOperand& operand, const std::string& name,

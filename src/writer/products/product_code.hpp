@@ -21,6 +21,7 @@ class ProductCode {
   std::string kernel_head(const std::string& name, std::int64_t threads, bool reads_operands, bool writes_results) const;
   std::string operand(const ProductOperand& operand, const std::string& name, std::int64_t lines) const;
   std::string computed_operand(const ProductOperand& operand, const std::string& name, std::int64_t lines) const;
+  std::string depth_range() const;
   std::string tile_sums() const;
   std::string part_stores() const;
   std::string element_results(const std::string& indent) const;

@@ -157,7 +157,7 @@ std::int64_t shared_bytes(const ProductShape& shape, const ProductOperands& oper
   };
   const std::int64_t stage =
       elements(tile.rows, operands.left_along_depth) + elements(tile.columns, operands.right_along_depth);
-  return std::max(shape.stages * stage * operands.element_bytes, tile.rows * (tile.columns + 8) * 4);
+  return std::max(shape.stages * stage * operands.element_bytes, tile.rows * (tile.columns + 4) * 4);
 }
 
 const std::vector<Parameter>& product_parameters() {

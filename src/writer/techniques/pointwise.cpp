@@ -20,14 +20,13 @@ class PointwiseKernel {
   PointwiseKernel(const Region& region, const ParameterValues& parameters, SourcePosition at, std::string name)
       : graph_(region.graph()),
         name_(std::move(name)),
-        fused_(lower(region, at)),
+        fused_(lower(region, at, Gathers::written)),
         loops_(make_loops()),
         code_(graph_, fused_, loops_, index_names(loops_.size())) {
     refuse_small_outputs(at);
     threads_ = parameters.is_auto("block") ? 256 : parameters.number("block");
     items_ = parameters.number("items");
-    const FusedTerms::Output& first = fused_.outputs.front();
-    code_.set_width(parameters.is_auto("vector") ? code_.widest(first.value, first.place) : checked_width(parameters));
+    code_.set_width(parameters.is_auto("vector") ? chosen_width() : checked_width(parameters));
     groups_ = product_of_sizes(loops_) / code_.width();
     code_.set_wide(code_.reaches_far() || groups_ + threads_ * items_ >= std::int64_t{1} << 31);
   }
@@ -72,6 +71,17 @@ class PointwiseKernel {
                          quoted(graph_.values[output.value].name),
                          quoted(graph_.values[fused_.outputs.front().value].name)));
     }
+  }
+
+  //! Gathers are made one by one: where nothing else is read, neighbouring threads had better take neighbours.
+  std::int64_t chosen_width() const {
+    const FusedTerms::Output& first = fused_.outputs.front();
+    const std::int64_t width = code_.widest(first.value, first.place);
+    const auto gathers = [](const Term& term) { return term.kind == TermKind::gather; };
+    const auto loads = [&](const Term& term) {
+      return term.kind == TermKind::load && code_.fits(term.value, term.place, width);
+    };
+    return std::ranges::any_of(fused_.terms, gathers) && std::ranges::none_of(fused_.terms, loads) ? 1 : width;
   }
 
   std::int64_t checked_width(const ParameterValues& parameters) const {
@@ -136,8 +146,7 @@ class PointwiseKernel {
   }
 
   std::optional<std::string> given(int index) const {
-    const TermKind kind = fused_.terms[index].kind;
-    if (kind != TermKind::load && kind != TermKind::position) return std::nullopt;
+    if (fused_.terms[index].kind == TermKind::map) return std::nullopt;
     return code_.element(index, fmt::format("v{}", index));
   }
 

@@ -13,7 +13,7 @@ namespace cudal1 {
 namespace {
 
 constexpr std::int64_t threads_of_gpu = 132 * 2048;  // of an H200; fewer leave it idle
-constexpr std::int64_t most_kept_elements = 32;      // in registers of a thread
+constexpr std::int64_t most_kept_bytes = 128;        // in registers of a thread, of 1024 that share a block
 constexpr std::int64_t rows_across = 32;             // neighbouring threads that read 128 bytes at once
 
 std::int64_t power_of_two_from(std::int64_t least) {
@@ -82,32 +82,38 @@ class ShapeChooser {
       return;
     }
     const std::int64_t threads = std::max<std::int64_t>(1, space_.row_count()) * shape_.lanes;
-    if (threads >= threads_of_gpu / 4) return;
+    if (threads >= threads_of_gpu / 4 || parameters_.text("keep") == "yes") return;
     const std::int64_t enough = ceil_div(threads_of_gpu, threads), possible = groups_ / (shape_.lanes * 4);
     shape_.split = std::clamp<std::int64_t>(std::min(enough, possible), 1, 1024);
   }
 
   void choose_keep() {
-    const bool fits = shape_.split == 1 && ceil_div(groups_, shape_.lanes) * shape_.width <= most_kept_elements;
-    const bool useful = passes() > 1;
+    const std::int64_t bytes = kept_bytes(), most = shape_.block > 512 ? most_kept_bytes : 2 * most_kept_bytes;
+    const bool fits = shape_.split == 1 && bytes <= most;
+    const bool useful = space_.passes() + (space_.some_output_has_columns() ? 1 : 0) > 1;
     if (parameters_.is_auto("keep")) {
       shape_.keep = fits && useful;
       return;
     }
     shape_.keep = parameters_.text("keep") == "yes";
     if (shape_.keep && !fits)
-      reject(
-          Status::plan_error, parameters_.at("keep"),
-          fmt::format("keep=yes: a thread has {} columns of a row, more than the {} that registers hold, or split is "
-                      "not 1",
-                      ceil_div(groups_, shape_.lanes) * shape_.width, most_kept_elements));
+      reject(Status::plan_error, parameters_.at("keep"),
+             shape_.split > 1
+                 ? fmt::format("keep=yes: split is {}, so other kernels make the later passes", shape_.split)
+                 : fmt::format("keep=yes: a thread has {} bytes of a row, more than the {} for which it has registers; "
+                               "use more lanes",
+                               bytes, most));
   }
 
-  std::size_t passes() const {
-    std::size_t count = space_.reductions.size();
-    for (std::size_t i = 0; i < space_.fused.outputs.size(); ++i)
-      if (space_.output_has_columns(i)) return count + 1;
-    return count;
+  //! What the reductions read of a row, for one thread.
+  std::int64_t kept_bytes() const {
+    std::int64_t bytes = 0;
+    std::vector<int> operands;
+    for (const int reduction : space_.reductions)
+      for (const int operand : space_.fused.terms[reduction].operands) operands.push_back(operand);
+    for (const int load : space_.column_loads(operands))
+      bytes += size_in_bytes(graph_.values[space_.fused.terms[load].value].meta.dtype);
+    return bytes * ceil_div(groups_, shape_.lanes) * shape_.width;
   }
 
   const OpGraph& graph_;
@@ -149,8 +155,31 @@ bool RowFusion::is_for(const Region& region) const {
          std::ranges::all_of(nodes, [&](int index) { return is_pointwise(node(index)) || reduces(index); });
 }
 
+namespace {
+
+WrittenGroup joined(WrittenGroup first, const WrittenGroup& second) {
+  first.buffers.insert(first.buffers.end(), second.buffers.begin(), second.buffers.end());
+  first.launches.insert(first.launches.end(), second.launches.begin(), second.launches.end());
+  first.headers.insert(second.headers.begin(), second.headers.end());
+  first.code += second.code;
+  return first;
+}
+
+}  // namespace
+
+//! The parameters are for the rows, of which there is most.
+WrittenGroup RowFusion::write_stages(const LossStages& stages, const ParameterValues& parameters, SourcePosition at,
+                                     const std::string& name) const {
+  const auto defaults = ParameterValues::defaults(description().parameters);
+  WrittenGroup group = joined(write(Region(stages.graph, stages.first), parameters, at, name + "_of_rows"),
+                              write(Region(stages.graph, stages.second), defaults, at, name));
+  group.buffers.insert(group.buffers.begin(), stages.buffers.begin(), stages.buffers.end());
+  return group;
+}
+
 WrittenGroup RowFusion::write(const Region& region, const ParameterValues& parameters, SourcePosition at,
                               const std::string& name) const {
+  if (const auto stages = loss_stages(region, at, name)) return write_stages(*stages, parameters, at, name);
   const RowSpace space = make_row_space(region, at);
   const RowShape shape = ShapeChooser(region.graph(), space, parameters).choose();
   return RowCode(region.graph(), space, shape, name).write();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "writer/fused/loss_stages.hpp"
 #include "writer/technique.hpp"
 
 namespace cudal1 {
@@ -11,6 +12,10 @@ class RowFusion : public FusionTechnique {
   bool is_for(const Region& region) const override;
   WrittenGroup write(const Region& region, const ParameterValues& parameters, SourcePosition at,
                      const std::string& name) const override;
+
+ private:
+  WrittenGroup write_stages(const LossStages& stages, const ParameterValues& parameters, SourcePosition at,
+                            const std::string& name) const;
 };
 
 }  // namespace cudal1

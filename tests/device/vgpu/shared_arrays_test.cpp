@@ -41,6 +41,23 @@ TEST(SharedArrays, AreNotNamedWhereThereAreNone) {
   EXPECT_EQ(SharedArrays().describe(8, 16), "byte 8 of shared memory");
 }
 
+TEST(SharedArrays, WithoutASizeBeginAtAPlaceThatFitsThem) {
+  const ptx::Module module = ptx::parse(R"(.version 7.5
+.target sm_86
+.address_size 64
+.extern .shared .align 16 .b8 own[];
+.visible .entry k() {
+  .reg .b32 %r<2>;
+  .shared .align 8 .b8 _ZZ1kE4tile[24];
+  ld.shared.u32 %r1, [own];
+  st.shared.u32 [_ZZ1kE4tile], %r1;
+  ret;
+})");
+  const Kernel kernel = decode(module, *module.find("k"), {});
+  EXPECT_EQ(kernel.static_shared_bytes, 32u);
+  EXPECT_EQ(kernel.shared_arrays.remark_on(32, 64), " (byte 0 of 'own', 32 bytes)");
+}
+
 //! The module's arrays without a size are one memory, which each kernel calls by its own name.
 TEST(SharedArrays, OfAKernelAreThoseThatItNames) {
   const ptx::Module module = ptx::parse(R"(.version 7.5

@@ -149,7 +149,8 @@ class Decoder : private CallDecoder {
 
   void place_variable(const ptx::Variable& variable) {
     if (variable.space == ptx::Space::shared) {
-      // Arrays without a size all begin where the sized ones end.
+      // Arrays without a size all begin where the sized ones end, at a place that fits each of them.
+      if (variable.elements == 0) dynamic_alignment_ = std::max<std::uint64_t>(dynamic_alignment_, variable.alignment);
       kernel_.static_shared_bytes = round_up(kernel_.static_shared_bytes, variable.alignment);
       (variable.elements == 0 ? dynamic_shared_ : addresses_)[scope_ + variable.name] = kernel_.static_shared_bytes;
       shared_arrays_.push_back({&variable, scope_ + variable.name, kernel_.static_shared_bytes});
@@ -167,6 +168,7 @@ class Decoder : private CallDecoder {
   //! Those without a size are the module's: other kernels may call the same memory something else.
   void name_shared_arrays() {
     std::uint16_t number = 0;
+    kernel_.static_shared_bytes = round_up(kernel_.static_shared_bytes, dynamic_alignment_);
     for (const auto& [array, key, begin] : shared_arrays_)
       if (array->elements > 0) {
         kernel_.shared_arrays.add(array->name, begin, array->bytes());
@@ -291,6 +293,7 @@ class Decoder : private CallDecoder {
     std::uint64_t begin;
   };
   std::vector<DeclaredArray> shared_arrays_;
+  std::uint64_t dynamic_alignment_ = 1;  //!< of arrays without a size
   std::map<std::string, std::uint16_t> array_numbers_;
   MemoryDecoder memory_{*this};
 };

@@ -1,0 +1,103 @@
+// `drop`: nodes that give back what they are given.
+#include <gtest/gtest.h>
+
+#include "meta_check.hpp"
+
+namespace cudal1::testing {
+namespace {
+
+using Steps = std::vector<std::string>;
+
+class Drop : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (const std::string why = why_no_device(); !why.empty()) GTEST_SKIP() << why;
+  }
+};
+
+//! tanh -> the node in question, node_1 -> exp
+TaskText around(const std::string& op, const nlohmann::json& more_args, const nlohmann::json& more = {}) {
+  TaskText task;
+  nlohmann::json args = {"tanh_1"};
+  args.insert(args.end(), more_args.begin(), more_args.end());
+  task.input("x", {3, 5}).node("tanh_1", "aten::tanh", {"x"}).node("node_1", op, args, more);
+  task.node("exp_1", "aten::exp", {"node_1"}).output("exp_1");
+  return task;
+}
+
+//! One argument that is a list.
+nlohmann::json list(std::vector<std::int64_t> numbers) { return nlohmann::json::array({numbers}); }
+
+TEST_F(Drop, LeavesOutWhatChangesNothing) {
+  const nlohmann::json none = nlohmann::json::array();
+  const std::vector<TaskText> tasks = {around("aten::clone", none),
+                                       around("aten::mul.Tensor", {1}),
+                                       around("aten::div.Tensor", {1.0}),
+                                       around("aten::add.Tensor", {0.0}),
+                                       around("aten::sub.Tensor", {0}),
+                                       around("aten::pow.Tensor_Scalar", {1.0}),
+                                       around("aten::constant_pad_nd", list({0, 0, 0, 0})),
+                                       around("aten::repeat", list({1, 1}))};
+  for (const TaskText& task : tasks) {
+    const Verdict verdict = judged(task, "//! drop node_1\n");
+    EXPECT_EQ(verdict.status, "ok") << verdict.message << task.json();
+    EXPECT_EQ(verdict.steps, (Steps{"op tanh_1", "op exp_1"})) << task.json();
+    EXPECT_EQ(wrong_metas(task, "//! drop node_1\n"), Steps{});
+  }
+}
+
+TEST_F(Drop, FollowsChainsOfTheSameAndFusesAcrossThem) {
+  TaskText task;
+  task.input("x", {7, 3}).node("relu_1", "aten::relu", {"x"}).node("relu_2", "aten::relu", {"relu_1"});
+  task.node("relu_3", "aten::relu", {"relu_2"}).node("t_1", "aten::t", {"relu_3"});
+  task.node("exp_1", "aten::exp", {"t_1"}).output("exp_1");
+  EXPECT_EQ(judged(task, "//! drop relu_*\n//! fuse relu_1 exp_1\n").steps, Steps{"launch fuse_exp_1"});
+  EXPECT_RIGHT(task, "//! drop relu_2 relu_3\n//! fuse relu_1 relu_2 exp_1\n");
+  EXPECT_EQ(wrong_metas(task, "//! drop relu_2 relu_3\n"), Steps{});
+}
+
+TEST_F(Drop, TakesConstantsAwayThatNobodyElseReads) {
+  TaskText task;
+  task.input("x", {7, 3}).node("exp_1", "aten::exp", {"x"}).node("ones_1", "aten::ones_like", {"x"});
+  task.node("mul_1", "aten::mul.Tensor", {"ones_1", "exp_1"}).node("neg_1", "aten::neg", {"mul_1"}).output("neg_1");
+  const Verdict verdict = judged(task, "//! drop mul_1\n");
+  EXPECT_EQ(verdict.status, "ok") << verdict.message;
+  EXPECT_EQ(verdict.steps, (Steps{"op exp_1", "op neg_1"}));
+  EXPECT_REFUSED(task, "//! fuse ones_1\n//! drop mul_1\n", "takes away node 'ones_1'");
+}
+
+TEST_F(Drop, RefusesWhatIsNotProven) {
+  EXPECT_REFUSED(around("aten::mul.Tensor", {2}), "//! drop node_1\n", "is not proven");
+  EXPECT_REFUSED(around("aten::relu", nlohmann::json::array()), "\n//! drop node_1\n", "is not proven");
+  EXPECT_REFUSED(around("aten::constant_pad_nd", list({0, 1})), "//! drop node_1\n", "is not proven");
+  EXPECT_REFUSED(around("aten::clone", nlohmann::json::array()), "//! drop *\n//! drop node_1\n", "a view already");
+  EXPECT_REFUSED(around("aten::dropout", {0.5, false}), "//! drop node_1\n", "a view already, and costs nothing");
+}
+
+TEST_F(Drop, RefusesCopiesIntoAnotherLayout) {
+  TaskText task;
+  task.input("x", {7, 3}).node("t_1", "aten::t", {"x"}).node("contiguous_1", "aten::contiguous", {"t_1"});
+  task.node("exp_1", "aten::exp", {"contiguous_1"}).output("exp_1");
+  EXPECT_REFUSED(task, "//! drop contiguous_1\n", "which is no identity");
+}
+
+TEST_F(Drop, LeavesEveryResultOfTheTaskItsOwnMemory) {
+  TaskText task;
+  task.input("x", {7, 3}).node("exp_1", "aten::exp", {"x"}).node("clone_1", "aten::clone", {"exp_1"});
+  task.node("clone_2", "aten::clone", {"x"}).node("clone_3", "aten::clone", {"exp_1"});
+  TaskText one = task, both = task;
+  EXPECT_RIGHT(one.output("clone_1"), "//! drop clone_1\n");
+  EXPECT_REFUSED(both.output("clone_1").output("clone_3"), "//! drop clone_1 clone_3\n", "memory of its own");
+  EXPECT_REFUSED(task.output("clone_2"), "//! drop clone_2\n", "memory of its own beside 'x'");
+}
+
+TEST_F(Drop, RefusesAliasesOfStates) {
+  TaskText task;
+  task.input("x", {3}).state("s", {3}).node("clone_1", "aten::clone", {"s"});
+  task.node("add_1", "aten::add_.Tensor", {"s", "x"}, {{"writes_state", {"s"}}});
+  task.node("mul_1", "aten::mul.Tensor", {"clone_1", "x"}).output("mul_1");
+  EXPECT_REFUSED(task, "//! drop clone_1\n", "'s' is a state");
+}
+
+}  // namespace
+}  // namespace cudal1::testing
