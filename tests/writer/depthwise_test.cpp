@@ -36,6 +36,20 @@ TaskText convolved(const Convolution& c) {
   return task;
 }
 
+//! The same, transposed.
+TaskText transposed(const Convolution& c, const json& output_padding = 0) {
+  TaskText task;
+  task.input("x", c.input, c.more).weight("w", c.weight);
+  if (c.bias) task.weight("b", {c.weight[1] * c.groups});
+  const std::size_t dims = c.weight.size() - 2;
+  const std::string op = fmt::format("aten::conv_transpose{}d{}", dims, dims > 1 ? ".input" : "");
+  task.node("conv_1", op,
+            {"x", "w", c.bias ? json("b") : json(nullptr), c.stride, c.padding,
+             output_padding == 0 ? json(std::vector<int>(dims, 0)) : output_padding, c.groups, c.dilation});
+  task.node("relu6_1", "aten::relu6", {"conv_1"}).output("relu6_1");
+  return task;
+}
+
 constexpr const char* fuse_both = "//! fuse conv_1 relu6_1";
 
 std::string with(const std::string& parameters) { return fmt::format("{} : {}\n", fuse_both, parameters); }
@@ -89,7 +103,8 @@ TEST_F(Depthwise, LoadsSeveralChannelsAtOnceWhereTheyAreInnermost) {
   const json channels_last = {{"strides", {9 * 11 * 8, 1, 11 * 8, 8}}};
   const Convolution c{.input = {2, 8, 9, 11}, .weight = {8, 1, 3, 3}, .groups = 8, .more = channels_last};
   for (const char* vector : {"auto", "1", "2", "4"})
-    for (const char* items : {"1", "4"}) EXPECT_RIGHT(convolved(c), with(fmt::format("vector={} items={}", vector, items)));
+    for (const char* items : {"1", "4"})
+      EXPECT_RIGHT(convolved(c), with(fmt::format("vector={} items={}", vector, items)));
 }
 
 TEST_F(Depthwise, IsRightInHalfPrecision) {
@@ -122,6 +137,40 @@ TEST_F(Depthwise, MakesOneOfConvolutionActivationAndPooling) {
   EXPECT_EQ(verdict.steps.size(), 1u);
 }
 
+TEST_F(Depthwise, IsRightTransposed) {
+  EXPECT_RIGHT(transposed({}), fuse_both);
+  EXPECT_RIGHT(transposed({.padding = {0, 4}, .dilation = {1, 3}}), fuse_both);
+  EXPECT_RIGHT(transposed({.stride = {2, 3}}), fuse_both);
+  EXPECT_RIGHT(transposed({.weight = {6, 1, 4, 2}, .stride = {2, 2}, .padding = {1, 0}, .bias = false}, {1, 1}),
+               fuse_both);
+  EXPECT_RIGHT(transposed({.weight = {6, 1, 2, 3}, .stride = {3, 4}, .padding = {0, 1}}), fuse_both);  // with gaps
+  EXPECT_RIGHT(transposed({.weight = {6, 4, 3, 3}, .stride = {2, 1}, .groups = 2}), fuse_both);
+  EXPECT_RIGHT(transposed({.input = {2, 3, 8},
+                           .weight = {3, 5, 5},
+                           .stride = {2},
+                           .padding = {2},
+                           .dilation = {1},
+                           .groups = 1}),
+               fuse_both);
+  EXPECT_RIGHT(transposed({.input = {1, 3, 4, 5, 3},
+                           .weight = {3, 2, 3, 3, 3},
+                           .stride = {2, 2, 2},
+                           .padding = {1, 1, 1},
+                           .dilation = {1, 1, 1},
+                           .groups = 1}),
+               with("block=128"));
+  const json channels_last = {{"strides", {9 * 11 * 6, 1, 11 * 6, 6}}};
+  EXPECT_RIGHT(transposed({.stride = {2, 2}, .more = channels_last}), fuse_both);
+}
+
+TEST_F(Depthwise, MakesOneOfTransposedConvolutionAndPooling) {
+  TaskText task;
+  task.input("x", {2, 3, 6, 5}).weight("w", {3, 4, 3, 3});
+  task.node("conv_1", "aten::conv_transpose2d.input", {"x", "w", nullptr, {2, 2}, {1, 1}});
+  task.node("tanh_1", "aten::tanh", {"conv_1"}).node("pool_1", "aten::max_pool2d", {"tanh_1", {2, 2}}).output("pool_1");
+  EXPECT_RIGHT(task, "//! fuse conv_1 tanh_1 pool_1\n");
+}
+
 TEST_F(Depthwise, RefusesToComputeAConvolutionManyTimes) {
   TaskText task;
   task.input("x", {2, 3, 9, 9}).weight("w", {3, 1, 3, 3}).weight("v", {20, 3, 1, 1});
@@ -135,11 +184,7 @@ TEST_F(Depthwise, RefusesWhatItCannotWrite) {
                  "no technique fuses");
   EXPECT_REFUSED(convolved({}), with("vector=2"), "vector=2");
   EXPECT_REFUSED(convolved({.weight = {6, 1, 1, 1}, .padding = {0, 0}}), with("items=2"), "items=2");
-  TaskText transposed;
-  transposed.input("x", {2, 6, 9, 11}).weight("w", {6, 1, 3, 3});
-  transposed.node("conv_1", "aten::convolution", {"x", "w", nullptr, {2, 2}, {1, 1}, {1, 1}, true, {0, 0}, 6});
-  transposed.node("relu6_1", "aten::relu6", {"conv_1"}).output("relu6_1");
-  EXPECT_REFUSED(transposed, fuse_both, "transposed");
+  EXPECT_REFUSED(transposed({.stride = {2, 1}, .dilation = {2, 1}}), fuse_both, "steps");
 }
 
 }  // namespace

@@ -68,8 +68,10 @@ TEST_F(Pooling, LeavesOutWhatLiesBeyondTheEnds) {
 TEST_F(Pooling, IsRightForEveryParameter) {
   const TaskText task = pooled("max_pool2d", {2, 2, 11, 13}, {{3, 3}, {1, 1}, {1, 1}});
   for (const char* items : {"1", "2", "4", "8"})
-    for (const char* along : {"auto", "x", "y"}) EXPECT_RIGHT(task, with(fmt::format("items={} along={}", items, along)));
-  for (const char* block : {"64", "128", "256", "512", "1024"}) EXPECT_RIGHT(task, with(fmt::format("block={}", block)));
+    for (const char* along : {"auto", "x", "y"})
+      EXPECT_RIGHT(task, with(fmt::format("items={} along={}", items, along)));
+  for (const char* block : {"64", "128", "256", "512", "1024"})
+    EXPECT_RIGHT(task, with(fmt::format("block={}", block)));
   EXPECT_RIGHT(pooled("avg_pool2d", {2, 2, 11, 13}, {{3, 5}, {2, 2}, {1, 1}, true, false}), with("items=4 along=x"));
 }
 
@@ -150,13 +152,24 @@ TEST_F(Pooling, IsRightForStridedInputsAndSingleElements) {
 TEST_F(Pooling, ReadsThroughViewsWhereWindowsStayInside) {
   TaskText task;
   task.input("x", {2, 3, 30}).node("relu_1", "aten::relu", {"x"});
-  task.node("view_1", "aten::view", {"relu_1", {2, 3, 5, 6}}).node("pool_1", "aten::max_pool2d", {"view_1", {3, 3}, {1, 1}});
+  task.node("view_1", "aten::view", {"relu_1", {2, 3, 5, 6}});
+  task.node("pool_1", "aten::max_pool2d", {"view_1", {3, 3}, {1, 1}});
   task.output("pool_1");
   EXPECT_RIGHT(task, "//! fuse relu_1 pool_1\n");
   TaskText padded;
-  padded.input("x", {2, 3, 30}).node("relu_1", "aten::relu", {"x"}).node("view_1", "aten::view", {"relu_1", {2, 3, 5, 6}});
+  padded.input("x", {2, 3, 30}).node("relu_1", "aten::relu", {"x"});
+  padded.node("view_1", "aten::view", {"relu_1", {2, 3, 5, 6}});
   padded.node("pool_1", "aten::max_pool2d", {"view_1", {3, 3}, {1, 1}, {1, 1}}).output("pool_1");
   EXPECT_REFUSED(padded, "//! fuse relu_1 pool_1\n", "beyond the ends");
+}
+
+TEST_F(Pooling, AddsToAState) {
+  TaskText task;
+  task.state("s", {2, 3, 6, 6}).input("x", {2, 3, 6, 6});
+  task.node("pool_1", "aten::max_pool2d", {"x", {3, 3}, {1, 1}, {1, 1}});
+  task.node("add_1", "aten::add_.Tensor", {"s", "pool_1"}, {{"writes_state", {"s"}}});
+  task.node("relu_1", "aten::relu", {"x"}).output("relu_1");
+  EXPECT_RIGHT(task, "//! fuse pool_1 add_1\n");
 }
 
 TEST_F(Pooling, RefusesWhatItCannotWrite) {
@@ -173,14 +186,15 @@ TEST_F(Pooling, RefusesWhatItCannotWrite) {
   state.state("s", {2, 3, 6, 6}).node("pool_1", "aten::max_pool2d", {"s", {3, 3}, {1, 1}, {1, 1}});
   state.node("add_1", "aten::add_.Tensor", {"s", "pool_1"}, {{"writes_state", {"s"}}});
   state.input("y", {2}).node("relu_1", "aten::relu", {"y"}).output("relu_1");
-  EXPECT_REFUSED(state, "//! fuse pool_1 add_1\n", "in place");
+  EXPECT_REFUSED(state, "//! fuse pool_1 add_1\n", "updates");
   TaskText broadcast;
   broadcast.input("x", {2, 3, 4, 8}).input("y", {5, 2, 3, 2, 4}).node("pool_1", "aten::max_pool2d", {"x", {2, 2}});
   broadcast.node("mul_1", "aten::mul.Tensor", {"pool_1", "y"}).output("mul_1");
   EXPECT_REFUSED(broadcast, "//! fuse pool_1 mul_1\n", "times");
 }
 
-TaskText pooled_twice(const char* first, const json& first_arguments, const char* second, const json& second_arguments) {
+TaskText pooled_twice(const char* first, const json& first_arguments, const char* second,
+                      const json& second_arguments) {
   TaskText task;
   task.input("x", {2, 3, 13, 12});
   json inner = {"x"}, outer = {"pool_1"};

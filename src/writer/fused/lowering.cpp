@@ -436,6 +436,7 @@ void Lowering::resolve_all() {
     for (WindowDim& window : term.windows) {
       window.index = made_.atoms.resolved(window.index);
       window.part = made_.atoms.resolved(window.part);
+      window.divided = made_.atoms.resolved(window.divided);
     }
 }
 

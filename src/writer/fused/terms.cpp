@@ -49,9 +49,13 @@ std::vector<std::set<int>> FusedTerms::atoms_of_terms() const {
     for (const auto& [atom, factor] : term.place.factors) found.insert(atom);
     for (const int operand : term.operands) found.insert(all[operand].begin(), all[operand].end());
     for (const WindowDim& window : term.windows)
-      for (const Affine* along : {&window.index, &window.part})
+      for (const Affine* along : {&window.index, &window.part, &window.divided})
         for (const auto& [atom, factor] : along->factors) found.insert(atom);
     for (const int loop : term.loops) found.erase(loop);
+    for (const WindowDim& window : term.windows) {
+      found.erase(window.quotient);
+      found.erase(window.remainder);
+    }
     all.push_back(std::move(found));
   }
   return all;
@@ -66,6 +70,7 @@ std::vector<Affine> FusedTerms::places() const {
     for (const WindowDim& window : term.windows) {
       all.push_back(window.index);
       all.push_back(window.part);
+      all.push_back(window.divided);
     }
   return all;
 }

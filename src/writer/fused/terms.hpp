@@ -37,6 +37,10 @@ struct WindowDim {
   //! ⌈(part + 1) · size / parts⌉.
   std::int64_t parts = 0;
   Affine part = {};
+  //! Not 0: two atoms of the index are no loops, but what division of `divided` by this gives.
+  std::int64_t divisor = 0;
+  Affine divided = {};
+  int quotient = -1, remainder = -1;
 };
 
 struct Term {

@@ -56,7 +56,8 @@ class WindowShapeChooser {
     const auto moves_along = [&](const WindowDim& dim) {
       const bool depends = std::ranges::any_of(
           loop.atoms, [&](int atom) { return dim.index.factor_of(atom) != 0 || dim.part.factor_of(atom) != 0; });
-      return depends && (dim.loop >= 0 || dim.parts != 0 || dim.may_leave);
+      const bool divides = std::ranges::any_of(loop.atoms, [&](int atom) { return dim.divided.factor_of(atom) != 0; });
+      return divides || (depends && (dim.loop >= 0 || dim.parts != 0 || dim.may_leave));
     };
     return std::ranges::none_of(space_.window().windows, moves_along);
   }
@@ -166,7 +167,9 @@ class WindowShapeChooser {
 }  // namespace
 
 std::vector<Parameter> window_parameters() {
-  return {{"items", "neighbouring outputs of a thread, whose windows share what they read", {"auto", "1", "2", "4", "8"}},
+  return {{"items",
+           "neighbouring outputs of a thread, whose windows share what they read",
+           {"auto", "1", "2", "4", "8"}},
           {"along", "dimension in which these lie: x is the last, y the one before, z before that",
            {"auto", "x", "y", "z"}},
           {"vector",

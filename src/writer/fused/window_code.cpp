@@ -73,8 +73,7 @@ WindowCode::WindowCode(const OpGraph& graph, const WindowSpace& space, const Win
 
 std::vector<Loop> WindowCode::all_loops(bool of_columns) const {
   std::vector<Loop> loops;
-  for (const int reduction : space_.reductions)
-    for (const int atom : space_.fused.terms[reduction].loops) loops.push_back({space_.fused.atoms.size(atom), {atom}});
+  for (const int atom : space_.window_atoms()) loops.push_back({space_.fused.atoms.size(atom), {atom}});
   if (of_columns && column_ >= 0) loops.push_back({column_count(), {column_}});
   loops.insert(loops.end(), space_.loops.begin(), space_.loops.end());
   return loops;
@@ -83,8 +82,7 @@ std::vector<Loop> WindowCode::all_loops(bool of_columns) const {
 //! k: place in the window, j: column, i: output; s: which of the thread's outputs, the first of which is at `first`.
 std::vector<std::string> WindowCode::all_names(bool of_columns) const {
   std::vector<std::string> names;
-  for (const int reduction : space_.reductions)
-    for (const int atom : space_.fused.terms[reduction].loops) names.push_back(fmt::format("k{}", atom));
+  for (const int atom : space_.window_atoms()) names.push_back(fmt::format("k{}", atom));
   if (of_columns && column_ >= 0) names.emplace_back("j");
   for (std::size_t i = 0; i < space_.loops.size(); ++i) {
     const bool slides = shape_.slide && shape_.slide->loop == i;
@@ -196,7 +194,8 @@ std::string WindowCode::base_pointers(AccessCode& access, const FusedTerms& fuse
   for (const int load : loads) {
     const Term& term = fused.terms[load];
     Affine thread, rest{term.place.offset, {}};
-    for (const auto& [atom, factor] : term.place.factors) (space_.is_of_window(atom) || atom == column_ ? rest : thread).add(atom, factor);
+    for (const auto& [atom, factor] : term.place.factors)
+      (space_.is_of_window(atom) || atom == column_ ? rest : thread).add(atom, factor);
     if (fused.atoms.largest(rest) >= near || rest.offset <= -near) continue;
     const std::string pointer = fmt::format("{}{}", letter, load);
     text += fmt::format("  const auto* const {} = {} + ({});\n", pointer, access.variable(term.value),
@@ -287,6 +286,9 @@ std::string WindowCode::begin_and_end(const WindowDim& dim, const std::string& i
 //! The loop through a dimension of the window, and the question whether there is an element.
 std::string WindowCode::open_dimension(const WindowDim& dim, bool unrolled, int& depth) const {
   std::string text;
+  if (dim.divisor != 0)
+    text += fmt::format("{0}const int k{1} = ({3}) / {4}{5};\n{0}const int k{2} = ({3}) % {4}{5};\n", indent_of(depth),
+                        dim.quotient, dim.remainder, at_element_.place(dim.divided), dim.divisor, at_element_.suffix());
   if (dim.loop >= 0 && dim.parts != 0) {
     text += begin_and_end(dim, indent_of(depth));
     text += fmt::format("{0}for (int k{1} = begin{1}; k{1} < end{1}; ++k{1}) {{\n", indent_of(depth), dim.loop);

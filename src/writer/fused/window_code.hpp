@@ -23,7 +23,7 @@ class WindowCode {
   WindowCode(const OpGraph& graph, const WindowSpace& space, const WindowShape& shape, std::string name);
 
   const AccessCode& access() const { return at_element_; }
-  //! The most neighbours in a window that can be loaded at once; up to `limit`, or exactly that.
+  //! The most neighbours in a window that can be loaded at once, and whether so many can be.
   std::int64_t widest_inside() const;
   bool fits_inside(std::int64_t count) const;
   WrittenGroup write();

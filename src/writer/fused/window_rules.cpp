@@ -5,92 +5,13 @@
 #include <algorithm>
 
 #include "graph/operator_name.hpp"
-#include "writer/fused/view_points.hpp"
+#include "writer/fused/window_parts.hpp"
 
 namespace cudal1 {
 namespace {
 
 constexpr auto real = ScalarKind::real;
 constexpr auto integer = ScalarKind::integer;
-
-using Numbers = std::vector<std::int64_t>;
-
-//! "max_pool2d", "conv2d", "adaptive_avg_pool3d_with…": how many dimensions the window has; 0: the name does not say.
-std::size_t dimensions_in_name(std::string_view name) {
-  for (std::size_t i = 0; i + 1 < name.size(); ++i)
-    if (name[i] >= '1' && name[i] <= '3' && name[i + 1] == 'd') return static_cast<std::size_t>(name[i] - '0');
-  return 0;
-}
-
-//! A list of numbers, one for all dimensions, or none at all.
-Numbers numbers(const Node& node, std::size_t position, std::string_view name, std::size_t count,
-                const Numbers& fallback) {
-  Numbers given;
-  if (const auto* one = argument_as<std::int64_t>(node, position, name)) given = {*one};
-  if (const auto* list = argument_as<Numbers>(node, position, name)) given = *list;
-  if (given.empty()) return fallback;
-  if (given.size() == 1) given.assign(count, given.front());
-  return given;
-}
-
-Numbers all(std::int64_t number, std::size_t count) { return Numbers(count, number); }
-
-struct WindowSizes {
-  Numbers kernel, stride, padding, dilation;
-};
-
-//! The argument of a window operator: its last dimensions are walked through by windows.
-struct Windowed {
-  ValueId value;
-  Point point;
-  std::vector<WindowDim> windows;
-};
-
-ValueId tensor(const RuleCall& call, std::size_t position, std::string_view name) {
-  const auto* ref = argument_as<ValueRef>(call.node, position, name);
-  if (ref == nullptr || ref->id < 0) call.lowering.refuse(call.node, fmt::format("has no tensor {}", quoted(name)));
-  return ref->id;
-}
-
-const TensorMeta& meta_of(const RuleCall& call, ValueId value) { return call.lowering.graph().values[value].meta; }
-
-std::size_t checked_dimensions(const RuleCall& call, const TensorMeta& meta, const Numbers& a_number_each) {
-  const std::size_t count = a_number_each.size();
-  if (count == 0 || count > meta.sizes.size() || call.point.size() != meta.sizes.size())
-    call.lowering.refuse(call.node, "has windows of an unusual shape");
-  return count;
-}
-
-//! stride · o + dilation · k - padding
-WindowDim window(const RuleCall& call, const Affine& output, std::int64_t output_size, std::int64_t size,
-                 const WindowSizes& sizes, std::size_t dim) {
-  WindowDim made;
-  made.size = size;
-  std::vector<int> loops;
-  const Affine inside = call.lowering.loop(sizes.kernel[dim], loops);
-  if (!loops.empty()) made.loop = loops.front();
-  made.index.add(output, sizes.stride[dim]);
-  made.index.add(inside, sizes.dilation[dim]);
-  made.index.offset -= sizes.padding[dim];
-  const std::int64_t last =
-      sizes.stride[dim] * (output_size - 1) + sizes.dilation[dim] * (sizes.kernel[dim] - 1) - sizes.padding[dim];
-  made.may_leave = sizes.padding[dim] > 0 || last >= size;
-  return made;
-}
-
-Windowed windowed(const RuleCall& call, ValueId value, const WindowSizes& sizes) {
-  const TensorMeta& meta = meta_of(call, value);
-  const std::size_t count = checked_dimensions(call, meta, sizes.kernel), before = meta.sizes.size() - count;
-  for (const Numbers* list : {&sizes.stride, &sizes.padding, &sizes.dilation})
-    if (list->size() != count) call.lowering.refuse(call.node, "has windows of an unusual shape");
-  Windowed made{value, Point(call.point.begin(), call.point.begin() + std::ptrdiff_t(before)), {}};
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t dim = before + i;
-    made.windows.push_back(window(call, call.point[dim], call.value.meta.sizes[dim], meta.sizes[dim], sizes, i));
-    made.point.push_back(made.windows.back().index);
-  }
-  return made;
-}
 
 //! Only maxima have a dilation.
 WindowSizes pooling_sizes(const Node& node) {
@@ -114,7 +35,8 @@ int reduced(const RuleCall& call, const Windowed& from, ScalarKind kind, std::st
             std::vector<int> elements) {
   std::string typed = fmt::format("cudal1::{}<{}>", operation, cuda_name(kind));
   if (!pools_everything(call.lowering.graph(), call.node))
-    return call.lowering.reduce_windows(kind, std::move(typed), std::move(elements), from.windows, call.value.meta.numel());
+    return call.lowering.reduce_windows(kind, std::move(typed), std::move(elements), from.windows,
+                                        call.value.meta.numel());
   std::vector<int> loops;
   for (const WindowDim& dim : from.windows)
     if (dim.loop >= 0) loops.push_back(dim.loop);
@@ -266,71 +188,6 @@ int adaptive_average(const RuleCall& call) {
 
 int adaptive_max(const RuleCall& call) { return largest(call, adaptive(call)); }
 
-// --- convolution -----------------------------------------------------------------------------------------------------
-
-//! "same" puts what is odd behind.
-Numbers convolution_padding(const RuleCall& call, const Numbers& kernel, const Numbers& dilation) {
-  const auto* word = argument_as<std::string>(call.node, 4, "padding");
-  Numbers padding = numbers(call.node, 4, "padding", kernel.size(), all(0, kernel.size()));
-  if (word != nullptr && *word == "same")
-    for (std::size_t i = 0; i < kernel.size(); ++i) padding[i] = dilation[i] * (kernel[i] - 1) / 2;
-  return padding;
-}
-
-//! The group of an output channel: of [groups, channels of a group] the first index.
-Affine group_of(const RuleCall& call, const Affine& channel, std::int64_t groups, std::int64_t of_a_group) {
-  if (groups == 1) return {};
-  if (of_a_group == 1) return channel;
-  const TensorMeta flat{DType::f32, {groups * of_a_group}, {1}};
-  const TensorMeta grouped{DType::f32, {groups, of_a_group}, {of_a_group, 1}};
-  const auto point = call.lowering.regrouped({channel}, flat, grouped);
-  if (!point) call.lowering.refuse(call.node, "has groups that no loop can follow");
-  return (*point)[0];
-}
-
-int convolution(const RuleCall& call) {
-  const bool general = base_name(call.node.op) == "convolution";
-  if (general && call.number(6, "transposed", 0.0) != 0.0) call.lowering.refuse(call.node, "is transposed");
-  const ValueId input = tensor(call, 0, "input"), weight = tensor(call, 1, "weight");
-  const Numbers& filter = meta_of(call, weight).sizes;
-  if (call.result_kind() != real) call.lowering.refuse(call.node, "convolves integers");
-  if (filter.size() < 3 || filter.size() != call.point.size()) call.lowering.refuse(call.node, "has no batch");
-  WindowSizes sizes;
-  sizes.kernel = Numbers(filter.begin() + 2, filter.end());
-  const std::size_t count = sizes.kernel.size(), channel_dim = call.point.size() - count - 1;
-  sizes.stride = numbers(call.node, 3, "stride", count, all(1, count));
-  sizes.dilation = numbers(call.node, 5, "dilation", count, all(1, count));
-  sizes.padding = convolution_padding(call, sizes.kernel, sizes.dilation);
-  const auto groups = static_cast<std::int64_t>(call.number(general ? 8 : 6, "groups", 1.0));
-  Lowering& lowering = call.lowering;
-  Windowed from = windowed(call, input, sizes);
-  const Affine group = group_of(call, call.point[channel_dim], groups, filter[0] / groups);
-
-  WindowDim channels;
-  channels.size = meta_of(call, input).sizes[channel_dim];
-  std::vector<int> loops;
-  const Affine in_group = lowering.loop(filter[1], loops);
-  if (!loops.empty()) channels.loop = loops.front();
-  channels.index = in_group;
-  channels.index.add(group, filter[1]);
-  from.point[channel_dim] = channels.index;
-  from.windows.insert(from.windows.begin(), channels);
-
-  Point at_weight = {call.point[channel_dim], in_group};
-  for (std::size_t i = 0; i < count; ++i) {
-    Affine inside;
-    if (const int loop = from.windows[i + 1].loop; loop >= 0) inside.add(loop, 1);
-    at_weight.push_back(inside);
-  }
-  const int product = lowering.map(real, "{0} * {1}",
-                                   {lowering.as(real, lowering.value_at(input, from.point)),
-                                    lowering.as(real, lowering.value_at(weight, at_weight))});
-  const int result = lowering.reduce_windows(real, "cudal1::Sum<float>", {product}, from.windows, call.value.meta.numel());
-  if (!call.has(2, "bias")) return result;
-  const int bias = lowering.as(real, lowering.value_at(tensor(call, 2, "bias"), {call.point[channel_dim]}));
-  return lowering.map(real, "{0} + {1}", {result, bias});
-}
-
 }  // namespace
 
 bool pools_everything(const OpGraph& graph, const Node& node) {
@@ -343,16 +200,9 @@ bool pools_everything(const OpGraph& graph, const Node& node) {
   }
   const Numbers& sizes = graph.values[input->id].meta.sizes;
   const WindowSizes window = pooling_sizes(node);
-  const auto count = static_cast<std::ptrdiff_t>(window.kernel.size());
-  return std::size_t(count) < sizes.size() && std::equal(window.kernel.begin(), window.kernel.end(), sizes.end() - count) &&
-         window.padding == all(0, std::size_t(count)) && window.dilation == all(1, std::size_t(count));
-}
-
-std::int64_t channels_of_a_group(const OpGraph& graph, const Node& node) {
-  const auto* weight = argument_as<ValueRef>(node, 1, "weight");
-  if (!is_direct_convolution(node) || weight == nullptr || weight->id < 0) return 0;
-  const Numbers& sizes = graph.values[weight->id].meta.sizes;
-  return sizes.size() < 3 ? 0 : sizes[1];
+  const std::size_t count = window.kernel.size();
+  if (count >= sizes.size() || window.padding != all(0, count) || window.dilation != all(1, count)) return false;
+  return std::equal(window.kernel.begin(), window.kernel.end(), sizes.end() - static_cast<std::ptrdiff_t>(count));
 }
 
 void add_pooling_rules(OperatorRules& rules) {
@@ -365,10 +215,6 @@ void add_pooling_rules(OperatorRules& rules) {
     rules.emplace(name, adaptive_average);
   for (const char* name : {"adaptive_max_pool1d", "adaptive_max_pool2d", "adaptive_max_pool3d"})
     rules.emplace(name, adaptive_max);
-}
-
-void add_convolution_rules(OperatorRules& rules) {
-  for (const char* name : {"conv1d", "conv2d", "conv3d", "convolution"}) rules.emplace(name, convolution);
 }
 
 }  // namespace cudal1

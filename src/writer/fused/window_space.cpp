@@ -30,10 +30,9 @@ class WindowSpaceMaker {
   void find_windows() {
     for (std::size_t i = 0; i < space_.fused.terms.size(); ++i)
       if (space_.fused.terms[i].kind == TermKind::reduce) space_.reductions.push_back(static_cast<int>(i));
-    for (const int reduction : space_.reductions)
-      for (const WindowDim& dim : space_.fused.terms[reduction].windows)
-        if (dim.loop >= 0 && space_.fused.atoms.is_split(dim.loop))
-          refuse("a view before the windows cuts them in two; leave it out of the fusion");
+    for (const int atom : space_.window_atoms())
+      if (space_.fused.atoms.is_split(atom))
+        refuse("a view before the windows cuts them in two; leave it out of the fusion");
   }
 
   void find_loops() {
@@ -56,10 +55,6 @@ class WindowSpaceMaker {
         refuse(fmt::format("{} must be written, but is not made of one window an element: fuse it apart",
                            quoted(value.name)));
     }
-    for (const ValueId read : space_.fused.reads())
-      if (std::ranges::count(space_.fused.outputs, read, &FusedTerms::Output::value) > 0)
-        refuse(fmt::format("{} is updated in place while windows of other threads may look at it: fuse them apart",
-                           quoted(graph_.values[read].name)));
     std::vector<int> targets;
     for (const FusedTerms::Output& output : space_.fused.outputs) targets.push_back(output.term);
     check_repetitions(targets, space_.output_count());
@@ -70,7 +65,8 @@ class WindowSpaceMaker {
     for (const int index : space_.reductions_under(targets)) {
       const Term& term = space_.fused.terms[index];
       if (times > most_repetitions * term.results)
-        refuse(fmt::format("the {} results of windows would be computed {} times: fuse them apart", term.results, times));
+        refuse(fmt::format("the {} results of windows would be computed {} times: fuse them apart", term.results,
+                           times));
       std::int64_t elements = 1;
       for (const WindowDim& dim : term.windows)
         if (dim.loop >= 0)
@@ -148,9 +144,18 @@ std::vector<int> WindowSpace::reductions_under(const std::vector<int>& targets) 
   return {found.begin(), found.end()};
 }
 
+std::vector<int> WindowSpace::window_atoms() const {
+  std::vector<int> atoms;
+  for (const int reduction : reductions)
+    for (const WindowDim& dim : fused.terms[reduction].windows)
+      for (const int atom : {dim.loop, dim.quotient, dim.remainder})
+        if (atom >= 0) atoms.push_back(atom);
+  return atoms;
+}
+
 bool WindowSpace::is_of_window(int atom) const {
-  return std::ranges::any_of(
-      reductions, [&](int reduction) { return std::ranges::count(fused.terms[reduction].loops, atom) > 0; });
+  const std::vector<int> atoms = window_atoms();
+  return std::ranges::find(atoms, atom) != atoms.end();
 }
 
 WindowSpace make_window_space(const Region& region, SourcePosition at) { return WindowSpaceMaker(region, at).make(); }

@@ -21,7 +21,8 @@ struct WindowSpace {
   const Term& window() const { return fused.terms[reductions.front()]; }
   //! Reductions that these terms are made of, without those that other reductions need.
   std::vector<int> reductions_under(const std::vector<int>& targets) const;
-  //! An index in some window.
+  //! Atoms inside windows, and those that are made by division: none of them is a loop of the outputs.
+  std::vector<int> window_atoms() const;
   bool is_of_window(int atom) const;
   std::int64_t output_count() const { return product_of_sizes(loops); }
 };

@@ -22,11 +22,12 @@ const TechniqueDescription& DepthwiseFusion::description() const {
   static const TechniqueDescription description = {
       "depthwise",
       "fuse",
-      "Convolutions (1 to 3 dimensions, any stride, padding, dilation, bias) in which an output sees at most 16 input "
-      "channels, such as depthwise ones, in one kernel with the pointwise and pooling nodes before and after them. A "
+      "Convolutions (1 to 3 dimensions, any stride, padding, dilation, bias, transposed) in which an output sees at "
+      "most 16 input channels, such as depthwise ones, in one kernel with the pointwise and pooling nodes before and after them. A "
       "thread computes one output, or some that are neighbours and read what their windows share once; sums are fp32.",
       "Depthwise convolutions, which read and write much and compute little: activations and normalisation by running "
-      "statistics cost nothing more there. Small networks, where convolution, activation and pooling are three launches.",
+      "statistics cost nothing more there. Small networks, where convolution, activation and pooling are three "
+      "launches.",
       "Many output channels of several input channels: each reads the input again. Nodes before a convolution, and "
       "convolutions before windows that overlap: they are computed anew for every window that looks at an element.",
       "fuse conv2d_1 batch_norm_1 relu6_1 : items=4",
