@@ -46,6 +46,13 @@ std::map<std::string, std::function<TaskText()>> sample_tasks() {
              .node("softmax_1", "aten::softmax.int", {"mul_1", -1})
              .output("softmax_1");
        }},
+      {"scan",
+       [] {
+         return matrix()
+             .node("mul_1", "aten::mul.Tensor", {"x", "w"})
+             .node("cumsum_1", "aten::cumsum", {"mul_1", -1})
+             .output("cumsum_1");
+       }},
       {"matmul",
        [] {
          return TaskText()
