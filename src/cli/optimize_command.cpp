@@ -215,7 +215,7 @@ class Optimizer {
     outcome.judged = static_cast<int>(run.judged().size());
     outcome.right = static_cast<int>(std::ranges::count_if(
         run.judged(), [](const JudgedProgram& finding) { return finding.evaluation.status == Status::ok; }));
-    outcome.seconds = run.spent().seconds;
+    outcome.seconds = run.seconds();
     outcome.stopped = stop_requested;
     outcome.exhausted = run.is_exhausted();
     outcome.best = task.search->confirmed_best();
@@ -223,6 +223,7 @@ class Optimizer {
     if (right && options_.explain && !stop_requested) outcome.effects = task.search->effects(outcome.best->text);
     if (right && !stop_requested) outcome.replaced = task.search->replaced_share(outcome.best->text);
     if (right) write_best(outcome, task.search->task(), task.source, task.folder);
+    if (tasks_.size() > 1) report_problem(headline(outcome));
   }
 
   //! As users would run it: the packages in Python, and PyTorch's own ways, timed in turn.
@@ -234,16 +235,16 @@ class Optimizer {
     bench.verify = false;  // just now
     bench.jobs = options_.jobs;
     bench.seed = seeds_.next();
-    const fs::path programs = options_.output / "programs";
-    fs::remove_all(programs);
-    fs::create_directories(programs);
     for (std::size_t i = 0; i < outcomes_.size(); ++i) {
       if (outcomes_[i].package.empty()) continue;
-      fs::copy_file(outcomes_[i].program, programs / program_file(tasks_[i]));
       indices.push_back(i);
       measured.push_back(tasks_[i]);
     }
     if (measured.empty()) return;
+    const fs::path programs = options_.output / "programs";
+    fs::remove_all(programs);
+    fs::create_directories(programs);
+    for (const std::size_t i : indices) fs::copy_file(outcomes_[i].program, programs / program_file(tasks_[i]));
     bench.programs = ProgramSource::folder(fs::absolute(programs));
     keep(run_quietly(measured, bench), indices);
   }
@@ -312,7 +313,8 @@ int run_optimize(OptimizeOptions options) {
   if (options.as_json) {
     json results = json::array();
     for (const OptimizedTask& outcome : outcomes) results.push_back(to_json(outcome));
-    fmt::print("{}\n", json{{"seed", options.seed}, {"results", results}}.dump(2, ' ', false, json::error_handler_t::replace));
+    const json all{{"seed", options.seed}, {"results", results}};
+    fmt::print("{}\n", all.dump(2, ' ', false, json::error_handler_t::replace));
   } else {
     for (const OptimizedTask& outcome : outcomes) print(outcome);
     fmt::print("seed {}\n", options.seed);

@@ -91,6 +91,12 @@ void write_best(OptimizedTask& task, const Task& graph, const TaskFolder& source
   }
 }
 
+std::string headline(const OptimizedTask& task) {
+  const bool timed = task.best && task.best->evaluation.status == Status::ok && task.best->evaluation.timing;
+  return fmt::format("{}: {}", task.name,
+                     timed ? fmt::format("best {:.2f}x", task.best->evaluation.timing->speedup) : "nothing that is right");
+}
+
 void print(const OptimizedTask& task) {
   if (!task.error.empty()) {
     fmt::print("{}: {}\n", printable(task.name), one_line(task.error));
@@ -121,6 +127,9 @@ json to_json(const OptimizedTask& task) {
             {"right", task.right},
             {"seconds", task.seconds},
             {"stopped", task.stopped},
+            {"exhausted", task.exhausted},
+            {"why_no_package", task.why_no_package.empty() ? json(nullptr) : json(task.why_no_package)},
+            {"why_no_baselines", task.why_not_beside.empty() ? json(nullptr) : json(task.why_not_beside)},
             {"best", nullptr},
             {"baselines", task.beside ? beside_json(*task.beside) : json::array()},
             {"techniques", json::array()},

@@ -34,6 +34,9 @@ struct OptimizedTask {
 //! package is put down in the task.
 void write_best(OptimizedTask& task, const Task& graph, const TaskFolder& source, const std::filesystem::path& folder);
 
+//! "level1/19_ReLU: best 2.31x": while others are still searched for.
+std::string headline(const OptimizedTask& task);
+
 void print(const OptimizedTask& task);
 nlohmann::json to_json(const OptimizedTask& task);
 

@@ -13,7 +13,7 @@ constexpr std::size_t most_waiting = 3;  // programs that are compiled while one
 }  // namespace
 
 SearchRun::SearchRun(SearchParts parts, const SearchLimits& limits, std::vector<ScoredProgram> known, Spent spent)
-    : parts_(std::move(parts)), limits_(limits), spent_(spent), seen_(std::move(known)) {
+    : parts_(std::move(parts)), limits_(limits), before_(spent), spent_(spent), seen_(std::move(known)) {
   for (const ScoredProgram& program : seen_) best_reward_ = std::max(best_reward_, program.reward);
 }
 

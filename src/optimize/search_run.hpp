@@ -53,7 +53,8 @@ class SearchRun {
   const JudgedProgram* best() const;
   //! Those known before count, too; 0: none.
   double best_reward() const { return best_reward_; }
-  Spent spent() const { return spent_; }
+  Spent spent() const { return spent_; }  //!< with what earlier runs spent
+  double seconds() const { return spent_.seconds - before_.seconds; }  //!< of this run
   const SearchLimits& limits() const { return limits_; }
   bool is_exhausted() const { return exhausted_; }  //!< the policy had nothing more to propose
 
@@ -63,7 +64,7 @@ class SearchRun {
 
   SearchParts parts_;
   SearchLimits limits_;
-  Spent spent_;
+  Spent before_, spent_;
   std::vector<ScoredProgram> seen_;
   std::deque<std::string> waiting_;
   std::vector<JudgedProgram> judged_;

@@ -50,7 +50,7 @@ std::map<std::string, std::function<TaskText()>> sample_tasks() {
        [] {
          return matrix()
              .node("mul_1", "aten::mul.Tensor", {"x", "w"})
-             .node("cumsum_1", "aten::cumsum", {"mul_1", 1})
+             .node("cumsum_1", "aten::cumsum", {"mul_1", -1})
              .output("cumsum_1");
        }},
       {"matmul",

@@ -29,8 +29,13 @@ bool AccessCode::fits(ValueId value, const Affine& place, std::int64_t width) co
 }
 
 std::int64_t AccessCode::widest(ValueId value, const Affine& place) const {
-  std::int64_t largest = 1;
-  for (const ValueId tensor : tensors()) largest = std::max(largest, size_in_bytes(meta(tensor).dtype));
+  std::int64_t largest = size_in_bytes(meta(value).dtype);
+  const auto count_in = [&](ValueId tensor, const Affine& at) {
+    if (loops_.back().stride_of(at) != 0) largest = std::max(largest, size_in_bytes(meta(tensor).dtype));
+  };
+  for (const Term& term : fused_.terms)
+    if (is_read(term)) count_in(term.value, term.place);
+  for (const FusedTerms::Output& output : fused_.outputs) count_in(output.value, output.place);
   std::int64_t width = access_bytes / largest;
   while (width > 1 && !fits(value, place, width)) width /= 2;
   return width;

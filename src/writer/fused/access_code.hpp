@@ -31,7 +31,7 @@ class AccessCode {
 
   //! May so many neighbours be moved in one access?
   bool fits(ValueId value, const Affine& place, std::int64_t width) const;
-  //! The most, up to 16 bytes of the largest element, that this tensor can be moved by.
+  //! The most, up to 16 bytes of the largest element that the innermost loop moves, that this tensor can be moved by.
   std::int64_t widest(ValueId value, const Affine& place) const;
   //! Does some tensor reach so far that its places need 64 bits?
   bool reaches_far() const;

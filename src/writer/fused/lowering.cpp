@@ -111,7 +111,8 @@ void Lowering::check_states() const {
     for (const ValueId read : OpGraph::reads(node)) {
       const auto writer = writers_.find(base_of(graph(), read));
       if (writer != writers_.end() && writer->second != &node)
-        refuse(node, fmt::format("reads {}, which another node here updates", quoted(graph().values[read].name)));
+        refuse(node,
+               fmt::format("reads {}, which another node here updates in place", quoted(graph().values[read].name)));
     }
   }
 }

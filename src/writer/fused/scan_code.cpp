@@ -110,7 +110,7 @@ std::string ScanCode::column(const std::string& head, const std::string& body) c
 
 //! Each of a thread's neighbours, in the order of the scan.
 std::string ScanCode::neighbours(const std::string& body) const {
-  if (shape_.width == 1) return fmt::format("    {{\n      constexpr int e = 0;\n{}    }}\n", body);
+  if (shape_.width == 1) return fmt::format("    {{\n      [[maybe_unused]] constexpr int e = 0;\n{}    }}\n", body);
   const std::string order = space_.backwards ? fmt::format("for (int e = {}; e >= 0; --e)", shape_.width - 1)
                                              : fmt::format("for (int e = 0; e < {}; ++e)", shape_.width);
   return fmt::format("#pragma unroll\n    {} {{\n{}    }}\n", order, body);
@@ -266,7 +266,7 @@ std::string ScanCode::totals_of_part() {
         i, operation(i), rows);
   }
   const std::string head =
-      fmt::format("#pragma unroll 4\n  for ({} k = begin; k < end; ++k) {{\n", access_.index_type());
+      fmt::format("#pragma unroll 8\n  for ({} k = begin; k < end; ++k) {{\n", access_.index_type());
   return column(head, loads(targets) + neighbours(code.text() + body)) + exchange;
 }
 
@@ -284,7 +284,7 @@ std::string ScanCode::parts() {
   }
   body += outputs("inside");
   const std::string head =
-      fmt::format("#pragma unroll 4\n  for ({} k = begin; k < end; ++k) {{\n", access_.index_type());
+      fmt::format("#pragma unroll 8\n  for ({} k = begin; k < end; ++k) {{\n", access_.index_type());
   return text + column(head, body);
 }
 

@@ -166,11 +166,11 @@ const TechniqueDescription& PointwiseFusion::description() const {
       "pointwise",
       "fuse",
       "One kernel computes any number of nodes whose elements depend on one element of each argument (arithmetic, "
-      "activations, comparisons, casts, copies into another layout), with broadcasting. What only these nodes need is "
-      "never stored.",
+      "activations, comparisons, casts, copies into another layout or shape, cat, stack, pad, flip, roll, repeat, "
+      "lookups by an index, constants), with broadcasting. What only these nodes need is never stored.",
       "Chains of small operations: each node less saves a launch and a pass through memory.",
-      "Copies between layouts: what lies side by side in one tensor is far apart in another. Leave those alone, or to "
-      "the library.",
+      "Copies between layouts: what lies side by side in one tensor is far apart in another; and what moves along the "
+      "innermost dimension (cat, pad, roll), which is read element by element. Leave those alone, or to the library.",
       "fuse add_1 relu_1 mul_1 : vector=4",
       {{"vector", "neighbouring elements that a thread loads at once", {"auto", "1", "2", "4", "8"}},
        {"items", "such groups of neighbours a thread", {"1", "2", "4", "8"}},

@@ -132,8 +132,9 @@ const TechniqueDescription& RowFusion::description() const {
       "Reductions over any dimensions (sum, mean, product, extrema with their places, variance, norms, logsumexp, "
       "softmax, layer, group, instance, RMS and batch normalisation, losses) in one kernel with the pointwise nodes "
       "before and after them. A row is what one result is made of; some threads share it, pass through its columns "
-      "once for each reduction, and keep them in registers where they fit. Rows that are few and long are split over "
-      "blocks, with a kernel for each reduction.",
+      "once for all reductions that do not need each other, and keep them in registers where they fit. Rows that are "
+      "few and long are split over blocks, with a kernel for each pass. Losses that reduce rows and then what these "
+      "give (cross entropy, triplet, cosine embedding) become two kernels or more.",
       "Softmax and normalisations with pointwise neighbours; means and losses over whole tensors.",
       "Long rows with several reductions that do not fit registers: every pass reads them again.",
       "fuse mul_1 softmax_1 : lanes=128 keep=yes",

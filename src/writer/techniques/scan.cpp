@@ -65,9 +65,9 @@ class ShapeChooser {
     shape_.block = shape_.lanes == 32 ? 256 : shape_.lanes;
   }
 
-  //! Threads of a row read it twice when they are more than one.
+  //! Threads of a row read it twice when they are more than one; still, too few threads wait for memory most of all.
   void choose_ways() {
-    const std::int64_t enough = threads_of_gpu / 8 / rows_;
+    const std::int64_t enough = threads_of_gpu / rows_;
     shape_.lanes = std::min(rows_across, power_of_two_from(std::min(enough, groups_ / 8)));
     if (is_nested()) shape_.lanes = 1;
     if (!parameters_.is_auto("lanes")) shape_.lanes = parameters_.number("lanes");
