@@ -128,8 +128,7 @@ struct TiledProduct {
 
   //! All threads of the block come here. Returns the sums over [begin, end), `Tile::sums_stride` apart from row to row,
   //! at the start of the shared memory.
-  static CUDAL1_INLINE const float* run(void* shared, const A& a, const B& b, int row, int column, int begin,
-                                        int end) {
+  static CUDAL1_INLINE const float* run(void* shared, const A& a, const B& b, int row, int column, int begin, int end) {
     T* stages = static_cast<T*>(shared);
     const int tiles = (end - begin + Tile::depth - 1) / Tile::depth;
     const auto bring = [&](int tile) {

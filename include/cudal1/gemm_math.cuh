@@ -279,8 +279,7 @@ struct Fp32 {
 #pragma unroll
         for (int i = 0; i < down; i += rows_at_once) take<rows_at_once>(left + i, a + A::place(row(i), k));
 #pragma unroll
-        for (int j = 0; j < across; j += columns_at_once)
-          take<columns_at_once>(right + j, b + B::place(column(j), k));
+        for (int j = 0; j < across; j += columns_at_once) take<columns_at_once>(right + j, b + B::place(column(j), k));
 #pragma unroll
         for (int i = 0; i < down; ++i)
 #pragma unroll

@@ -107,8 +107,9 @@ int run_explain(const ExplainOptions& options) {
   if (!options.plot.empty())
     write_file_atomically(options.plot, effects_plot(explanation.effects, explanation.whole, printable(title)));
   if (options.as_json) {
-    fmt::print("{}\n", to_json(explanation, options.program.filename().string())
-                           .dump(2, ' ', false, json::error_handler_t::replace));
+    fmt::print(
+        "{}\n",
+        to_json(explanation, options.program.filename().string()).dump(2, ' ', false, json::error_handler_t::replace));
     return 0;
   }
   fmt::print("{}\n", printable(heading(explanation)));

@@ -68,7 +68,8 @@ class StopOnInterrupt {
 //! "level1_19_ReLU": a folder's name for a task.
 std::string folder_name(const SuiteTask& task) {
   std::string name;
-  const bool from_lines = !task.code.empty() && !task.suite.empty();  // one file may hold the same task in several sizes
+  const bool from_lines =
+      !task.code.empty() && !task.suite.empty();  // one file may hold the same task in several sizes
   for (const unsigned char c : (from_lines ? task.suite + "_" : "") + task.label())
     name += std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.' ? static_cast<char>(c) : '_';
   return name;
@@ -330,7 +331,8 @@ void add_optimize_command(CLI::App& app, CommandAction& action) {
   CLI::App* command = app.add_subcommand("optimize", "Find a verified, faster implementation of a PyTorch module");
   command->footer(
       "Example: cudal1 optimize my_model.py --budget-evals 20 -o fast\n"
-      "Ctrl-C ends the search and keeps what was found. The same command goes on where it was ended; what is on record\n"
+      "Ctrl-C ends the search and keeps what was found. The same command goes on where it was ended; what is on "
+      "record\n"
       "is not judged again. A larger budget goes further.");
   command->add_option("tasks", options->paths, "PyTorch modules (.py), task folders, or suites of them")->required();
   add_selection_options(*command, options->selection);

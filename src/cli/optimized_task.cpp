@@ -93,8 +93,9 @@ void write_best(OptimizedTask& task, const Task& graph, const TaskFolder& source
 
 std::string headline(const OptimizedTask& task) {
   const bool timed = task.best && task.best->evaluation.status == Status::ok && task.best->evaluation.timing;
-  return fmt::format("{}: {}", task.name,
-                     timed ? fmt::format("best {:.2f}x", task.best->evaluation.timing->speedup) : "nothing that is right");
+  return fmt::format(
+      "{}: {}", task.name,
+      timed ? fmt::format("best {:.2f}x", task.best->evaluation.timing->speedup) : "nothing that is right");
 }
 
 void print(const OptimizedTask& task) {
@@ -103,8 +104,7 @@ void print(const OptimizedTask& task) {
     return;
   }
   fmt::print("{}: {} programs in {:.0f} s, {} of them right{}{}\n", printable(task.name), task.judged, task.seconds,
-             task.right, task.stopped ? "; stopped" : "",
-             task.exhausted ? "; there was nothing more to try" : "");
+             task.right, task.stopped ? "; stopped" : "", task.exhausted ? "; there was nothing more to try" : "");
   if (task.evaluations > task.judged) fmt::print("  {} with those of earlier runs\n", task.evaluations);
   if (!task.best || !task.best->evaluation.timing) {
     fmt::print("  none that is right and could be timed\n");

@@ -16,8 +16,8 @@
 namespace cudal1 {
 
 struct OptimizedTask {
-  std::string name, error;  //!< an error, and nothing else is there
-  int evaluations = 0;      //!< all that this search has had, earlier runs included
+  std::string name, error;    //!< an error, and nothing else is there
+  int evaluations = 0;        //!< all that this search has had, earlier runs included
   int judged = 0, right = 0;  //!< by this run
   double seconds = 0.0;
   bool stopped = false, exhausted = false;

@@ -53,7 +53,7 @@ class SearchRun {
   const JudgedProgram* best() const;
   //! Those known before count, too; 0: none.
   double best_reward() const { return best_reward_; }
-  Spent spent() const { return spent_; }  //!< with what earlier runs spent
+  Spent spent() const { return spent_; }                               //!< with what earlier runs spent
   double seconds() const { return spent_.seconds - before_.seconds; }  //!< of this run
   const SearchLimits& limits() const { return limits_; }
   bool is_exhausted() const { return exhausted_; }  //!< the policy had nothing more to propose

@@ -70,7 +70,8 @@ bool TaskSearch::step() {
 void TaskSearch::record(const JudgedProgram& finding) {
   if (archive_ == nullptr) return;
   try {
-    archive_->record({judge_->hash(), judge_->name(), judge_->source_text()}, finding.text, to_record(finding.evaluation));
+    archive_->record({judge_->hash(), judge_->name(), judge_->source_text()}, finding.text,
+                     to_record(finding.evaluation));
   } catch (const Error& problem) {
     options_.report(fmt::format("{} (the search goes on; nothing more is recorded)", problem.what()));
     archive_ = nullptr;

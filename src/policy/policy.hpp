@@ -17,7 +17,8 @@ struct ScoredProgram {
 class Policy {
  public:
   virtual ~Policy() = default;
-  //! A program that was not proposed before and is not among those seen. `seen` only ever grows. Nothing: there is none.
+  //! A program that was not proposed before and is not among those seen. `seen` only ever grows. Nothing: there is
+  //! none.
   virtual std::optional<std::string> propose(const std::vector<ScoredProgram>& seen) = 0;
 };
 

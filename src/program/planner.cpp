@@ -107,8 +107,8 @@ class PlanBuilder {
     if (producer < 0 && graph_.values[base].kind == ValueKind::node_output)
       reject(Status::plan_error, argument.at,
              fmt::format("{} is not computed any more: a line above has taken its node away", quoted(tensor->name)));
-    if (is_prepared_[unit] && !(producer >= 0 ? is_prepared_[order_.unit_of_node[producer]]
-                                              : graph_.values[base].kind == ValueKind::weight))
+    if (is_prepared_[unit] &&
+        !(producer >= 0 ? is_prepared_[order_.unit_of_node[producer]] : graph_.values[base].kind == ValueKind::weight))
       reject(Status::plan_error, argument.at,
              fmt::format("this launch is hoisted, so only weights may reach it; {} is {}", quoted(tensor->name),
                          kind_text(graph_.values[base].kind)));

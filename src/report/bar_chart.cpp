@@ -52,8 +52,8 @@ std::string grid(const SpeedupAxis& axis, double from, double to) {
 std::string tick_labels(const SpeedupAxis& axis, double y) {
   std::string text;
   for (const double tick : axis.ticks(tick_distance))
-    text += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{:g}x</text>\n", axis.at(tick), y,
-                        tick);
+    text +=
+        fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{:g}x</text>\n", axis.at(tick), y, tick);
   return text;
 }
 

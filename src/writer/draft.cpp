@@ -105,8 +105,8 @@ std::string Draft::unused_name(const std::string& wish) {
 //! The group whose kernels this one's launches can use: its own, or an earlier one's that differ in nothing but names.
 //! Networks repeat the same block many times, and compilers take as long for each.
 std::string Draft::shared_code(const std::string& name, const WrittenGroup& group) {
-  const bool all_named_alike = std::ranges::all_of(
-      group.launches, [&](const WrittenLaunch& launch) { return launch.kernel.starts_with(name); });
+  const bool all_named_alike =
+      std::ranges::all_of(group.launches, [&](const WrittenLaunch& launch) { return launch.kernel.starts_with(name); });
   if (!all_named_alike) return name;
   return code_.emplace(without_names(group.code, name), name).first->second;
 }

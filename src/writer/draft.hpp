@@ -73,7 +73,7 @@ class Draft {
   std::string shared_code(const std::string& name, const WrittenGroup& group);
 
   std::map<std::string, std::string> code_;  //!< without names: the first group that has it
-  std::map<std::string, Taken> taken_;  //!< by name: rewrites move nodes
+  std::map<std::string, Taken> taken_;       //!< by name: rewrites move nodes
   std::set<std::string> words_, headers_, hoisted_;
   std::string text_;
 };

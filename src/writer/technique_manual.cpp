@@ -76,9 +76,9 @@ std::string parameter_table(const std::vector<Parameter>& parameters) {
 }
 
 std::string section(const TechniqueDescription& technique) {
-  return fmt::format(
-      "\n## {}\n```cuda\n//! {}\n```\n{}\n\n- **Helps:** {}\n- **Hurts:** {}\n\n{}", technique.name,
-      technique.example, technique.what, technique.helps, technique.hurts, parameter_table(technique.parameters));
+  return fmt::format("\n## {}\n```cuda\n//! {}\n```\n{}\n\n- **Helps:** {}\n- **Hurts:** {}\n\n{}", technique.name,
+                     technique.example, technique.what, technique.helps, technique.hurts,
+                     parameter_table(technique.parameters));
 }
 
 json to_json(const TechniqueDescription& technique) {
@@ -123,7 +123,8 @@ std::string techniques_listing(const TechniqueList& techniques) {
 std::string techniques_page(const TechniqueList& techniques) {
   std::string text =
       "# Techniques\n\nWhat the writer can make of a program's directives. Each technique is asked for by a line of "
-      "its own, can be left out again, and is measured by itself with [`cudal1 explain`](explain.md). A line that a graph "
+      "its own, can be left out again, and is measured by itself with [`cudal1 explain`](explain.md). A line that a "
+      "graph "
       "rules out is refused before anything is compiled, with the rule that forbids it. `cudal1 expand TASK PROGRAM` "
       "shows the CUDA that a line becomes. `graph`, which launches a call as one CUDA Graph, is a directive of every "
       "[program](program.md).\n\nOf a parameter's values the first is what it is when it is not given. "

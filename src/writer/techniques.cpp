@@ -39,7 +39,7 @@ const std::vector<const RewriteTechnique*>& rewrite_techniques() {
   static const SimplifyProducts simplify;
   static const SplitBias split;
   // Those that only take work away come first.
-  static const std::vector<const RewriteTechnique*> all = {&drop, &share,   &simplify, &hoist, &fold,
+  static const std::vector<const RewriteTechnique*> all = {&drop,  &share,   &simplify, &hoist, &fold,
                                                            &merge, &commute, &layout,   &split};
   return all;
 }

@@ -13,23 +13,12 @@ struct Value {
 };
 
 constexpr Value maxima[] = {
-    {"maximum(f(NAN), 1)", "NAN"},
-    {"maximum(f(1), NAN)", "NAN"},
-    {"maximum(f(-INF), INF)", "INF"},
-    {"maximum(f(2), 3)", "3"},
-    {"maximum(d(NAN), 1)", "NAN"},
-    {"maximum(d(1), NAN)", "NAN"},
-    {"minimum(f(NAN), 1)", "NAN"},
-    {"minimum(f(1), NAN)", "NAN"},
-    {"minimum(f(-INF), INF)", "-INF"},
-    {"minimum(i(-3), 2)", "-3"},
-    {"clamp(f(NAN), 0, 1)", "NAN"},
-    {"clamp(f(5), 3, 1)", "1"},
-    {"clamp(f(-INF), -2, 2)", "-2"},
-    {"sign(f(NAN))", "0"},
-    {"sign(f(-0.0f))", "0"},
-    {"sign(f(-INF))", "-1"},
-    {"sign(i(-7))", "-1"},
+    {"maximum(f(NAN), 1)", "NAN"},   {"maximum(f(1), NAN)", "NAN"},  {"maximum(f(-INF), INF)", "INF"},
+    {"maximum(f(2), 3)", "3"},       {"maximum(d(NAN), 1)", "NAN"},  {"maximum(d(1), NAN)", "NAN"},
+    {"minimum(f(NAN), 1)", "NAN"},   {"minimum(f(1), NAN)", "NAN"},  {"minimum(f(-INF), INF)", "-INF"},
+    {"minimum(i(-3), 2)", "-3"},     {"clamp(f(NAN), 0, 1)", "NAN"}, {"clamp(f(5), 3, 1)", "1"},
+    {"clamp(f(-INF), -2, 2)", "-2"}, {"sign(f(NAN))", "0"},          {"sign(f(-0.0f))", "0"},
+    {"sign(f(-INF))", "-1"},         {"sign(i(-7))", "-1"},
 };
 
 constexpr Value activations[] = {
@@ -123,40 +112,21 @@ constexpr Value divisions[] = {
 };
 
 constexpr Value powers_and_losses[] = {
-    {"power(i(3), 4)", "81"},
-    {"power(i(2), -1)", "0"},
-    {"power(i(-1), -3)", "-1"},
-    {"power(f(2), -3)", "0.125"},
-    {"pow(f(0), 0)", "1"},
-    {"pow(f(-8), 3)", "-512"},
-    {"pow(f(-1), 0.5)", "NAN"},
-    {"pow(f(-INF), 0.5)", "NAN"},
-    {"pow(f(-0.0f), -1)", "-INF"},
-    {"pow(f(4), -0.5)", "0.5"},
-    {"pow(f(NAN), 0)", "1"},
-    {"xlogy(f(0), 0)", "0"},
-    {"xlogy(f(0), INF)", "0"},
-    {"xlogy(f(0), NAN)", "NAN"},
-    {"xlogy(f(2), 0)", "-INF"},
-    {"smooth_l1(f(-2))", "1.5"},
-    {"smooth_l1(f(0.5f))", "0.125"},
-    {"smooth_l1(f(0), 0)", "0"},
-    {"smooth_l1(f(NAN))", "NAN"},
-    {"huber(f(3), 2)", "4"},
-    {"huber(f(-1))", "0.5"},
+    {"power(i(3), 4)", "81"},     {"power(i(2), -1)", "0"},        {"power(i(-1), -3)", "-1"},
+    {"power(f(2), -3)", "0.125"}, {"pow(f(0), 0)", "1"},           {"pow(f(-8), 3)", "-512"},
+    {"pow(f(-1), 0.5)", "NAN"},   {"pow(f(-INF), 0.5)", "NAN"},    {"pow(f(-0.0f), -1)", "-INF"},
+    {"pow(f(4), -0.5)", "0.5"},   {"pow(f(NAN), 0)", "1"},         {"xlogy(f(0), 0)", "0"},
+    {"xlogy(f(0), INF)", "0"},    {"xlogy(f(0), NAN)", "NAN"},     {"xlogy(f(2), 0)", "-INF"},
+    {"smooth_l1(f(-2))", "1.5"},  {"smooth_l1(f(0.5f))", "0.125"}, {"smooth_l1(f(0), 0)", "0"},
+    {"smooth_l1(f(NAN))", "NAN"}, {"huber(f(3), 2)", "4"},         {"huber(f(-1))", "0.5"},
 };
 
 constexpr Value ranges[] = {
-    {"lowest<float>()", "-INF"},
-    {"highest<double>()", "INF"},
-    {"lowest<int>()", "-2147483647 - 1"},
-    {"highest<long long>()", "9223372036854775807"},
-    {"highest<signed char>()", "127"},
-    {"lowest<short>()", "-32768"},
-    {"lowest<unsigned char>()", "0"},
-    {"highest<unsigned>()", "4294967295u"},
-    {"highest<bool>()", "true"},
-    {"lowest<bool>()", "false"},
+    {"lowest<float>()", "-INF"},          {"highest<double>()", "INF"},
+    {"lowest<int>()", "-2147483647 - 1"}, {"highest<long long>()", "9223372036854775807"},
+    {"highest<signed char>()", "127"},    {"lowest<short>()", "-32768"},
+    {"lowest<unsigned char>()", "0"},     {"highest<unsigned>()", "4294967295u"},
+    {"highest<bool>()", "true"},          {"lowest<bool>()", "false"},
 };
 
 constexpr Value operations[] = {

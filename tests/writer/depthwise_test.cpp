@@ -145,13 +145,10 @@ TEST_F(Depthwise, IsRightTransposed) {
                fuse_both);
   EXPECT_RIGHT(transposed({.weight = {6, 1, 2, 3}, .stride = {3, 4}, .padding = {0, 1}}), fuse_both);  // with gaps
   EXPECT_RIGHT(transposed({.weight = {6, 4, 3, 3}, .stride = {2, 1}, .groups = 2}), fuse_both);
-  EXPECT_RIGHT(transposed({.input = {2, 3, 8},
-                           .weight = {3, 5, 5},
-                           .stride = {2},
-                           .padding = {2},
-                           .dilation = {1},
-                           .groups = 1}),
-               fuse_both);
+  EXPECT_RIGHT(
+      transposed(
+          {.input = {2, 3, 8}, .weight = {3, 5, 5}, .stride = {2}, .padding = {2}, .dilation = {1}, .groups = 1}),
+      fuse_both);
   EXPECT_RIGHT(transposed({.input = {1, 3, 4, 5, 3},
                            .weight = {3, 2, 3, 3, 3},
                            .stride = {2, 2, 2},

@@ -48,10 +48,10 @@ TEST(FusedAffine, PassesOnceWhatIsNeitherRepeatedNorLeftOut) {
   const int i = atoms.add(4), j = atoms.add(3), computed = atoms.add_computed(3, 0);
   EXPECT_TRUE(atoms.pass_once({sum(0, {{i, 1}}), sum(0, {{j, 1}})}, {4, 3}));
   EXPECT_TRUE(atoms.pass_once({sum(0, {{i, 3}, {j, 1}})}, {12}));
-  EXPECT_FALSE(atoms.pass_once({sum(0, {{i, 1}, {j, 1}})}, {12}));                    // overlaps
-  EXPECT_FALSE(atoms.pass_once({sum(0, {{i, 1}}), sum(0, {{i, 1}})}, {4, 4}));        // the diagonal
-  EXPECT_FALSE(atoms.pass_once({sum(0, {{i, 1}})}, {5}));                             // not to the end
-  EXPECT_FALSE(atoms.pass_once({sum(1, {{j, 1}})}, {3}));                             // not from the start
+  EXPECT_FALSE(atoms.pass_once({sum(0, {{i, 1}, {j, 1}})}, {12}));                     // overlaps
+  EXPECT_FALSE(atoms.pass_once({sum(0, {{i, 1}}), sum(0, {{i, 1}})}, {4, 4}));         // the diagonal
+  EXPECT_FALSE(atoms.pass_once({sum(0, {{i, 1}})}, {5}));                              // not to the end
+  EXPECT_FALSE(atoms.pass_once({sum(1, {{j, 1}})}, {3}));                              // not from the start
   EXPECT_FALSE(atoms.pass_once({sum(0, {{i, 1}}), sum(0, {{computed, 1}})}, {4, 3}));  // who knows
 }
 

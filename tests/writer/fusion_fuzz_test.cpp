@@ -38,8 +38,10 @@ TEST(FusionFuzz, WhatIsNotRefusedIsRight) {
     if (line.empty()) continue;
     ++judged_count;
     const Verdict verdict = judged(random.task, line);
-    EXPECT_EQ(verdict.status, "ok") << "seed " << seed << "\n" << verdict.message << "\n" << random.task.json().dump()
-        << "\n" << line << verdict.code;
+    EXPECT_EQ(verdict.status, "ok") << "seed " << seed << "\n"
+                                    << verdict.message << "\n"
+                                    << random.task.json().dump() << "\n"
+                                    << line << verdict.code;
   }
   EXPECT_GE(judged_count, wanted.count / 2);
 }

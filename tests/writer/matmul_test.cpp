@@ -52,14 +52,30 @@ TEST_F(Matmul, IsRightForOddSizes) {
 
 //! A block of each, and nearly all of its rows and columns.
 TEST_F(Matmul, EveryTileIsRight) {
-  for (const auto& [rows, columns, depth] :
-       {std::tuple{128, 128, 32}, {128, 128, 16}, {256, 64, 32}, {256, 64, 16}, {128, 64, 32}, {128, 64, 16},
-        {64, 128, 32}, {64, 64, 64}, {64, 64, 32}, {64, 64, 16}, {32, 128, 32}, {128, 32, 32}, {32, 64, 32},
-        {64, 32, 32}, {32, 32, 64}, {32, 32, 32}, {16, 128, 32}, {128, 16, 32}, {16, 64, 64}, {64, 16, 64}})
+  for (const auto& [rows, columns, depth] : {std::tuple{128, 128, 32},
+                                             {128, 128, 16},
+                                             {256, 64, 32},
+                                             {256, 64, 16},
+                                             {128, 64, 32},
+                                             {128, 64, 16},
+                                             {64, 128, 32},
+                                             {64, 64, 64},
+                                             {64, 64, 32},
+                                             {64, 64, 16},
+                                             {32, 128, 32},
+                                             {128, 32, 32},
+                                             {32, 64, 32},
+                                             {64, 32, 32},
+                                             {32, 32, 64},
+                                             {32, 32, 32},
+                                             {16, 128, 32},
+                                             {128, 16, 32},
+                                             {16, 64, 64},
+                                             {64, 16, 64}})
     for (const char* math : {"tf32x3", "fp32"})
-      EXPECT_RIGHT(mm({rows - 1, 35}, {35, columns - 4}),
-                   fmt::format("//! fuse matmul_1 : tile={}x{}x{} math={} split=1 stages=2\n", rows, columns, depth,
-                               math));
+      EXPECT_RIGHT(
+          mm({rows - 1, 35}, {35, columns - 4}),
+          fmt::format("//! fuse matmul_1 : tile={}x{}x{} math={} split=1 stages=2\n", rows, columns, depth, math));
 }
 
 TEST_F(Matmul, EveryNumberOfStagesPartsAndRowsOfTilesIsRight) {
@@ -112,9 +128,9 @@ TEST_F(Matmul, BatchesAreRight) {
   const char* program = "//! fuse matmul_1 : tile=32x32x32\n";
   EXPECT_RIGHT(mm({3, 33, 20}, {3, 20, 35}), program);
   EXPECT_RIGHT(mm({3, 33, 20}, {3, 20, 35}, with_strides({20, 60, 1}), with_strides({700, 1, 20})), program);
-  EXPECT_RIGHT(mm({2, 1, 33, 20}, {3, 20, 35}), program);          // broadcast on both sides
-  EXPECT_RIGHT(mm({33, 20}, {2, 3, 20, 35}), program);             // one left operand for all
-  EXPECT_RIGHT(mm({2, 3, 33, 20}, {20, 35}), program);             // all rows of the left one
+  EXPECT_RIGHT(mm({2, 1, 33, 20}, {3, 20, 35}), program);  // broadcast on both sides
+  EXPECT_RIGHT(mm({33, 20}, {2, 3, 20, 35}), program);     // one left operand for all
+  EXPECT_RIGHT(mm({2, 3, 33, 20}, {20, 35}), program);     // all rows of the left one
   EXPECT_RIGHT(mm({3, 33, 20}, {3, 20, 35}), "//! fuse matmul_1 : tile=32x32x32 split=1 swizzle=2\n");
   EXPECT_RIGHT(mm({2, 33, 90}, {2, 90, 35}), "//! fuse matmul_1 : tile=32x32x32 split=2\n");
 }
@@ -157,10 +173,9 @@ TEST_F(Matmul, SumsOfManyPositiveNumbersKeepFp32Accuracy) {
 }
 
 TEST_F(Matmul, AddedTensorsAndFactorsAreRight) {
-  for (const auto& [shape, kwargs] :
-       {std::pair<std::vector<std::int64_t>, json>{{35}, json::object()},
-        {{33, 35}, {{"beta", 0.5}, {"alpha", 2.0}}},
-        {{33, 1}, {{"beta", 0}, {"alpha", -1.5}}}}) {
+  for (const auto& [shape, kwargs] : {std::pair<std::vector<std::int64_t>, json>{{35}, json::object()},
+                                      {{33, 35}, {{"beta", 0.5}, {"alpha", 2.0}}},
+                                      {{33, 1}, {{"beta", 0}, {"alpha", -1.5}}}}) {
     TaskText task;
     task.input("s", shape).input("x", {33, 20}).input("y", {20, 35});
     task.node("addmm_1", "aten::addmm", {"s", "x", "y"}, {{"kwargs", kwargs}}).output("addmm_1");

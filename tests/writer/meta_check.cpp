@@ -16,9 +16,9 @@ std::vector<std::string> wrong_metas(const TaskText& task, const std::string& pr
   std::vector<std::string> wrong;
   for (std::size_t i = 0; i < written.value().graph.values.size(); ++i) {
     const Value &said = written.value().graph.values[i], &is = inferred.graph.values[i];
-    const bool same_view = said.view.has_value() == is.view.has_value() &&
-                           (!said.view || (said.view->base == is.view->base &&
-                                           said.view->offset_elements == is.view->offset_elements));
+    const bool same_view =
+        said.view.has_value() == is.view.has_value() &&
+        (!said.view || (said.view->base == is.view->base && said.view->offset_elements == is.view->offset_elements));
     if (said.node >= 0 && (said.meta != is.meta || !same_view))
       wrong.push_back(fmt::format("{}: {}{}, ATen gives {}{}", said.name, to_string(said.meta),
                                   said.view ? ", a view" : "", to_string(is.meta), is.view ? ", a view" : ""));

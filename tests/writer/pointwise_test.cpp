@@ -63,8 +63,7 @@ TEST_F(Pointwise, IsRightForOddSizes) {
 
 TEST_F(Pointwise, EveryParameterValueIsRight) {
   for (const char* parameters : {"vector=1 items=8 block=64", "vector=2 items=4 block=1024",
-      "vector=4 items=2 block=128",
-                                 "items=1 block=512", "vector=auto block=256"})
+                                 "vector=4 items=2 block=128", "items=1 block=512", "vector=auto block=256"})
     EXPECT_RIGHT(bias_gelu(13, 20), fmt::format("//! fuse add_1 gelu_1 : {}\n", parameters));
   TaskText halves;
   halves.input("x", {3, 16}, {{"dtype", "f16"}}).node("relu_1", "aten::relu", {"x"}).output("relu_1");
@@ -75,11 +74,13 @@ TEST_F(Pointwise, FunctionsOfAnyNumberArePyTorchs) {
   TaskText task;
   task.input("x", {5, 13});
   std::vector<Op> ops;
-  for (const char* name : {"exp", "expm1", "sin", "cos", "tan", "atan", "sinh", "cosh", "tanh", "asinh", "erf", "erfc",
-                           "floor", "ceil", "trunc", "round", "reciprocal", "sigmoid", "silu", "mish", "selu", "relu6",
-                           "hardswish", "hardsigmoid", "log_sigmoid", "relu", "sign", "abs", "neg", "square", "gelu",
-                           "elu", "softplus", "leaky_relu", "hardtanh", "exp2", "hardshrink", "softshrink", "celu",
-                           "isnan", "isinf", "isfinite", "frac", "clone", "positive", "zeros_like", "ones_like"})
+  for (const char* name :
+       {"exp",         "expm1",      "sin",      "cos",   "tan",        "atan",       "sinh",      "cosh",
+        "tanh",        "asinh",      "erf",      "erfc",  "floor",      "ceil",       "trunc",     "round",
+        "reciprocal",  "sigmoid",    "silu",     "mish",  "selu",       "relu6",      "hardswish", "hardsigmoid",
+        "log_sigmoid", "relu",       "sign",     "abs",   "neg",        "square",     "gelu",      "elu",
+        "softplus",    "leaky_relu", "hardtanh", "exp2",  "hardshrink", "softshrink", "celu",      "isnan",
+        "isinf",       "isfinite",   "frac",     "clone", "positive",   "zeros_like", "ones_like"})
     ops.push_back({name, {"x"}});
   EXPECT_RIGHT(task, add_ops(task, ops));
 }
@@ -158,18 +159,43 @@ TEST_F(Pointwise, ComparisonsMasksAndBitsAreExact) {
   TaskText task;
   task.input("x", {6, 7}).input("m", {6, 7}, mask()).input("i", {6, 7}, integers("i32", -9, 9));
   task.input("j", {7}, integers("i64", 1, 5));
-  const std::vector<Op> ops = {
-      {"eq.Tensor", {"i", "j"}}, {"ne.Tensor", {"i", "j"}}, {"lt.Scalar", {"x", 0.5}}, {"le.Tensor", {"i", "j"}},
-      {"gt.Scalar", {"i", 2}}, {"ge.Scalar", {"i", 2.5}}, {"logical_and", {"m", "x"}}, {"logical_or", {"m", "i"}},
-      {"logical_xor", {"m", "i"}}, {"logical_not", {"i"}}, {"bitwise_and.Tensor", {"i", "j"}},
-      {"bitwise_or.Tensor", {"i", "j"}}, {"bitwise_xor.Tensor", {"i", "j"}}, {"bitwise_not", {"m"}},
-      {"bitwise_not", {"i"}}, {"masked_fill.Scalar", {"x", "m", -2.0}}, {"where.self", {"m", "x", "i"}},
-      {"tril", {"x", 1}}, {"triu", {"x", -1}}, {"tril", {"m"}}, {"add.Tensor", {"m", "i"}},
-      {"clamp", {"i", -2, 3}}, {"abs", {"i"}}, {"neg", {"i"}}, {"sign", {"i"}}, {"relu", {"i"}},
-      {"floor_divide.Scalar", {"i", 4}}, {"remainder.Scalar", {"i", -4}}, {"fmod.Scalar", {"i", 4}},
-      {"pow.Tensor_Scalar", {"i", 3}}, {"floor", {"i"}}, {"div.Tensor", {"i", "j"}},
-      {"_to_copy", {"x"}, {{"dtype", of_type("i32")}}}, {"_to_copy", {"i"}, {{"dtype", of_type("bool")}}},
-      {"_to_copy", {"i"}, {{"dtype", of_type("f16")}}}, {"isnan", {"i"}}, {"isfinite", {"i"}}};
+  const std::vector<Op> ops = {{"eq.Tensor", {"i", "j"}},
+                               {"ne.Tensor", {"i", "j"}},
+                               {"lt.Scalar", {"x", 0.5}},
+                               {"le.Tensor", {"i", "j"}},
+                               {"gt.Scalar", {"i", 2}},
+                               {"ge.Scalar", {"i", 2.5}},
+                               {"logical_and", {"m", "x"}},
+                               {"logical_or", {"m", "i"}},
+                               {"logical_xor", {"m", "i"}},
+                               {"logical_not", {"i"}},
+                               {"bitwise_and.Tensor", {"i", "j"}},
+                               {"bitwise_or.Tensor", {"i", "j"}},
+                               {"bitwise_xor.Tensor", {"i", "j"}},
+                               {"bitwise_not", {"m"}},
+                               {"bitwise_not", {"i"}},
+                               {"masked_fill.Scalar", {"x", "m", -2.0}},
+                               {"where.self", {"m", "x", "i"}},
+                               {"tril", {"x", 1}},
+                               {"triu", {"x", -1}},
+                               {"tril", {"m"}},
+                               {"add.Tensor", {"m", "i"}},
+                               {"clamp", {"i", -2, 3}},
+                               {"abs", {"i"}},
+                               {"neg", {"i"}},
+                               {"sign", {"i"}},
+                               {"relu", {"i"}},
+                               {"floor_divide.Scalar", {"i", 4}},
+                               {"remainder.Scalar", {"i", -4}},
+                               {"fmod.Scalar", {"i", 4}},
+                               {"pow.Tensor_Scalar", {"i", 3}},
+                               {"floor", {"i"}},
+                               {"div.Tensor", {"i", "j"}},
+                               {"_to_copy", {"x"}, {{"dtype", of_type("i32")}}},
+                               {"_to_copy", {"i"}, {{"dtype", of_type("bool")}}},
+                               {"_to_copy", {"i"}, {{"dtype", of_type("f16")}}},
+                               {"isnan", {"i"}},
+                               {"isfinite", {"i"}}};
   EXPECT_RIGHT(task, add_ops(task, ops));
 }
 
@@ -249,16 +275,32 @@ TEST_F(Pointwise, MovesElements) {
   task.weight("table", {7, 3}).input("words", {2, 4}, integers("i32", 0, 7));
   const json pair = json::array({"r1", "z"});
   task.node("r1", "aten::relu", {"x"}).node("z_0", "aten::select.int", {"z", 1, 0});
-  const std::vector<Op> ops = {
-      {"cat", {{"r1", "y", "z"}, 1}}, {"cat", {pair, 0}}, {"cat", {json::array({"y"}), -1}}, {"stack", {pair, 1}},
-      {"constant_pad_nd", {"r1", {1, 2, 0, 3}, 0.5}}, {"constant_pad_nd", {"x", {-1, 2}}},
-      {"pad", {"x", {2, 1}, string("reflect")}}, {"pad", {"x", {2, 1}, string("replicate")}},
-      {"pad", {"x", {2, 3}, string("circular")}}, {"reflection_pad1d", {"x", {3, 3}}}, {"flip", {"r1", {0, 2}}},
-      {"roll", {"r1", {2, -1}, {2, 1}}}, {"repeat", {"r1", {2, 1, 3, 2}}}, {"repeat_interleave.self_int", {"r1", 3, 1}},
-      {"upsample_nearest1d.vec", {"x", nullptr, {2.0}}}, {"glu", {"x", 1}}, {"embedding", {"table", "words"}},
-      {"index_select", {"r1", 1, "rows"}}, {"gather", {"r1", 1, "at"}}, {"index.Tensor", {"x", {nullptr, "rows"}}},
-      {"diag", {"rows"}}, {"diag", {"rows", -2}}, {"diag", {"rows", 1}}, {"diag", {"table", 1}},
-      {"select_scatter", {"r1", "z_0", 1, 2}}, {"slice_scatter", {"r1", "y", 1, 1, 3}}};
+  const std::vector<Op> ops = {{"cat", {{"r1", "y", "z"}, 1}},
+                               {"cat", {pair, 0}},
+                               {"cat", {json::array({"y"}), -1}},
+                               {"stack", {pair, 1}},
+                               {"constant_pad_nd", {"r1", {1, 2, 0, 3}, 0.5}},
+                               {"constant_pad_nd", {"x", {-1, 2}}},
+                               {"pad", {"x", {2, 1}, string("reflect")}},
+                               {"pad", {"x", {2, 1}, string("replicate")}},
+                               {"pad", {"x", {2, 3}, string("circular")}},
+                               {"reflection_pad1d", {"x", {3, 3}}},
+                               {"flip", {"r1", {0, 2}}},
+                               {"roll", {"r1", {2, -1}, {2, 1}}},
+                               {"repeat", {"r1", {2, 1, 3, 2}}},
+                               {"repeat_interleave.self_int", {"r1", 3, 1}},
+                               {"upsample_nearest1d.vec", {"x", nullptr, {2.0}}},
+                               {"glu", {"x", 1}},
+                               {"embedding", {"table", "words"}},
+                               {"index_select", {"r1", 1, "rows"}},
+                               {"gather", {"r1", 1, "at"}},
+                               {"index.Tensor", {"x", {nullptr, "rows"}}},
+                               {"diag", {"rows"}},
+                               {"diag", {"rows", -2}},
+                               {"diag", {"rows", 1}},
+                               {"diag", {"table", 1}},
+                               {"select_scatter", {"r1", "z_0", 1, 2}},
+                               {"slice_scatter", {"r1", "y", 1, 1, 3}}};
   for (std::size_t i = 0; i < ops.size(); ++i) {
     const std::string name = fmt::format("n{}", i + 1);
     task.node(name, "aten::" + ops[i].op, ops[i].args).node(name + "t", "aten::tanh", {name}).output(name + "t");
@@ -277,8 +319,7 @@ TEST_F(Pointwise, ComputesBeforeAndAfterElementsMove) {
   task.node("sin_1", "aten::sin", {"flip_1"}).node("pixel_unshuffle_1", "aten::pixel_unshuffle", {"sin_1", 4});
   task.node("upsample_1", "aten::upsample_nearest2d.vec", {"pixel_unshuffle_1", nullptr, {2.0, 3.0}});
   task.output("upsample_1");
-  EXPECT_RIGHT(task,
-               "//! fuse relu_1 pixel_shuffle_1 abs_1 cat_1 pad_1 flip_1 sin_1 pixel_unshuffle_1 upsample_1\n");
+  EXPECT_RIGHT(task, "//! fuse relu_1 pixel_shuffle_1 abs_1 cat_1 pad_1 flip_1 sin_1 pixel_unshuffle_1 upsample_1\n");
 }
 
 TEST_F(Pointwise, MakesConstants) {
@@ -291,8 +332,8 @@ TEST_F(Pointwise, MakesConstants) {
   task.node("mul_1", "aten::mul.Tensor", {"add_2", "full_1"});
   task.node("add_3", "aten::add.Tensor", {"mul_1", "eye_1"}).node("add_4", "aten::add.Tensor", {"add_3", "arange_2"});
   task.node("one_hot_1", "aten::one_hot", {"classes", 5}).output("add_4").output("one_hot_1");
-  EXPECT_RIGHT(task,
-               "//! fuse arange_1 arange_2 linspace_1 full_1 eye_1 add_1 add_2 mul_1 add_3 add_4\n//! fuse one_hot_1\n");
+  EXPECT_RIGHT(
+      task, "//! fuse arange_1 arange_2 linspace_1 full_1 eye_1 add_1 add_2 mul_1 add_3 add_4\n//! fuse one_hot_1\n");
 }
 
 TEST_F(Pointwise, UpdatesStates) {

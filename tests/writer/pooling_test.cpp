@@ -32,9 +32,7 @@ constexpr const char* fuse_all = "//! fuse relu_1 pool_1 mul_1";
 std::string with(const std::string& parameters) { return fmt::format("{} : {}\n", fuse_all, parameters); }
 
 //! [N, C, H, W] with channels innermost.
-json channels_last(std::int64_t c, std::int64_t h, std::int64_t w) {
-  return {{"strides", {h * w * c, 1, w * c, c}}};
-}
+json channels_last(std::int64_t c, std::int64_t h, std::int64_t w) { return {{"strides", {h * w * c, 1, w * c, c}}}; }
 
 TEST_F(Pooling, MakesOneLaunchWithItsNeighbours) {
   const Verdict verdict = judged(pooled("max_pool2d", {2, 3, 9, 11}, {{3, 3}, {2, 2}}), with("items=1"));

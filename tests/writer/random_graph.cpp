@@ -215,8 +215,9 @@ std::string random_fusion(const RandomTask& task, std::uint64_t seed) {
   if (begin > end) std::swap(begin, end);
   std::string line = "//! fuse";
   for (std::size_t i = begin; i <= end; ++i) line += " " + task.nodes[i];
-  constexpr const char* parameters[] = {"vector=1", "vector=2", "items=2", "threads=across", "threads=along", "split=2",
-                                        "lanes=4", "lanes=64", "keep=no", "split=4 lanes=2", "threads=across lanes=2"};
+  constexpr const char* parameters[] = {
+      "vector=1", "vector=2", "items=2", "threads=across",  "threads=along",         "split=2",
+      "lanes=4",  "lanes=64", "keep=no", "split=4 lanes=2", "threads=across lanes=2"};
   if (random() % 2 == 0) line += fmt::format(" : {}", parameters[random() % std::size(parameters)]);
   return line + "\n";
 }

@@ -64,8 +64,8 @@ TEST_F(Rows, FusesWhatComesBeforeAndAfter) {
 }
 
 TEST_F(Rows, IsRightForOddSizes) {
-  for (const auto& [rows, columns] : {std::pair{1, 1}, {7, 1}, {1, 31}, {13, 37}, {3, 1030}, {300, 5}, {2, 5000}, {0,
-      4}})
+  for (const auto& [rows, columns] :
+       {std::pair{1, 1}, {7, 1}, {1, 31}, {13, 37}, {3, 1030}, {300, 5}, {2, 5000}, {0, 4}})
     EXPECT_RIGHT(softmax_of({rows, columns}, 1), std::string(fuse_softmax) + "\n");
 }
 
@@ -131,10 +131,16 @@ TEST_F(Rows, ReducesIntegersAndMasks) {
   TaskText task;
   task.input("i", {6, 11}, integers("i32", -9, 9)).input("u", {6, 11}, integers("u8", 0, 255));
   task.input("m", {6, 11}, {{"dtype", "bool"}, {"draw", {{"kind", "bernoulli"}, {"p", 0.9}}}});
-  const std::vector<Op> ops = {{"sum", {"i"}}, {"sum.dim_IntList", {"m", {1}}}, {"amax", {"u", {0}}},
-                               {"prod.dim_int", {"i", 1}}, {"any.dim", {"m", 1}}, {"all.dim", {"m", 1}},
-                               {"max.dim", {"i", 1}, json::object(), 2}, {"argmin", {"u", 1}},
-                               {"mean", {"i"}, {{"dtype", {{"dtype", "f32"}}}}}, {"amax", {"m", {1}}}};
+  const std::vector<Op> ops = {{"sum", {"i"}},
+                               {"sum.dim_IntList", {"m", {1}}},
+                               {"amax", {"u", {0}}},
+                               {"prod.dim_int", {"i", 1}},
+                               {"any.dim", {"m", 1}},
+                               {"all.dim", {"m", 1}},
+                               {"max.dim", {"i", 1}, json::object(), 2},
+                               {"argmin", {"u", 1}},
+                               {"mean", {"i"}, {{"dtype", {{"dtype", "f32"}}}}},
+                               {"amax", {"m", {1}}}};
   EXPECT_RIGHT(task, add_ops(task, ops));
 }
 

@@ -34,8 +34,8 @@ TEST_F(Scan, FusesWhatComesBeforeAndAfter) {
 }
 
 TEST_F(Scan, IsRightForOddSizes) {
-  for (const auto& [rows, columns] : {std::pair{1, 1}, {7, 1}, {1, 31}, {13, 37}, {3, 1032}, {40, 5}, {2, 3001}, {0,
-      4}, {4, 0}})
+  for (const auto& [rows, columns] :
+       {std::pair{1, 1}, {7, 1}, {1, 31}, {13, 37}, {3, 1032}, {40, 5}, {2, 3001}, {0, 4}, {4, 0}})
     EXPECT_RIGHT(cumsum_of({rows, columns}, 1), std::string(fuse_cumsum) + "\n");
 }
 
@@ -66,7 +66,7 @@ TEST_F(Scan, OtherOperationsAndTypesArePyTorchs) {
   for (const char* name : {"n1", "n2", "n3", "n4", "n6", "n8"}) task.output(name);
   EXPECT_RIGHT(task, "//! fuse n1\n//! fuse n2\n//! fuse n3\n//! fuse n4\n//! fuse n5 n6\n//! fuse n7 n8\n");
   EXPECT_RIGHT(task,
-      "//! fuse n4 : split=2\n//! fuse n5 n6 : threads=across\n//! fuse n7 n8 : threads=across lanes=4\n");
+               "//! fuse n4 : split=2\n//! fuse n5 n6 : threads=across\n//! fuse n7 n8 : threads=across lanes=4\n");
 }
 
 TEST_F(Scan, GoesBackwardsBetweenFlips) {

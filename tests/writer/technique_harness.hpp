@@ -1,4 +1,5 @@
-// What tests of techniques share: a small task and a program go in, the real judge's verdict comes out. No LibTorch here.
+// What tests of techniques share: a small task and a program go in, the real judge's verdict comes out. No LibTorch
+// here.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -36,9 +37,9 @@ struct Verdict {
   std::string status;   //!< "ok", "wrong_result", "plan_error" …
   std::string message;  //!< why it is not ok
   int line = 0;
-  std::string code;               //!< what the writer made of the program
-  std::vector<std::string> prepared;  //!< steps that run when weights change
-  std::vector<std::string> steps;  //!< of a call, in order: "launch NAME", "op NODE", "zero BUFFER"
+  std::string code;                     //!< what the writer made of the program
+  std::vector<std::string> prepared;    //!< steps that run when weights change
+  std::vector<std::string> steps;       //!< of a call, in order: "launch NAME", "op NODE", "zero BUFFER"
   std::vector<std::string> techniques;  //!< names of those that were applied
 };
 
@@ -57,17 +58,17 @@ std::string why_no_device();
 }  // namespace cudal1::testing
 
 //! The program must be right for the task.
-#define EXPECT_RIGHT(task, program)                                                                             \
-  do {                                                                                                          \
-    const auto verdict_ = ::cudal1::testing::judged(task, program);                                             \
-    EXPECT_EQ(verdict_.status, "ok") << verdict_.message << "\n" << (program) << "\n" << verdict_.code;         \
+#define EXPECT_RIGHT(task, program)                                                                     \
+  do {                                                                                                  \
+    const auto verdict_ = ::cudal1::testing::judged(task, program);                                     \
+    EXPECT_EQ(verdict_.status, "ok") << verdict_.message << "\n" << (program) << "\n" << verdict_.code; \
   } while (false)
 
 //! The program must be refused before anything is compiled, with these words in the message.
-#define EXPECT_REFUSED(task, program, words)                                                      \
-  do {                                                                                            \
-    const auto verdict_ = ::cudal1::testing::planned(task, program);                              \
-    EXPECT_NE(verdict_.status, "ok") << (program) << "\n" << verdict_.code;                       \
+#define EXPECT_REFUSED(task, program, words)                                                                   \
+  do {                                                                                                         \
+    const auto verdict_ = ::cudal1::testing::planned(task, program);                                           \
+    EXPECT_NE(verdict_.status, "ok") << (program) << "\n" << verdict_.code;                                    \
     EXPECT_NE(verdict_.message.find(words), std::string::npos) << verdict_.status << ": " << verdict_.message; \
-    EXPECT_GT(verdict_.line, 0);                                                                  \
+    EXPECT_GT(verdict_.line, 0);                                                                               \
   } while (false)

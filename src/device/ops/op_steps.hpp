@@ -44,10 +44,10 @@ class OpSteps {
   std::vector<at::Tensor> call(std::size_t step_index, OpValues& values) const;
 
   Plan plan_;
-  std::vector<std::optional<AtenCall>> calls_;     // by step index
+  std::vector<std::optional<AtenCall>> calls_;      // by step index
   std::vector<std::optional<AtenCall>> preparing_;  // the same for the steps of preparing
-  std::vector<std::optional<AtenCall>> in_place_;  // the same, with the result in the place of the first argument
-  std::vector<Drops> drops_;                       // by step index
+  std::vector<std::optional<AtenCall>> in_place_;   // the same, with the result in the place of the first argument
+  std::vector<Drops> drops_;                        // by step index
   std::vector<std::size_t> from_outside_;
 };
 

@@ -20,7 +20,6 @@ constexpr double likely_compute_share = 0.4, least_of_products = 0.4;
 // A kernel that moves memory reaches this share of what a copy does.
 constexpr double likely_bandwidth = 0.85;
 
-
 std::vector<TensorMeta> metas_of(const OpGraph& graph, const std::vector<ValueId>& values) {
   std::vector<TensorMeta> metas;
   for (const ValueId id : values) metas.push_back(graph.values[id].meta);

@@ -9,8 +9,8 @@
 namespace cudal1 {
 namespace {
 
-constexpr std::size_t largest_group = 64;  // nodes; a kernel of more is slow to compile and seldom faster
-constexpr std::int64_t small_result = 64;  // elements; such a kernel is all launch
+constexpr std::size_t largest_group = 64;      // nodes; a kernel of more is slow to compile and seldom faster
+constexpr std::int64_t small_result = 64;      // elements; such a kernel is all launch
 constexpr std::ptrdiff_t most_gatherings = 2;  // of small nodes that a further one is tried with
 
 }  // namespace

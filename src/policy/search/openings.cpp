@@ -15,8 +15,7 @@ using Names = std::set<std::string>;
 //! Nodes by the technique that writes them alone.
 std::map<std::string, Names> nodes_by_technique(FusionSpace& space) {
   std::map<std::string, Names> nodes;
-  for (const std::string& node : space.nodes())
-    nodes[space.technique_for({node})->description().name].insert(node);
+  for (const std::string& node : space.nodes()) nodes[space.technique_for({node})->description().name].insert(node);
   return nodes;
 }
 

@@ -7,8 +7,8 @@
 namespace cudal1 {
 namespace {
 
-constexpr std::size_t drawn = 3;             // of so many the best becomes a parent
-constexpr double migration = 0.1;            // share of parents that are the best of all
+constexpr std::size_t drawn = 3;              // of so many the best becomes a parent
+constexpr double migration = 0.1;             // share of parents that are the best of all
 constexpr std::size_t members_an_island = 6;  // fewer programs than this live together on one
 
 }  // namespace

@@ -42,7 +42,8 @@ void SearchPolicy::look_at(const std::vector<ScoredProgram>& seen) {
     const ScoredProgram& program = seen[looked_at_];
     if (const auto plan = plan_program(space_.graph(), program.text)) plans_.insert(plan.value().hash);
     if (program.reward <= 0.0) continue;
-    if (program.candidate_ms > 0.0) best_ms_ = best_ms_ > 0.0 ? std::min(best_ms_, program.candidate_ms) : program.candidate_ms;
+    if (program.candidate_ms > 0.0)
+      best_ms_ = best_ms_ > 0.0 ? std::min(best_ms_, program.candidate_ms) : program.candidate_ms;
     if (auto proposal = proposal_from_text(program.text)) population_.add(std::move(*proposal), program.reward);
   }
 }

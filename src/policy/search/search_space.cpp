@@ -8,7 +8,7 @@
 namespace cudal1 {
 namespace {
 
-constexpr std::size_t most_known = 24;       // rewritten graphs that are remembered
+constexpr std::size_t most_known = 24;      // rewritten graphs that are remembered
 constexpr std::size_t most_rewrites = 256;  // of one proposal
 
 }  // namespace

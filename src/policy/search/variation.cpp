@@ -31,9 +31,10 @@ Proposal Variation::mutated(Proposal proposal) {
 void Variation::change_once(Proposal& proposal) {
   using Change = void (Variation::*)(Proposal&);
   // Parameters are the many small steps, so they come more often.
-  constexpr Change changes[] = {&Variation::change_parameter, &Variation::change_parameter, &Variation::change_parameter,
-                                &Variation::take_node_out,    &Variation::join_neighbours,  &Variation::leave_to_library,
-                                &Variation::fuse_another,     &Variation::rewrite_more,     &Variation::rewrite_less};
+  constexpr Change changes[] = {
+      &Variation::change_parameter, &Variation::change_parameter, &Variation::change_parameter,
+      &Variation::take_node_out,    &Variation::join_neighbours,  &Variation::leave_to_library,
+      &Variation::fuse_another,     &Variation::rewrite_more,     &Variation::rewrite_less};
   const std::uint64_t choice = random_.below(std::size(changes) + 1);
   if (choice == std::size(changes))
     proposal.cuda_graph = !proposal.cuda_graph;
@@ -95,7 +96,8 @@ void Variation::join_neighbours(Proposal& proposal) {
   const std::set<std::string> beside = space->neighbours(proposal.fusions[index].nodes);
   for (std::size_t other = 0; other < proposal.fusions.size(); ++other) {
     const std::set<std::string>& nodes = proposal.fusions[other].nodes;
-    if (other == index || std::ranges::none_of(nodes, [&](const auto& node) { return beside.contains(node); })) continue;
+    if (other == index || std::ranges::none_of(nodes, [&](const auto& node) { return beside.contains(node); }))
+      continue;
     std::set<std::string> both = proposal.fusions[index].nodes;
     both.insert(nodes.begin(), nodes.end());
     if (!space->technique_for(both)) continue;
@@ -115,7 +117,8 @@ void Variation::fuse_another(Proposal& proposal) {
   if (space == nullptr) return;
   std::vector<std::string> open;
   const std::set<std::string> taken = proposal.fused_nodes();
-  std::ranges::copy_if(space->nodes(), std::back_inserter(open), [&](const auto& node) { return !taken.contains(node); });
+  std::ranges::copy_if(space->nodes(), std::back_inserter(open),
+                       [&](const auto& node) { return !taken.contains(node); });
   if (open.empty()) return;
   const std::string node = any_of(open, random_);
   for (Fusion& fusion : proposal.fusions) {
@@ -147,7 +150,8 @@ void Variation::rewrite_less(Proposal& proposal) {
   std::set<std::string> left = proposal.fused_nodes();
   space_.mend(changed);
   for (const std::string& node : changed.fused_nodes()) left.erase(node);
-  std::erase_if(left, [&](const std::string& node) { return std::ranges::find(space->nodes(), node) == space->nodes().end(); });
+  std::erase_if(
+      left, [&](const std::string& node) { return std::ranges::find(space->nodes(), node) == space->nodes().end(); });
   for (Fusion& fusion : space->largest_fusions(left)) changed.fusions.push_back(std::move(fusion));
   proposal = std::move(changed);
 }

@@ -36,9 +36,9 @@ struct Convolution {
   WindowSizes sizes;
   std::int64_t groups;
   std::int64_t inputs_a_group, outputs_a_group;
-  Affine channel;             //!< of the result
-  Affine group, in_group;     //!< group of the channel, and which it is there
-  Affine loop;                //!< through the channels of the input that belong to the group
+  Affine channel;          //!< of the result
+  Affine group, in_group;  //!< group of the channel, and which it is there
+  Affine loop;             //!< through the channels of the input that belong to the group
   std::vector<WindowDim> windows;
   Point at_input, at_weight;  //!< what is known of these so far: batch and channels
 };
@@ -108,8 +108,7 @@ int result_of(const RuleCall& call, const Convolution& made) {
   const int product = lowering.map(real, "{0} * {1}",
                                    {lowering.as(real, lowering.value_at(made.input, made.at_input)),
                                     lowering.as(real, lowering.value_at(made.weight, made.at_weight))});
-  const int sum =
-      lowering.reduce_windows(real, "cudal1::Sum<float>", {product}, made.windows, call.value.meta.numel());
+  const int sum = lowering.reduce_windows(real, "cudal1::Sum<float>", {product}, made.windows, call.value.meta.numel());
   if (!call.has(2, "bias")) return sum;
   const int bias = lowering.as(real, lowering.value_at(tensor(call, 2, "bias"), {made.channel}));
   return lowering.map(real, "{0} + {1}", {sum, bias});
@@ -206,8 +205,8 @@ std::int64_t channels_of_a_group(const OpGraph& graph, const Node& node) {
 }
 
 void add_convolution_rules(OperatorRules& rules) {
-  for (const char* name : {"conv1d", "conv2d", "conv3d", "convolution", "conv_transpose1d", "conv_transpose2d",
-                           "conv_transpose3d"})
+  for (const char* name :
+       {"conv1d", "conv2d", "conv3d", "convolution", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d"})
     rules.emplace(name, convolution);
 }
 

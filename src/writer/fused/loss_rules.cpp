@@ -68,8 +68,8 @@ ElementLoss unless_given(ElementLoss loss, std::size_t first, std::size_t last) 
 
 int divergence(const RuleCall& call, const std::vector<int>& arguments) {
   const bool of_logarithms = call.number(3, "log_target", 0.0) != 0.0;
-  return call.lowering.map(
-      real, of_logarithms ? "expf({1}) * ({1} - {0})" : "cudal1::xlogy({1}, {1}) - {1} * {0}", arguments);
+  return call.lowering.map(real, of_logarithms ? "expf({1}) * ({1} - {0})" : "cudal1::xlogy({1}, {1}) - {1} * {0}",
+                           arguments);
 }
 
 void add_losses_of_elements(OperatorRules& rules) {
@@ -79,11 +79,10 @@ void add_losses_of_elements(OperatorRules& rules) {
   rules.emplace("huber_loss", loss(2, made_of("cudal1::huber({0} - {1}, {2})", 3, "delta", 1.0), 2));
   rules.emplace("kl_div", loss(2, divergence, 2));
   rules.emplace("soft_margin_loss", loss(2, made_of("log1pf(expf(-{1} * {0}))"), 2));
-  rules.emplace("hinge_embedding_loss",
-                loss(2,
-                     made_of("{1} == 1.0f ? {0} : {1} == -1.0f ? cudal1::maximum({2} - {0}, 0.0f) : 0.0f", 2, "margin",
-                             1.0),
-                     3));
+  rules.emplace(
+      "hinge_embedding_loss",
+      loss(2, made_of("{1} == 1.0f ? {0} : {1} == -1.0f ? cudal1::maximum({2} - {0}, 0.0f) : 0.0f", 2, "margin", 1.0),
+           3));
   rules.emplace("margin_ranking_loss",
                 loss(3, made_of("cudal1::maximum(-{2} * ({0} - {1}) + {3}, 0.0f)", 3, "margin", 0.0), 4));
   rules.emplace("binary_cross_entropy",
@@ -137,9 +136,9 @@ int cosine_similarity(const RuleCall& call) {
   std::vector<bool> dims(meta.sizes.size(), false);
   dims.at(static_cast<std::size_t>(given < 0 ? given + std::int64_t(dims.size()) : given)) = true;
   const Cosine sums = cosine_sums(call, reduced_point(call, meta, dims));
-  return call.lowering.map(real, "{0} / (cudal1::maximum(sqrtf({1}), {3}) * cudal1::maximum(sqrtf({2}), {3}))",
-                           {sums.product, sums.first, sums.second,
-                            call.lowering.constant(real, call.number(3, "eps", 1e-8))});
+  return call.lowering.map(
+      real, "{0} / (cudal1::maximum(sqrtf({1}), {3}) * cudal1::maximum(sqrtf({2}), {3}))",
+      {sums.product, sums.first, sums.second, call.lowering.constant(real, call.number(3, "eps", 1e-8))});
 }
 
 std::vector<bool> last_of(const TensorMeta& meta) {
@@ -153,8 +152,8 @@ int cosine_embedding_loss(const RuleCall& call) {
   const TensorMeta& meta = meta_of(call, 0, "input1");
   if (meta.sizes != meta_of(call, 1, "input2").sizes) call.lowering.refuse(call.node, "broadcasts its arguments");
   const Cosine sums = cosine_sums(call, reduced_point(call, meta, last_of(meta)));
-  const int cosine = call.lowering.map(real, "{0} / sqrtf(({1} + 1e-12f) * ({2} + 1e-12f))",
-                                       {sums.product, sums.first, sums.second});
+  const int cosine =
+      call.lowering.map(real, "{0} / sqrtf(({1} + 1e-12f) * ({2} + 1e-12f))", {sums.product, sums.first, sums.second});
   return call.lowering.map(
       real, "{1} == 1.0f ? 1.0f - {0} : {1} == -1.0f ? cudal1::maximum({0} - {2}, 0.0f) : 0.0f",
       {cosine, element_of(call, 2, call.point, real), call.lowering.constant(real, call.number(3, "margin", 0.0))});
@@ -241,8 +240,8 @@ int cross_entropy_loss(const RuleCall& call) {
   if (is_floating(meta_of(call, 1, "target").dtype)) {
     if (smoothing != 0.0) lowering.refuse(call.node, "smooths probabilities");
     const Reduced again = classes();
-    const int share = lowering.map(real, "{0} * {1}", {element_of(call, 1, again.point, real),
-                                                       surprise(call, element(call, again, real), both)});
+    const int share = lowering.map(
+        real, "{0} * {1}", {element_of(call, 1, again.point, real), surprise(call, element(call, again, real), both)});
     return sum_of(call, share, again);
   }
   const Label label = label_at(call, call.point, input.sizes[dim], 4);

@@ -241,9 +241,9 @@ int prelu(const RuleCall& call) {
   const bool of_channels = call.lowering.graph().values[weight->id].meta.numel() != 1;
   const std::size_t rank = call.lowering.graph().values[weight->id].meta.sizes.size();
   const Point channel = rank == 0 ? Point{} : Point{of_channels ? call.point[1] : Affine{}};
-  return call.lowering.map(real, "cudal1::leaky_relu({0}, {1})",
-                           {call.operand(0, "self", real),
-                            call.lowering.as(real, call.lowering.value_at(weight->id, channel))});
+  return call.lowering.map(
+      real, "cudal1::leaky_relu({0}, {1})",
+      {call.operand(0, "self", real), call.lowering.as(real, call.lowering.value_at(weight->id, channel))});
 }
 
 int logit(const RuleCall& call) {
@@ -445,10 +445,18 @@ bool normalises_by_state(const Node& node) {
 
 //! A loss of each element, which nobody adds up.
 bool is_loss_of_elements(const Node& node) {
-  constexpr std::pair<std::string_view, std::size_t> reductions[] = {
-      {"mse_loss", 2}, {"l1_loss", 2}, {"smooth_l1_loss", 2}, {"huber_loss", 2}, {"kl_div", 2}, {"soft_margin_loss", 2},
-      {"hinge_embedding_loss", 3}, {"margin_ranking_loss", 4}, {"binary_cross_entropy", 3},
-      {"binary_cross_entropy_with_logits", 4}, {"nll_loss", 3}, {"nll_loss_nd", 3}};
+  constexpr std::pair<std::string_view, std::size_t> reductions[] = {{"mse_loss", 2},
+                                                                     {"l1_loss", 2},
+                                                                     {"smooth_l1_loss", 2},
+                                                                     {"huber_loss", 2},
+                                                                     {"kl_div", 2},
+                                                                     {"soft_margin_loss", 2},
+                                                                     {"hinge_embedding_loss", 3},
+                                                                     {"margin_ranking_loss", 4},
+                                                                     {"binary_cross_entropy", 3},
+                                                                     {"binary_cross_entropy_with_logits", 4},
+                                                                     {"nll_loss", 3},
+                                                                     {"nll_loss_nd", 3}};
   for (const auto& [name, position] : reductions) {
     if (base_name(node.op) != name) continue;
     const auto* reduction = argument_as<std::int64_t>(node, position, "reduction");

@@ -136,7 +136,7 @@ Point ProductNode::point_of(const std::vector<int>& dimensions, const Point& res
 }
 
 bool is_product(const Node& node) {
-  constexpr std::array<std::string_view, 9> names = {"mm", "bmm",   "matmul", "linear", "mv",
+  constexpr std::array<std::string_view, 9> names = {"mm",  "bmm",   "matmul", "linear", "mv",
                                                      "dot", "addmm", "addmv",  "baddbmm"};
   return std::ranges::find(names, base_name(node.op)) != names.end();
 }

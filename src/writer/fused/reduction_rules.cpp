@@ -156,8 +156,8 @@ int aminmax(const RuleCall& call) {
     dims[static_cast<std::size_t>(*dim < 0 ? *dim + std::int64_t(dims.size()) : *dim)] = true;
   const Reduced reduced = reduced_point(call, meta, dims);
   const ScalarKind kind = call.result_kind() == ScalarKind::boolean ? integer : call.result_kind();
-  return call.lowering.reduce(kind, typed(call.value.output == 0 ? "Min" : "Max", kind),
-                              {element(call, reduced, kind)}, reduced.loops);
+  return call.lowering.reduce(kind, typed(call.value.output == 0 ? "Min" : "Max", kind), {element(call, reduced, kind)},
+                              reduced.loops);
 }
 
 //! (x - mean) / sqrt(variance + eps) · weight + bias; the last two at an index of theirs.

@@ -14,9 +14,9 @@ namespace cudal1 {
 
 struct RowSpace {
   FusedTerms fused;
-  std::vector<int> reductions;      //!< terms, each after those it needs
+  std::vector<int> reductions;       //!< terms, each after those it needs
   std::vector<std::size_t> pass_of;  //!< by reduction: those that do not need each other share a pass
-  std::vector<Loop> rows, columns;  //!< outermost first, never empty
+  std::vector<Loop> rows, columns;   //!< outermost first, never empty
   std::set<int> column_atoms;
   std::vector<bool> in_columns;  //!< by term: has another value in every column
 

@@ -61,8 +61,7 @@ WrittenLaunch ScanCode::launch(const std::string& kernel) const {
   const std::int64_t blocks = (space_.row_count() + shape_.rows_a_block() - 1) / shape_.rows_a_block();
   WrittenLaunch launch{
       kernel, {std::max<std::int64_t>(1, blocks), shape_.split, 1}, {shape_.block, 1, 1}, 0, access_.arguments()};
-  for (std::size_t i = 0; shape_.split > 1 && i < space_.scans.size(); ++i)
-    launch.arguments.push_back(partial_name(i));
+  for (std::size_t i = 0; shape_.split > 1 && i < space_.scans.size(); ++i) launch.arguments.push_back(partial_name(i));
   return launch;
 }
 
@@ -78,10 +77,10 @@ std::string ScanCode::signature(const std::string& kernel) const {
 std::string ScanCode::places_of_thread() const {
   const std::string_view type = access_.index_type(), suffix = access_.suffix();
   const std::int64_t rows = shape_.rows_a_block();
-  const std::string in_block = shape_.across ? fmt::format("threadIdx.x % {}u", rows)
-                                             : fmt::format("threadIdx.x / {}u", shape_.lanes);
-  const std::string lane = shape_.across ? fmt::format("threadIdx.x / {}u", rows)
-                                         : fmt::format("threadIdx.x % {}u", shape_.lanes);
+  const std::string in_block =
+      shape_.across ? fmt::format("threadIdx.x % {}u", rows) : fmt::format("threadIdx.x / {}u", shape_.lanes);
+  const std::string lane =
+      shape_.across ? fmt::format("threadIdx.x / {}u", rows) : fmt::format("threadIdx.x % {}u", shape_.lanes);
   std::string text = fmt::format("  const {} lane = {};\n", type, lane);
   text +=
       fmt::format("  const {} wanted = static_cast<{}>(blockIdx.x) * {}{} + {};\n", type, type, rows, suffix, in_block);
@@ -169,9 +168,10 @@ std::string ScanCode::sums_before() const {
   std::string text;
   for (std::size_t i = 0; shape_.split > 1 && i < space_.scans.size(); ++i) {
     text += fmt::format("  for (unsigned part = lane; part < blockIdx.y; part += {})\n", shape_.lanes);
-    text += fmt::format("    carry{0} = {1}::combine(carry{0}, static_cast<const {1}::Value*>(partial{0})[row * {2} + "
-                        "part]);\n",
-                        i, operation(i), shape_.split);
+    text += fmt::format(
+        "    carry{0} = {1}::combine(carry{0}, static_cast<const {1}::Value*>(partial{0})[row * {2} + "
+        "part]);\n",
+        i, operation(i), shape_.split);
     text += fmt::format("  carry{0} = cudal1::{1}<{2}, {3}>(carry{0});\n", i,
                         shape_.lanes == 32 ? "warp_reduce" : "block_reduce", operation(i), shape_.lanes);
   }

@@ -86,8 +86,7 @@ std::set<int> FusedTerms::positions() const {
 std::vector<ValueId> FusedTerms::reads() const {
   std::vector<ValueId> values;
   for (const Term& term : terms)
-    if (is_read(term) && std::ranges::find(values, term.value) == values.end())
-      values.push_back(term.value);
+    if (is_read(term) && std::ranges::find(values, term.value) == values.end()) values.push_back(term.value);
   return values;
 }
 

@@ -29,10 +29,10 @@ enum class TermKind {
 
 //! A dimension of an argument that a reduction walks through by a window, not from end to end.
 struct WindowDim {
-  Affine index;           //!< in the argument; what lies beyond its ends is left out
-  std::int64_t size = 1;  //!< of the argument
+  Affine index;            //!< in the argument; what lies beyond its ends is left out
+  std::int64_t size = 1;   //!< of the argument
   bool may_leave = false;  //!< the index can lie beyond the ends
-  int loop = -1;          //!< the window's atom; -1: it is one element wide
+  int loop = -1;           //!< the window's atom; -1: it is one element wide
   //! Not 0: windows of different lengths. The loop, which is the index then, runs from ⌊part · size / parts⌋ to
   //! ⌈(part + 1) · size / parts⌉.
   std::int64_t parts = 0;
@@ -48,12 +48,12 @@ struct Term {
   ScalarKind scalar = ScalarKind::real;
   //! constant: the literal; map: an expression of {0}, {1}…; reduce, scan: the operation
   std::string code = {};
-  std::vector<int> operands = {};  //!< indices of terms
-  ValueId value = -1;              //!< load, gather: of which tensor
-  Affine place = {};               //!< load, gather: where, in elements; position: the index
-  std::vector<int> loops = {};     //!< reduce: atoms
+  std::vector<int> operands = {};       //!< indices of terms
+  ValueId value = -1;                   //!< load, gather: of which tensor
+  Affine place = {};                    //!< load, gather: where, in elements; position: the index
+  std::vector<int> loops = {};          //!< reduce: atoms
   std::vector<WindowDim> windows = {};  //!< reduce: of dimensions where this is not all of them
-  std::int64_t results = 0;        //!< reduce of windows: elements that there are of it
+  std::int64_t results = 0;             //!< reduce of windows: elements that there are of it
 };
 
 //! A load or a gather.

@@ -7,10 +7,10 @@
 namespace cudal1 {
 namespace {
 
-constexpr std::int64_t multiprocessors = 132;  // of an H200
+constexpr std::int64_t multiprocessors = 132;                    // of an H200
 constexpr std::int64_t threads_of_gpu = multiprocessors * 2048;  // fewer leave it idle
-constexpr std::int64_t most_kept_columns = 128;      // in registers of a thread
-constexpr std::int64_t kept_by_choice = 32;          // more leave room for few warps
+constexpr std::int64_t most_kept_columns = 128;                  // in registers of a thread
+constexpr std::int64_t kept_by_choice = 32;                      // more leave room for few warps
 
 class WindowShapeChooser {
  public:
@@ -167,16 +167,16 @@ class WindowShapeChooser {
 }  // namespace
 
 std::vector<Parameter> window_parameters() {
-  return {{"items",
-           "neighbouring outputs of a thread, whose windows share what they read",
-           {"auto", "1", "2", "4", "8"}},
-          {"along", "dimension in which these lie: x is the last, y the one before, z before that",
-           {"auto", "x", "y", "z"}},
-          {"vector",
-           "neighbours that a thread loads at once: channels where these are innermost in memory, else elements of a "
-           "window",
-           {"auto", "1", "2", "4", "8"}},
-          {"block", "threads of a block", {"auto", "64", "128", "256", "512", "1024"}}};
+  return {
+      {"items", "neighbouring outputs of a thread, whose windows share what they read", {"auto", "1", "2", "4", "8"}},
+      {"along",
+       "dimension in which these lie: x is the last, y the one before, z before that",
+       {"auto", "x", "y", "z"}},
+      {"vector",
+       "neighbours that a thread loads at once: channels where these are innermost in memory, else elements of a "
+       "window",
+       {"auto", "1", "2", "4", "8"}},
+      {"block", "threads of a block", {"auto", "64", "128", "256", "512", "1024"}}};
 }
 
 WindowShape choose_window_shape(const OpGraph& graph, const WindowSpace& space, const ParameterValues& parameters) {

@@ -9,7 +9,7 @@ namespace cudal1 {
 namespace {
 
 constexpr std::int64_t near = std::int64_t{1} << 30;  // what an int counts, also a few more
-constexpr std::int64_t most_unrolled = 128;  // reads that are written out one by one; more take all registers
+constexpr std::int64_t most_unrolled = 128;           // reads that are written out one by one; more take all registers
 
 //! Reads of column terms, said by columns.
 FusedTerms terms_by_column(const WindowSpace& space, const WindowShape& shape, int& column) {
@@ -217,8 +217,8 @@ std::string WindowCode::base_pointers() {
 
 std::string WindowCode::repeated(std::string_view index, std::int64_t count, const std::string& body,
                                  const std::string& indent) const {
-  return fmt::format("#pragma unroll\n{0}for (int {1} = 0; {1} < {2}; ++{1}) {{\n{3}{0}}}\n", indent, index,
-                     count, body);
+  return fmt::format("#pragma unroll\n{0}for (int {1} = 0; {1} < {2}; ++{1}) {{\n{3}{0}}}\n", indent, index, count,
+                     body);
 }
 
 std::string WindowCode::for_each_of_width(const std::string& body, const std::string& indent) const {
@@ -386,8 +386,8 @@ std::string WindowCode::columns(const std::string& indent) {
     const std::string_view kind = cuda_name(space_.fused.terms[term].scalar);
     declarations += fmt::format("{}{} c{}[{}];\n", indent, kind, term, column_count() * shape_.width);
     const std::string nothing = is_maximum ? fmt::format("cudal1::lowest<{}>()", kind) : "0";
-    neutral += fmt::format("{}c{}[{}] = {};\n", shape_.width == 1 ? indent + "  " : indent + "    ", term, slot("j"),
-                           nothing);
+    neutral +=
+        fmt::format("{}c{}[{}] = {};\n", shape_.width == 1 ? indent + "  " : indent + "    ", term, slot("j"), nothing);
     const std::string value = code[term];
     kept += fmt::format("{}c{}[{}] = {};\n", inner, term, slot("j"), value);
   }
@@ -406,8 +406,7 @@ std::string WindowCode::neighbours(const std::string& indent) {
   ElementCode code(
       space_.fused,
       [&](int term) -> std::optional<std::string> {
-        if (is_column_term(term))
-          return fmt::format("c{}[{}]", term, slot(column));
+        if (is_column_term(term)) return fmt::format("c{}[{}]", term, slot(column));
         return given(at_element_, term);
       },
       inner);
@@ -445,8 +444,8 @@ std::string WindowCode::outputs() {
   if (space_.is_simple())
     found =
         fmt::format("{}const {}::Value found = a[{}];\n", inner, space_.window().code, slot(shape_.slide ? "s" : "0"));
-  std::string text = loads(at_element_, targets, indent) + before +
-                     for_each_of_width(found + code.text() + stores, indent) + after;
+  std::string text =
+      loads(at_element_, targets, indent) + before + for_each_of_width(found + code.text() + stores, indent) + after;
   if (!shape_.slide) return text;
   if (leaves_end())
     text = fmt::format("    if (first + s < {}{}) {{\n{}    }}\n", space_.loops[shape_.slide->loop].size,

@@ -181,8 +181,7 @@ int adaptive_average(const RuleCall& call) {
   const Windowed from = adaptive(call);
   const Numbers parts = adaptive_sizes(call.node);
   std::vector<Length> lengths;
-  for (std::size_t i = 0; i < parts.size(); ++i)
-    lengths.push_back(adaptive_length(call, from.windows[i], parts[i]));
+  for (std::size_t i = 0; i < parts.size(); ++i) lengths.push_back(adaptive_length(call, from.windows[i], parts[i]));
   return divided(call, sum(call, from), lengths);
 }
 
@@ -210,8 +209,8 @@ void add_pooling_rules(OperatorRules& rules) {
                            "max_pool2d_with_indices", "max_pool3d_with_indices"})
     rules.emplace(name, max_pool);
   for (const char* name : {"avg_pool1d", "avg_pool2d", "avg_pool3d"}) rules.emplace(name, average_pool);
-  for (const char* name : {"adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d",
-                           "_adaptive_avg_pool2d", "_adaptive_avg_pool3d"})
+  for (const char* name : {"adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "_adaptive_avg_pool2d",
+                           "_adaptive_avg_pool3d"})
     rules.emplace(name, adaptive_average);
   for (const char* name : {"adaptive_max_pool1d", "adaptive_max_pool2d", "adaptive_max_pool3d"})
     rules.emplace(name, adaptive_max);

@@ -42,8 +42,7 @@ class WindowSpaceMaker {
       for (const auto& [atom, factor] : place.factors) atoms.insert(atom);
     std::erase_if(atoms, [&](int atom) { return space_.is_of_window(atom); });
     const Affine& order = space_.fused.outputs.front().place;
-    space_.loops =
-        joined_loops(space_.fused.atoms, in_memory_order(order, atoms), places, space_.fused.positions());
+    space_.loops = joined_loops(space_.fused.atoms, in_memory_order(order, atoms), places, space_.fused.positions());
     if (space_.loops.empty()) space_.loops.push_back({1, {space_.fused.atoms.add(1)}});
   }
 
@@ -65,8 +64,8 @@ class WindowSpaceMaker {
     for (const int index : space_.reductions_under(targets)) {
       const Term& term = space_.fused.terms[index];
       if (times > most_repetitions * term.results)
-        refuse(fmt::format("the {} results of windows would be computed {} times: fuse them apart", term.results,
-                           times));
+        refuse(
+            fmt::format("the {} results of windows would be computed {} times: fuse them apart", term.results, times));
       std::int64_t elements = 1;
       for (const WindowDim& dim : term.windows)
         if (dim.loop >= 0)
@@ -168,8 +167,8 @@ std::optional<Slide> slide_along(const WindowSpace& space, std::size_t dim) {
   slide.inside = window.loop;
   for (const auto& [atom, factor] : window.index.factors)
     if (atom != window.loop) slide.output = atom;
-  const auto loop = std::ranges::find_if(
-      space.loops, [&](const Loop& of) { return of.atoms == std::vector<int>{slide.output}; });
+  const auto loop =
+      std::ranges::find_if(space.loops, [&](const Loop& of) { return of.atoms == std::vector<int>{slide.output}; });
   if (loop == space.loops.end()) return std::nullopt;
   slide.loop = static_cast<std::size_t>(loop - space.loops.begin());
   slide.stride = window.index.factor_of(slide.output);

@@ -14,7 +14,7 @@ namespace cudal1 {
 struct WindowSpace {
   FusedTerms fused;
   std::vector<int> reductions;  //!< terms that go through a window, each after those that it needs
-  std::vector<Loop> loops;  //!< of the outputs, in the order in which the first of them lies in memory; never empty
+  std::vector<Loop> loops;      //!< of the outputs, in the order in which the first of them lies in memory; never empty
 
   bool is_simple() const { return reductions.size() == 1; }
   //! Of a simple one.
@@ -33,9 +33,9 @@ WindowSpace make_window_space(const Region& region, SourcePosition at);
 //! Neighbouring outputs along a dimension, and what their windows share: all that is read there is found by
 //! stride · output + dilation · inside, which is called a column.
 struct Slide {
-  std::size_t dim = 0;            //!< of the windows
-  std::size_t loop = 0;           //!< of the outputs
-  int output = -1, inside = -1;   //!< atoms
+  std::size_t dim = 0;           //!< of the windows
+  std::size_t loop = 0;          //!< of the outputs
+  int output = -1, inside = -1;  //!< atoms
   std::int64_t stride = 1, dilation = 1;
   std::int64_t length = 1;        //!< of the window
   std::vector<int> column_terms;  //!< what depends on columns alone, the last of it

@@ -61,8 +61,7 @@ WrittenGroup ProductCode::write() const {
   group.code = product_kernel();
   if (!is_split()) return group;
   const ProductSizes& sizes = space_.sizes;
-  group.buffers.push_back(
-      {parts_name(), DType::f32, {shape_.split, sizes.batches, sizes.rows, sizes.columns}, false});
+  group.buffers.push_back({parts_name(), DType::f32, {shape_.split, sizes.batches, sizes.rows, sizes.columns}, false});
   group.launches.push_back(adding_launch());
   group.code += adding_kernel();
   return group;
@@ -217,9 +216,9 @@ std::string ProductCode::tile_sums() const {
   if (space_.sizes.columns % shape_.tile.columns != 0)
     outside.push_back(fmt::format("group >= {}u", space_.sizes.columns / width));
   if (!outside.empty()) text += fmt::format("    if ({}) continue;\n", fmt::join(outside, " || "));
-  text += fmt::format(
-      "    const auto sum = cudal1::load<{}>(sums + item / {}u * Tile::sums_stride + item % {}u * {}u);\n", width,
-      across, across, width);
+  text +=
+      fmt::format("    const auto sum = cudal1::load<{}>(sums + item / {}u * Tile::sums_stride + item % {}u * {}u);\n",
+                  width, across, across, width);
   return text + (is_split() ? part_stores() : indices("    ") + element_results("    ")) + "  }\n";
 }
 

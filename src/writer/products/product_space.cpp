@@ -214,9 +214,7 @@ void refuse_changed_operands(const OpGraph& graph, const ProductSpace& space, So
 std::vector<Loop> ProductOperand::loops() const { return joined(batches, lines, depth); }
 std::vector<Loop> ProductResults::loops() const { return joined(batches, rows, columns); }
 
-ProductOperands ProductSpace::operands() const {
-  return {size_in_bytes(dtype), left.along_depth, right.along_depth};
-}
+ProductOperands ProductSpace::operands() const { return {size_in_bytes(dtype), left.along_depth, right.along_depth}; }
 
 ProductSizes sizes_of(const OpGraph& graph, const ProductNode& node) {
   const std::vector<std::int64_t>& sizes = graph.values[node.value].meta.sizes;

@@ -11,9 +11,9 @@
 namespace cudal1 {
 namespace {
 
-constexpr std::int64_t multiprocessors = 132;  // of an H200
-constexpr double launch_us = 4.0;              // what a second kernel costs at least
-constexpr double bytes_a_us = 4.2e6;           // to and from memory
+constexpr std::int64_t multiprocessors = 132;                  // of an H200
+constexpr double launch_us = 4.0;                              // what a second kernel costs at least
+constexpr double bytes_a_us = 4.2e6;                           // to and from memory
 constexpr double cached_bytes_a_us = 5.5e6 / multiprocessors;  // to one multiprocessor
 constexpr double copy_latency_us = 0.7;
 constexpr double results_a_us = 2.5e4;  // sums that a multiprocessor finishes and stores

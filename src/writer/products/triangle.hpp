@@ -8,7 +8,7 @@
 namespace cudal1 {
 
 struct KeptTriangle {
-  bool lower = true;          //!< column - row <= diagonal is kept; else >=
+  bool lower = true;  //!< column - row <= diagonal is kept; else >=
   std::int64_t diagonal = 0;
 
   //! An expression of `first_row` and `first_column`: does the tile have elements that are kept?

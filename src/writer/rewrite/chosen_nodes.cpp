@@ -62,9 +62,9 @@ ChosenNode read_chosen_node(TokenCursor& cursor, const DirectiveToken& word, con
     reject(token.is_word() ? Status::plan_error : Status::parse_error, token.at,
            fmt::format("'{}' needs the name of a node here, not {}", word.text, shown(token)));
   if (const auto by = draft.taken_by(draft.graph.nodes[node].name))
-    reject(Status::plan_error, token.at,
-           fmt::format("{} is replaced already, by {}; write '{}' above that line", quoted(token.text), *by,
-                       word.text));
+    reject(
+        Status::plan_error, token.at,
+        fmt::format("{} is replaced already, by {}; write '{}' above that line", quoted(token.text), *by, word.text));
   return {draft.graph.nodes[node].name, token.at, false};
 }
 

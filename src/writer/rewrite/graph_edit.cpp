@@ -84,8 +84,7 @@ void redirect_readers(OpGraph& graph, ValueId from, ValueId to, int except) {
     if (static_cast<int>(i) != except)
       for_each_reference(graph.nodes[i], [&](ValueId& id) { id = id == from ? to : id; });
   std::ranges::replace(graph.outputs, from, to);
-  rebase_views(graph, from, base_of(graph, to),
-               offset_in_base(graph, to) * size_in_bytes(graph.values[to].meta.dtype));
+  rebase_views(graph, from, base_of(graph, to), offset_in_base(graph, to) * size_in_bytes(graph.values[to].meta.dtype));
 }
 
 void make_alias(OpGraph& graph, ValueId value, ValueId target) {

@@ -100,13 +100,12 @@ std::optional<ValueId> same_elements_as(const OpGraph& graph, const Node& node) 
   if (const auto found = through_arithmetic(graph, node)) return found;
   const ValueId first = tensor(node, 0);
   if (first < 0) return std::nullopt;
-  const bool stays =
-      copies(name) ||
-      (is_one_of(name, {"dropout", "feature_dropout", "alpha_dropout"}) && draws_nothing(graph, node)) ||
-      (is_one_of(name, {"relu", "abs"}) && is_never_negative(graph, first)) ||
-      (is_one_of(name, {"constant_pad_nd", "pad"}) && all_equal(argument_of(node, 1, "pad"), 0)) ||
-      (is_one_of(name, {"repeat", "tile"}) && all_equal(argument_of(node, 1, "repeats"), 1)) ||
-      looks_at_one_element(node, name);
+  const bool stays = copies(name) ||
+                     (is_one_of(name, {"dropout", "feature_dropout", "alpha_dropout"}) && draws_nothing(graph, node)) ||
+                     (is_one_of(name, {"relu", "abs"}) && is_never_negative(graph, first)) ||
+                     (is_one_of(name, {"constant_pad_nd", "pad"}) && all_equal(argument_of(node, 1, "pad"), 0)) ||
+                     (is_one_of(name, {"repeat", "tile"}) && all_equal(argument_of(node, 1, "repeats"), 1)) ||
+                     looks_at_one_element(node, name);
   return stays ? std::optional(first) : std::nullopt;
 }
 

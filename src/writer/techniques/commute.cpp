@@ -104,8 +104,8 @@ class Commuting {
     const ValueId weight = weight_of(node(map_));
     prepare_value(draft_, weight);
     ValueId summed = math_.summed_from("summed_weight", weight, 2);  // (channels in, channels out)
-    const double fewer = elements_over(meta(input_of(node(map_))), reduction) /
-                         elements_over(meta(node(map_).outputs[0]), reduction);
+    const double fewer =
+        elements_over(meta(input_of(node(map_))), reduction) / elements_over(meta(node(map_).outputs[0]), reduction);
     if (reduction.is_mean) summed = math_.binary("aten::mul.Tensor", "summed_weight", summed, Argument{fewer});
     const ValueId turned = math_.transposed("turned_weight", summed);
     Node& made = node(map_);

@@ -23,7 +23,8 @@ const TechniqueDescription& DepthwiseFusion::description() const {
       "depthwise",
       "fuse",
       "Convolutions (1 to 3 dimensions, any stride, padding, dilation, bias, transposed) in which an output sees at "
-      "most 16 input channels, such as depthwise ones, in one kernel with the pointwise and pooling nodes before and after them. A "
+      "most 16 input channels, such as depthwise ones, in one kernel with the pointwise and pooling nodes before and "
+      "after them. A "
       "thread computes one output, or some that are neighbours and read what their windows share once; sums are fp32.",
       "Depthwise convolutions, which read and write much and compute little: activations and normalisation by running "
       "statistics cost nothing more there. Small networks, where convolution, activation and pooling are three "

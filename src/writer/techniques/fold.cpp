@@ -31,8 +31,8 @@ class Folding {
       : draft_(draft), graph_(draft.graph), folded_(folded), target_(target), math_(draft, target.name) {}
 
   void run() {
-    if (!is_linear_map(target())) refuse(fmt::format("{} is {}, no convolution or linear layer", quoted(target_.name),
-                                                     target().op));
+    if (!is_linear_map(target()))
+      refuse(fmt::format("{} is {}, no convolution or linear layer", quoted(target_.name), target().op));
     check_preparing(weight_of(target()));
     if (const auto bias = bias_of(target())) check_preparing(*bias);
     const auto read = graph_.reads(folded());
@@ -128,8 +128,10 @@ class Folding {
     if (!is_first && !is_product && !is_sum) refuse(fmt::format("{} is not its first argument", quoted(target_.name)));
     const Argument* other = argument_of(node, is_first ? 1 : 0, is_first ? "other" : "self");
     if (!other) refuse("it has one argument only");
-    const char* op = is_product ? "aten::mul.Tensor" : is_sum ? "aten::add.Tensor" : name == "sub" ? "aten::sub.Tensor"
-                                                                                              : "aten::div.Tensor";
+    const char* op = is_product      ? "aten::mul.Tensor"
+                     : is_sum        ? "aten::add.Tensor"
+                     : name == "sub" ? "aten::sub.Tensor"
+                                     : "aten::div.Tensor";
     if (const auto* ref = std::get_if<ValueRef>(other); ref && ref->id == operand) refuse("it reads it twice");
     return {op, *other};
   }
@@ -259,7 +261,8 @@ const TechniqueDescription& FoldIntoWeights::description() const {
       "fold",
       "fold",
       "What scales or shifts the channels of a convolution or linear layer, by weights or numbers, goes into its "
-      "weight and bias, which are computed anew when weights change: batch normalisation outside training, and mul, div, add "
+      "weight and bias, which are computed anew when weights change: batch normalisation outside training, and mul, "
+      "div, add "
       "and sub behind it, a sum or mean over its channels, or a scale before it. The folded node becomes another name "
       "of the result.",
       "Always: a pass through memory less. Batch normalisation in training mode is refused, since its statistics are "
@@ -276,7 +279,8 @@ void FoldIntoWeights::apply(TokenCursor& cursor, const DirectiveToken& word, Dra
 }
 
 std::vector<std::string> FoldIntoWeights::suggestions(const OpGraph& graph) const {
-  constexpr std::array<std::string_view, 8> foldable{"batch_norm", "mul", "multiply", "add", "sub", "div", "sum", "mean"};
+  constexpr std::array<std::string_view, 8> foldable{"batch_norm", "mul", "multiply", "add",
+                                                     "sub",        "div", "sum",      "mean"};
   const auto may_be_folded = [&](const Node& node) {
     return std::ranges::find(foldable, base_name(node.op)) != foldable.end() && node.writes_state.empty();
   };

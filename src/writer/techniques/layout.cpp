@@ -152,8 +152,7 @@ class Conversion {
     copy.op = "aten::clone";
     copy.args = {ValueRef{value}};
     copy.kwargs = {{"memory_format", std::string(memory_format(meta(value)))}};
-    const ValueId made =
-        insert_node(graph_, graph_.find_node(name), std::move(copy), {in_channels_last(meta(value))});
+    const ValueId made = insert_node(graph_, graph_.find_node(name), std::move(copy), {in_channels_last(meta(value))});
     copies_.emplace_back(value, made);
     return made;
   }
@@ -163,8 +162,9 @@ class Conversion {
     if (is_channels_last(meta(weight))) return;
     if (objection_to_preparing(draft_, weight)) return convert_input(name, weight);
     prepare_value(draft_, weight);
-    const ValueId packed = PreparedMath(draft_, name).copied("packed_weight", weight, memory_format(meta(weight)),
-                                                             channels_last_strides(meta(weight).sizes));
+    const ValueId packed =
+        PreparedMath(draft_, name)
+            .copied("packed_weight", weight, memory_format(meta(weight)), channels_last_strides(meta(weight).sizes));
     replace(name, weight, packed);
   }
 
@@ -196,7 +196,8 @@ const TechniqueDescription& ChannelsLast::description() const {
       "layout",
       "layout",
       "Convolutions of 2 and 3 dimensions, and the pointwise nodes, pools and batch normalisations named with them, "
-      "run in channels_last: inputs are copied into it (NODE_input) unless they are, weights are packed when they change, "
+      "run in channels_last: inputs are copied into it (NODE_input) unless they are, weights are packed when they "
+      "change, "
       "and whoever else reads a result gets a copy in the old layout (NODE_contiguous).",
       "Chains of convolutions with many channels: tensor cores want channels innermost, and cuDNN otherwise converts "
       "before and after every convolution.",

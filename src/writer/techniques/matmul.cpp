@@ -15,8 +15,8 @@ constexpr std::int64_t largest_index = (std::int64_t{1} << 31) - 1024;  // tiles
 
 const Node& product_of(const Region& region) {
   const auto& nodes = region.computing_nodes();
-  return region.graph().nodes[*std::ranges::find_if(
-      nodes, [&](int node) { return is_product(region.graph().nodes[node]); })];
+  return region.graph()
+      .nodes[*std::ranges::find_if(nodes, [&](int node) { return is_product(region.graph().nodes[node]); })];
 }
 
 //! A product of a vector reads its matrix once and does little else: a reduction is as good as any tile.
@@ -54,8 +54,10 @@ const TechniqueDescription& ProductFusion::description() const {
       "matmul",
       "fuse",
       "A matrix product (mm, bmm, matmul, linear, addmm, addmv, baddbmm, mv, dot) in one kernel with the pointwise "
-      "nodes after it, computed from the sums before they are stored, and with those before it. Blocks compute tiles of "
-      "the result; tiles of the operands come to shared memory some stages ahead. fp32 operands are multiplied on tensor "
+      "nodes after it, computed from the sums before they are stored, and with those before it. Blocks compute tiles "
+      "of "
+      "the result; tiles of the operands come to shared memory some stages ahead. fp32 operands are multiplied on "
+      "tensor "
       "cores as sums of two TF32 numbers, with fp32's accuracy. Few tiles over a long depth are split in parts, which "
       "a second kernel adds up in their order. Products of a vector are reductions.",
       "fp32 products with or without activation, bias or residual behind them; small products, where launches count.",

@@ -40,8 +40,8 @@ class Merging {
 
   void check_nodes() {
     for (const ChosenNode* chosen : {&first_, &second_})
-      if (!is_linear(node(*chosen))) refuse(fmt::format("{} is {}, not aten::linear", quoted(chosen->name),
-                                                        node(*chosen).op));
+      if (!is_linear(node(*chosen)))
+        refuse(fmt::format("{} is {}, not aten::linear", quoted(chosen->name), node(*chosen).op));
     const ValueId between = node(first_).outputs[0], result = node(second_).outputs[0];
     if (input_of(node(second_)) != between)
       refuse(fmt::format("{} does not read the result of {}", quoted(second_.name), quoted(first_.name)));

@@ -13,7 +13,8 @@ const TechniqueDescription& PoolingFusion::description() const {
       "fuse",
       "Max, average or adaptive pooling (1 to 3 dimensions, padding, dilation, ceil_mode, places of maxima) in one "
       "kernel with the pointwise nodes before and after it. A thread computes one output, or some that are neighbours "
-      "and whose windows overlap. Pooling may follow pooling: windows into windows are loops inside loops. Pooling to a single "
+      "and whose windows overlap. Pooling may follow pooling: windows into windows are loops inside loops. Pooling to "
+      "a single "
       "element is left to `rows`.",
       "Activations before or after pooling; overlapping windows, which are read once for several outputs; channels "
       "innermost in memory, which are loaded several at a time.",

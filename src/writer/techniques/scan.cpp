@@ -94,8 +94,7 @@ class ShapeChooser {
     if (!parameters_.is_auto("split") || !possible) return;
     const std::int64_t threads = rows_ * shape_.lanes;
     if (threads >= threads_of_gpu / 4) return;
-    shape_.split =
-        std::clamp<std::int64_t>(std::min(threads_of_gpu / threads, groups_ / (shape_.lanes * 4)), 1, 1024);
+    shape_.split = std::clamp<std::int64_t>(std::min(threads_of_gpu / threads, groups_ / (shape_.lanes * 4)), 1, 1024);
   }
 
   //! Does one scan need what another gives?

@@ -79,9 +79,9 @@ void split_sum(OpGraph& graph, int index, const ProductWithSum& kind) {
   node.kwargs.clear();
   node.op = kind.product;
   std::string name = derived_name(graph, node.name, "bias");
-  add_behind(graph, index,
-             alpha == 1.0 ? addition(std::move(name), result, bias, beta)
-                          : addition(std::move(name), bias, result, alpha));
+  add_behind(
+      graph, index,
+      alpha == 1.0 ? addition(std::move(name), result, bias, beta) : addition(std::move(name), bias, result, alpha));
 }
 
 void split_bias(OpGraph& graph, int index) {
@@ -111,8 +111,7 @@ const TechniqueDescription& SplitBias::description() const {
 }
 
 void SplitBias::apply(TokenCursor& cursor, const DirectiveToken& word, Draft& draft) const {
-  const auto chosen =
-      read_chosen_nodes(cursor, word, draft, [&](const Node& node) { return objection(draft, node); });
+  const auto chosen = read_chosen_nodes(cursor, word, draft, [&](const Node& node) { return objection(draft, node); });
   expect_end(cursor, word);
   for (const ChosenNode& node : chosen) {
     const int index = draft.graph.find_node(node.name);
@@ -125,7 +124,8 @@ void SplitBias::apply(TokenCursor& cursor, const DirectiveToken& word, Draft& dr
 
 //! Of convolutions: kernels of our own for products add the bias anyway, and so does the library.
 std::vector<std::string> SplitBias::suggestions(const OpGraph& graph) const {
-  const bool any = std::ranges::any_of(graph.nodes, [](const Node& node) { return is_convolution(node) && bias_of(node); });
+  const bool any =
+      std::ranges::any_of(graph.nodes, [](const Node& node) { return is_convolution(node) && bias_of(node); });
   return any ? std::vector<std::string>{"split conv*"} : std::vector<std::string>();
 }
 
