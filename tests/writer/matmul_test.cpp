@@ -295,7 +295,7 @@ TaskText updated_state(const char* right) {
 
 TEST_F(Matmul, AddsToAStateUnlessItIsMultiplied) {
   EXPECT_RIGHT(updated_state("y"), "//! fuse mm_1 add_1 : tile=32x32x32\n");
-  EXPECT_REFUSED(updated_state("s"), "//! fuse mm_1 add_1\n", "multiplied and changed");
+  EXPECT_REFUSED(updated_state("s"), "//! fuse mm_1 add_1\n", "updates in place");
 }
 
 TEST_F(Matmul, RefusesResultsThatAreNoElementsOfTheProduct) {

@@ -77,10 +77,11 @@ void CudaPlan::run_steps(const std::vector<Step>& steps, std::vector<PreparedLau
 void CudaPlan::prepare(const BufferOffsets& offsets) {
   drop_graph();  // weights may have moved
   place(offsets);
-  if (ops_ && !plan_.prepare.empty()) begin_ops(offsets);
+  const bool by_library = ops_ && !plan_.prepare.empty();
+  if (by_library) begin_ops(offsets);
   run_steps(plan_.prepare, prepare_launches_);
   finish();
-  if (ops_) ops_->end();
+  if (by_library) ops_->end();
 }
 
 void CudaPlan::finish() {

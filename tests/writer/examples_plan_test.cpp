@@ -7,7 +7,7 @@
 #include "base/files.hpp"
 #include "graph/executor.hpp"
 #include "graph/task.hpp"
-#include "program/plan.hpp"
+#include "writer/write_program.hpp"
 
 namespace cudal1 {
 namespace {
@@ -37,7 +37,7 @@ TEST(Examples, GetAPlanOrTheRefusalTheirNameAnnounces) {
     SCOPED_TRACE(program);
     const std::string stem = program.stem().string();
     const std::string expected = stem.substr(0, stem.find('-'));
-    const Result<Plan> result = make_plan(graph_of(program), read_file(program));
+    const Result<Plan> result = plan_program(graph_of(program), read_file(program));
     if (!result.ok()) {
       EXPECT_EQ(to_string(result.failure().status), expected) << result.failure().message;
       EXPECT_GE(result.failure().at.line, 1) << result.failure().message;
