@@ -1,2 +1,2 @@
 // One line for the writer, which makes the kernel.
-//! fuse add_1 : vector=4
+//! fuse add_1 : items=2

@@ -5,6 +5,7 @@
 #include <csignal>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "archive/evaluation_record.hpp"
 #include "base/files.hpp"
@@ -143,7 +144,7 @@ class Optimizer {
   bool read(std::size_t index) {
     outcomes_[index].name = tasks_[index].label();
     try {
-      ActiveTask place{index, task_folder_of(tasks_[index]), options_.output / folder_name(tasks_[index]), {}, nullptr};
+      ActiveTask place{index, task_folder_of(tasks_[index]), options_.output / own_folder(tasks_[index]), {}, nullptr};
       fs::create_directories(place.folder);
       Task task = load_task_with_metas(place.source.folder);
       waiting_ = WaitingTask{std::move(place), std::move(task)};
@@ -152,6 +153,14 @@ class Optimizer {
       outcomes_[index].error = problem.what();
       return false;
     }
+  }
+
+  //! Tasks of the same name are told apart by numbers.
+  std::string own_folder(const SuiteTask& task) {
+    std::string name = folder_name(task);
+    for (int number = 2; !folders_.insert(name).second; ++number)
+      name = fmt::format("{}_{}", folder_name(task), number);
+    return name;
   }
 
   void begin(WaitingTask task) {
@@ -227,27 +236,33 @@ class Optimizer {
     if (tasks_.size() > 1) report_problem(headline(outcome));
   }
 
-  //! As users would run it: the packages in Python, and PyTorch's own ways, timed in turn.
-  void measure_beside() {
+  //! As users would run it: the packages in Python, and PyTorch's own ways, timed in turn. Whatever fails here costs no
+  //! result.
+  void measure_beside() try {
+    const TemporaryFolder programs;
     std::vector<std::size_t> indices;
     std::vector<SuiteTask> measured;
+    for (std::size_t i = 0; i < outcomes_.size(); ++i) {
+      if (outcomes_[i].package.empty()) continue;
+      const fs::path file = programs.path() / program_file(tasks_[i]);
+      if (fs::exists(file)) {
+        outcomes_[i].why_not_beside = "another task of this command has the same name";
+        continue;
+      }
+      fs::copy_file(outcomes_[i].program, file);
+      indices.push_back(i);
+      measured.push_back(tasks_[i]);
+    }
+    if (measured.empty()) return;
     BenchOptions bench;
     set_bench_device(bench, backend_->predicted() ? "vgpu" : "cuda", options_.vgpu.gpu);
     bench.verify = false;  // just now
     bench.jobs = options_.jobs;
     bench.seed = seeds_.next();
-    for (std::size_t i = 0; i < outcomes_.size(); ++i) {
-      if (outcomes_[i].package.empty()) continue;
-      indices.push_back(i);
-      measured.push_back(tasks_[i]);
-    }
-    if (measured.empty()) return;
-    const fs::path programs = options_.output / "programs";
-    fs::remove_all(programs);
-    fs::create_directories(programs);
-    for (const std::size_t i : indices) fs::copy_file(outcomes_[i].program, programs / program_file(tasks_[i]));
-    bench.programs = ProgramSource::folder(fs::absolute(programs));
+    bench.programs = ProgramSource::folder(programs.path());
     keep(run_quietly(measured, bench), indices);
+  } catch (const std::exception& problem) {
+    report_problem(fmt::format("{} (nothing is measured beside PyTorch's own ways)", problem.what()));
   }
 
   //! As `bench --programs` finds it.
@@ -267,8 +282,8 @@ class Optimizer {
 
   void keep(std::vector<BenchRow> rows, const std::vector<std::size_t>& indices) {
     const fs::path folder = options_.output / "bench";
-    fs::remove_all(folder);
     fs::create_directories(folder);
+    fs::remove(folder / "results.jsonl");
     ResultsLog log(folder / "results.jsonl");
     for (std::size_t i = 0; i < rows.size(); ++i) {
       log.append(rows[i]);
@@ -291,6 +306,7 @@ class Optimizer {
   Random seeds_;
   std::vector<OptimizedTask> outcomes_;
   std::optional<WaitingTask> waiting_;
+  std::set<std::string> folders_;  //!< that tasks have
   std::vector<ActiveTask> active_;
   std::size_t next_ = 0;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();

@@ -83,6 +83,8 @@ void write_best(OptimizedTask& task, const Task& graph, const TaskFolder& source
   }
   try {
     const fs::path package = folder / package_name(task.name);
+    if (fs::exists(package) && !fs::exists(package / "package.json"))
+      throw Error(fmt::format("{} is there already, and is no package of ours", package.string()));
     fs::remove_all(package);
     export_judged_program(module, graph, task.best->text, package);
     task.package = package;

@@ -9,16 +9,16 @@
 
 namespace cudal1 {
 
-//! What a search is about; another one begins anew.
+//! What a search is about: another device or policy has a budget of its own.
 struct SearchIdentity {
   std::string task_hash, device, policy;
   bool operator==(const SearchIdentity&) const = default;
 };
 
-//! Nothing spent where there is no such file, or it is of another search.
+//! Nothing spent where there is no such file, or nothing of this search in it.
 SearchRun::Spent read_progress(const std::filesystem::path& file, const SearchIdentity& identity);
 
-//! Whole or not at all. Throws Error.
+//! Whole or not at all; what it says of other searches stays. Throws Error.
 void write_progress(const std::filesystem::path& file, const SearchIdentity& identity, const SearchRun::Spent& spent);
 
 }  // namespace cudal1

@@ -42,6 +42,16 @@ const FusionTechnique& technique_for(const Region& region, SourcePosition at) {
   reject(Status::plan_error, at, "these nodes are views: there is nothing to compute");
 }
 
+//! Throws Rejection at `at` where others must run between these nodes. The planner would find it, too, but in text that
+//! the author has not written.
+void check_runs_as_one(const OpGraph& graph, const std::set<int>& nodes, SourcePosition at) {
+  GroupDirective group;
+  group.name = "fuse";
+  group.nodes.assign(nodes.begin(), nodes.end());
+  group.at = at;
+  order_units(graph, {group});
+}
+
 class Writer {
  public:
   Writer(const OpGraph& graph, const SourceScan& scan) : draft_(graph, words_of(scan)) {
@@ -106,6 +116,7 @@ class Writer {
     }
     if (nodes.empty()) reject(Status::parse_error, cursor.peek().at, "expected the names of nodes after 'fuse'");
     refuse_half_hoisted(nodes, word.at);
+    check_runs_as_one(draft_.graph, nodes, word.at);
     const Region region(draft_.graph, nodes);
     const FusionTechnique& technique = technique_for(region, word.at);
     const auto parameters = ParameterValues::read(cursor, technique.description().parameters);

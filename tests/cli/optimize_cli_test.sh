@@ -30,6 +30,8 @@ PYTHON
 field() { "$python" -c 'import json, sys; print(eval("lambda d: " + sys.argv[2])(json.load(open(sys.argv[1]))))' "$1" "$2"; }
 search() { "$cudal1" optimize modules --device vgpu --seed 3 --archive archive.sqlite -o out --json "$@"; }
 
+mkdir -p out/bench out/programs
+echo mine | tee out/bench/mine.txt >out/programs/mine.cu
 search --budget-evals 2 >first.json 2>first.err || fail "a suite of which one task can be searched: $(cat first.err)"
 gate='next(r for r in d["results"] if r["task"] == "gate")'
 [[ $(field first.json "$gate['judged']") == 2 ]] || fail 'two programs are judged'
@@ -39,6 +41,7 @@ gate='next(r for r in d["results"] if r["task"] == "gate")'
 [[ $(field first.json "len($gate['techniques']) > 0") == True ]] || fail 'with what its parts do'
 [[ $(field first.json "any('nothing_of_that_name' in (r['error'] or '') for r in d['results'])") == True ]] ||
   fail 'a broken module is named and costs nobody else anything'
+[[ -s out/bench/mine.txt && -s out/programs/mine.cu ]] || fail 'what was in the folder is still there'
 [[ -s out/gate/program.cu && -s out/gate/gate_fast/__init__.py ]] || fail 'program and package are there'
 "$cudal1" eval --device vgpu --mode fast --no-archive modules/gate.py out/gate/program.cu | grep -q ' ok ' ||
   fail 'the program is one that eval takes'
@@ -48,6 +51,11 @@ search --budget-evals 2 --no-baselines --no-explain >again.json 2>/dev/null || f
 [[ $(field again.json "$gate['best']['status']") == ok ]] || fail 'and still has the best on record'
 search --budget-evals 3 --no-baselines --no-explain >more.json 2>/dev/null || fail 'a larger budget'
 [[ $(field more.json "$gate['judged']") == 1 ]] || fail 'goes on from there'
+
+mkdir other && sed 's/relu/tanh/' modules/gate.py >other/gate.py
+"$cudal1" optimize modules/gate.py other/gate.py --device vgpu --archive archive.sqlite -o twice --budget-evals 1 --no-explain \
+  --json >twice.json 2>/dev/null || fail 'two tasks of the same name'
+[[ -s twice/gate/program.cu && -s twice/gate_2/program.cu ]] || fail 'have a folder each'
 
 "$cudal1" optimize modules/gate.py --device vgpu --archive archive.sqlite -o stopped --budget-evals 500 --no-baselines \
   --no-explain >stopped.txt 2>&1 &

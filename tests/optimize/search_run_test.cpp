@@ -113,7 +113,12 @@ TEST(SearchProgress, IsReadBackForTheSameSearchOnly) {
   write_progress(file, identity, {7, 12.5});
   EXPECT_EQ(read_progress(file, identity).evaluations, 7);
   EXPECT_EQ(read_progress(file, identity).seconds, 12.5);
-  EXPECT_EQ(read_progress(file, {"other", "NVIDIA H200", "search"}).evaluations, 0);
+  const SearchIdentity elsewhere{"hash", "NVIDIA A100", "search"};
+  EXPECT_EQ(read_progress(file, elsewhere).evaluations, 0);
+  write_progress(file, elsewhere, {2, 1.0});
+  write_progress(file, identity, {8, 13.0});
+  EXPECT_EQ(read_progress(file, elsewhere).evaluations, 2);
+  EXPECT_EQ(read_progress(file, identity).evaluations, 8);
   write_file_atomically(file, "{\"search\": ");
   EXPECT_EQ(read_progress(file, identity).evaluations, 0) << "a broken file is no progress";
 }

@@ -99,5 +99,25 @@ TEST_F(Drop, RefusesAliasesOfStates) {
   EXPECT_REFUSED(task, "//! drop clone_1\n", "'s' is a state");
 }
 
+TEST_F(Drop, RefusesWhatOverflowsOrMayBeNegative) {
+  TaskText integers;
+  integers.input("x", {9}, {{"dtype", "i32"}, {"draw", {{"kind", "integers"}, {"low", 40000}, {"high", 60000}}}});
+  integers.node("square_1", "aten::square", {"x"}).node("relu_1", "aten::relu", {"square_1"}).output("relu_1");
+  EXPECT_REFUSED(integers, "//! drop relu_1\n", "not proven");
+  TaskText softplus;
+  softplus.input("x", {4, 8}).node("softplus_1", "aten::softplus", {"x", -1.0});
+  softplus.node("relu_1", "aten::relu", {"softplus_1"}).output("relu_1");
+  EXPECT_REFUSED(softplus, "//! drop relu_1\n", "not proven");
+}
+
+//! The kernel was written for memory that begins where 16 bytes may be loaded at once.
+TEST_F(Drop, RefusesWhatAKernelAboveReads) {
+  TaskText task;
+  task.input("x", {1025}).node("slice_1", "aten::slice.Tensor", {"x", 0, 1, 1025});
+  task.node("clone_1", "aten::clone", {"slice_1"}).node("exp_1", "aten::exp", {"clone_1"}).output("exp_1");
+  EXPECT_REFUSED(task, "//! fuse exp_1\n//! drop clone_1\n", "fuse");
+  EXPECT_RIGHT(task, "//! drop clone_1\n//! fuse exp_1\n");
+}
+
 }  // namespace
 }  // namespace cudal1::testing

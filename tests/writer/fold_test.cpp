@@ -145,5 +145,12 @@ TEST_F(Fold, RefusesWhatIsNoScaleOfChannels) {
   EXPECT_REFUSED(twice.output("conv2d_1"), "//! fold batch_norm_1 into conv2d_1\n", "the task returns");
 }
 
+TEST_F(Fold, RefusesALinearMapWhoseWeightIsAVector) {
+  TaskText task;
+  task.input("x", {3, 4, 5}).weight("w", {5}).node("linear_1", "aten::linear", {"x", "w"});
+  task.node("sum_1", "aten::sum.dim_IntList", {"linear_1", nlohmann::json::array({1})}).output("sum_1");
+  EXPECT_REFUSED(task, "//! fold sum_1 into linear_1\n", "no matrix");
+}
+
 }  // namespace
 }  // namespace cudal1::testing

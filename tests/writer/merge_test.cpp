@@ -66,5 +66,13 @@ TEST_F(Merge, RefusesWhatWouldCostMoreOrIsNeededElsewhere) {
   EXPECT_EQ(planned(two_layers({{5}, 3, 8, 2}), line + kernel).status, "ok");
 }
 
+TEST_F(Merge, TakesSeveralLayersOneAfterTheOther) {
+  TaskText task;
+  task.input("x", {7, 12}).weight("a", {16, 12}).weight("b", {14, 16}).weight("c", {9, 14});
+  task.node("linear_1", "aten::linear", {"x", "a"}).node("linear_2", "aten::linear", {"linear_1", "b"});
+  task.node("linear_3", "aten::linear", {"linear_2", "c"}).output("linear_3");
+  EXPECT_RIGHT(task, "//! merge linear_2 into linear_1\n//! merge linear_3 into linear_1\n");
+}
+
 }  // namespace
 }  // namespace cudal1::testing

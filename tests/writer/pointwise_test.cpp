@@ -404,5 +404,14 @@ TEST_F(Pointwise, RefusesWhatItCannotWrite) {
   EXPECT_REFUSED(bytes, "//! fuse exp_1 neg_1\n", "another type");
 }
 
+TEST_F(Pointwise, NamesTheLineWhereOthersMustRunInBetween) {
+  TaskText task;
+  task.input("x", {4, 4}).node("relu_1", "aten::relu", {"x"}).node("mm_1", "aten::mm", {"relu_1", "x"});
+  task.node("add_1", "aten::add.Tensor", {"relu_1", "mm_1"}).output("add_1");
+  const Verdict verdict = planned(task, "// a comment\n//! fuse relu_1 add_1\n");
+  EXPECT_NE(verdict.message.find("cannot run as one"), std::string::npos) << verdict.message;
+  EXPECT_EQ(verdict.line, 2);
+}
+
 }  // namespace
 }  // namespace cudal1::testing

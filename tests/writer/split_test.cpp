@@ -119,5 +119,13 @@ TEST_F(Split, RefusesWhatALineAboveHasReplaced) {
   EXPECT_REFUSED(conv_relu(), kernel + "//! split conv2d_1\n", "is replaced already, by 'k' in line 1");
 }
 
+TEST_F(Split, RefusesIntegers) {
+  const nlohmann::json whole = {{"dtype", "i64"}, {"draw", {{"kind", "integers"}, {"low", -9}, {"high", 9}}}};
+  TaskText task;
+  task.input("c", {4, 6}, whole).input("x", {4, 5}, whole).input("a", {5, 6}, whole);
+  task.node("addmm_1", "aten::addmm", {"c", "x", "a"}, {{"kwargs", {{"beta", 2}}}}).output("addmm_1");
+  EXPECT_REFUSED(task, "//! split addmm_1\n", "no floating-point tensor");
+}
+
 }  // namespace
 }  // namespace cudal1::testing

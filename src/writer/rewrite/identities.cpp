@@ -67,9 +67,12 @@ std::optional<ValueId> through_arithmetic(const OpGraph& graph, const Node& node
 
 //! No element of it is below zero; NaN may be there.
 bool is_never_negative(const OpGraph& graph, ValueId value) {
-  const int node = graph.values[base_of(graph, value)].node;
-  return node >= 0 && is_one_of(base_name(graph.nodes[node].op), {"relu", "relu6", "sigmoid", "hardsigmoid", "abs",
-                                                                  "exp", "square", "softmax", "sqrt", "softplus"});
+  const Value& base = graph.values[base_of(graph, value)];
+  // Integers overflow: the square of one, and even the absolute value, may be negative.
+  const bool is_real = is_floating(base.meta.dtype) && graph.values[value].meta.dtype == base.meta.dtype;
+  return is_real && base.node >= 0 &&
+         is_one_of(base_name(graph.nodes[base.node].op),
+                   {"relu", "relu6", "sigmoid", "hardsigmoid", "abs", "exp", "square", "softmax", "sqrt"});
 }
 
 bool all_equal(const Argument* argument, std::int64_t number) {

@@ -60,7 +60,9 @@ class Commuting {
     if (reduction->argument != between) refuse("it does not read its result");
     if (reduction->dimensions.contains(channel_dimension(graph_, node(map_))))
       refuse("it goes over the features that the layer makes; 'fold' puts that into the weight");
-    if (readers_of(graph_, between).size() != 1 || is_returned(graph_, between))
+    if (is_linear(node(map_)) && meta(weight_of(node(map_))).sizes.size() != 2)
+      refuse(fmt::format("its weight is {}, no matrix", to_string(meta(weight_of(node(map_))))));
+    if (only_reader(graph_, node(map_)) < 0 || is_returned(graph_, between))
       refuse(fmt::format("{} is needed for more than that", quoted(map_.name)));
     if (size_in_bytes(meta(result).dtype) < 4)
       refuse(fmt::format("{} would be rounded at another place", to_string(meta(result).dtype)));

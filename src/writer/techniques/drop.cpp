@@ -9,10 +9,11 @@
 namespace cudal1 {
 namespace {
 
-std::optional<std::string> objection(const OpGraph& graph, const Node& node) {
-  const auto argument = same_elements_as(graph, node);
+std::optional<std::string> objection(const Draft& draft, const Node& node) {
+  const auto argument = same_elements_as(draft.graph, node);
   if (!argument || node.outputs.size() != 1) return fmt::format("that {} changes nothing here is not proven", node.op);
-  return objection_to_alias(graph, node.outputs[0], *argument);
+  if (const auto reason = objection_of_readers(draft, node.outputs[0])) return reason;
+  return objection_to_alias(draft.graph, node.outputs[0], *argument);
 }
 
 }  // namespace
@@ -32,15 +33,14 @@ const TechniqueDescription& DropIdentities::description() const {
 }
 
 void DropIdentities::apply(TokenCursor& cursor, const DirectiveToken& word, Draft& draft) const {
-  const auto chosen =
-      read_chosen_nodes(cursor, word, draft, [&](const Node& node) { return objection(draft.graph, node); });
+  const auto chosen = read_chosen_nodes(cursor, word, draft, [&](const Node& node) { return objection(draft, node); });
   expect_end(cursor, word);
   for (const ChosenNode& name : chosen) {
     const int index = draft.graph.find_node(name.name);
     if (index < 0) continue;  // only another one of these has read it
     const Node& node = draft.graph.nodes[index];
     // Again: another one of these may return the same memory by now.
-    if (const auto reason = objection(draft.graph, node))
+    if (const auto reason = objection(draft, node))
       reject(Status::plan_error, name.at, fmt::format("{} is not for 'drop': {}", quoted(node.name), *reason));
     const ValueId argument = *same_elements_as(draft.graph, node);
     make_alias(draft.graph, node.outputs[0], argument);

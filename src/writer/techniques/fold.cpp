@@ -33,6 +33,8 @@ class Folding {
   void run() {
     if (!is_linear_map(target()))
       refuse(fmt::format("{} is {}, no convolution or linear layer", quoted(target_.name), target().op));
+    if (is_linear(target()) && meta(weight_of(target())).sizes.size() != 2)
+      refuse(fmt::format("its weight is {}, no matrix", to_string(meta(weight_of(target())))));
     check_preparing(weight_of(target()));
     if (const auto bias = bias_of(target())) check_preparing(*bias);
     const auto read = graph_.reads(folded());

@@ -45,7 +45,7 @@ class Merging {
     const ValueId between = node(first_).outputs[0], result = node(second_).outputs[0];
     if (input_of(node(second_)) != between)
       refuse(fmt::format("{} does not read the result of {}", quoted(second_.name), quoted(first_.name)));
-    if (readers_of_memory(graph_, between).size() != 1 || readers_of(graph_, between).size() != 1 ||
+    if (readers_of_memory(graph_, between).size() != 1 || only_reader(graph_, node(first_)) < 0 ||
         is_returned(graph_, between))
       refuse(fmt::format("{} is needed for more than that", quoted(first_.name)));
     if (graph_.values[result].view || !meta(result).is_contiguous()) refuse("its result is a view");

@@ -46,7 +46,7 @@ std::optional<std::string> objection(const OpGraph& graph, const Node& node) {
 
 class Sharing {
  public:
-  explicit Sharing(OpGraph& graph) : graph_(graph) {}
+  explicit Sharing(Draft& draft) : draft_(draft), graph_(draft.graph) {}
 
   void run(std::vector<ChosenNode> chosen) {
     std::ranges::sort(chosen, {}, [&](const ChosenNode& node) { return graph_.find_node(node.name); });
@@ -66,7 +66,9 @@ class Sharing {
       const int first = graph_.find_node(name);
       if (first < 0 || !compute_the_same(graph_, graph_.nodes[first], graph_.nodes[index])) continue;
       const ValueId value = graph_.nodes[index].outputs[0], target = graph_.nodes[first].outputs[0];
-      if (const auto objected = objection_to_alias(graph_, value, target)) {
+      auto objected = objection_of_readers(draft_, value);
+      if (!objected) objected = objection_to_alias(graph_, value, target);
+      if (objected) {
         reason_ = fmt::format("{} is not for 'share': {}", quoted(chosen.name), *objected);
         continue;
       }
@@ -77,6 +79,7 @@ class Sharing {
     kept_.push_back(chosen.name);
   }
 
+  const Draft& draft_;
   OpGraph& graph_;
   std::vector<std::string> kept_;
   std::string reason_ = "no two of these nodes have the same operator and the same arguments";
@@ -102,7 +105,7 @@ void ShareResults::apply(TokenCursor& cursor, const DirectiveToken& word, Draft&
   const auto chosen =
       read_chosen_nodes(cursor, word, draft, [&](const Node& node) { return objection(draft.graph, node); });
   expect_end(cursor, word);
-  Sharing sharing(draft.graph);
+  Sharing sharing(draft);
   sharing.run(chosen);
   if (!sharing.found_any()) reject(Status::plan_error, word.at, sharing.reason());
 }

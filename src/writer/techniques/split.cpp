@@ -46,6 +46,7 @@ std::optional<std::string> objection(const Draft& draft, const Node& node) {
   if (!product_with_sum(node) && !is_linear_map(node))
     return fmt::format("{} adds no bias that could be split off", node.op);
   if (is_linear_map(node) && !bias_of(node)) return "it has no bias";
+  if (!is_floating(draft.graph.values[node.outputs[0]].meta.dtype)) return "its result is no floating-point tensor";
   const DType dtype = draft.graph.values[node.outputs[0]].meta.dtype;
   if (is_floating(dtype) && size_in_bytes(dtype) < 4)
     return fmt::format("its result is {}, which would be rounded once more before the bias is added", to_string(dtype));
