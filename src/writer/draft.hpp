@@ -1,6 +1,7 @@
 // A program while it is being written: the graph as it stands, which nodes are taken, and the text that was added.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
@@ -62,6 +63,8 @@ class Draft {
   std::string unused_name(const std::string& wish);
   void add_group(const std::string& name, const std::set<int>& nodes, const WrittenGroup& group,
                  const std::string& origin);
+  //! Lines of groups so far.
+  int line_count() const { return static_cast<int>(std::ranges::count(text_, '\n')); }
   //! Directives and code that go behind the program's text.
   std::string text() const;
 

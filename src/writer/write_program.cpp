@@ -65,6 +65,9 @@ class Writer {
     std::string plain(text);
     for (const std::size_t at : marks_) plain[at] = ' ';
     if (!plain.empty() && plain.back() != '\n') plain += '\n';
+    const int own_lines = static_cast<int>(std::ranges::count(plain, '\n'));
+    for (AppliedTechnique& technique : techniques_)
+      if (technique.first_line > 0) technique.first_line += own_lines;
     plain += draft_.text();
     return {std::move(draft_.graph), std::move(plain), std::move(techniques_)};
   }
@@ -122,8 +125,10 @@ class Writer {
     const auto parameters = ParameterValues::read(cursor, technique.description().parameters);
     const std::string name = draft_.unused_name("fuse_" + code_name(draft_.graph.nodes[*nodes.rbegin()].name));
     const WrittenGroup group = technique.write(region, parameters, word.at, name);
+    const int lines_before = draft_.line_count();
     draft_.add_group(name, nodes, group, text_of(directive));
     done(technique, directive, word);
+    techniques_.back().first_line = lines_before + 1;
   }
 
   void refuse_half_hoisted(const std::set<int>& nodes, SourcePosition at) const {
@@ -139,7 +144,7 @@ class Writer {
   }
 
   void done(const Technique& technique, const DirectiveText& directive, const DirectiveToken& word) {
-    techniques_.push_back({technique.description().name, text_of(directive), word.at});
+    techniques_.push_back({technique.description().name, text_of(directive), word.at, 0});
     for (const DirectivePiece& piece : directive.pieces) lines_.insert(piece.at.line);
   }
 
@@ -174,6 +179,23 @@ Result<WrittenProgram> write_program(const OpGraph& graph, std::string_view text
   }
 }
 
+namespace {
+
+//! Where the author asked for what stands in a line that the writer added; a line of the author's own stays.
+SourcePosition origin_of(const WrittenProgram& written, std::string_view text, SourcePosition at) {
+  if (written.techniques.empty() || at.line <= 1 + std::ranges::count(text, '\n')) return at;
+  const AppliedTechnique *group = nullptr, *rewrite = nullptr;
+  for (const AppliedTechnique& technique : written.techniques) {
+    if (technique.first_line == 0) rewrite = &technique;
+    if (technique.first_line > 0 && technique.first_line <= at.line) group = &technique;
+  }
+  const bool is_last = at.line >= std::ranges::count(written.text, '\n');  // the nodes that rewrites have hoisted
+  if (rewrite != nullptr && (is_last || group == nullptr)) return rewrite->at;
+  return group != nullptr ? group->at : at;
+}
+
+}  // namespace
+
 Result<Plan> plan_program(const OpGraph& graph, std::string_view text, const ProgramLimits& limits) {
   const auto written = write_program(graph, text, limits);
   if (!written) return written.failure();
@@ -181,7 +203,11 @@ Result<Plan> plan_program(const OpGraph& graph, std::string_view text, const Pro
   for (const Technique* technique : all_techniques())
     if (std::ranges::find(all.other_directives, technique->description().directive) == all.other_directives.end())
       all.other_directives.push_back(technique->description().directive);
-  return make_plan(written.value().graph, written.value().text, all);
+  auto plan = make_plan(written.value().graph, written.value().text, all);
+  if (plan) return plan;
+  Failure failure = plan.failure();
+  failure.at = origin_of(written.value(), text, failure.at);
+  return failure;
 }
 
 }  // namespace cudal1

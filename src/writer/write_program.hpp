@@ -15,6 +15,7 @@ struct AppliedTechnique {
   std::string technique;  //!< its name
   std::string directive;  //!< the line
   SourcePosition at;
+  int first_line = 0;  //!< of what was written for it, behind the original's lines; 0: the graph was rewritten
 };
 
 struct WrittenProgram {

@@ -80,5 +80,17 @@ TEST_F(Hoist, RefusesToMixPreparedAndCalledNodes) {
   EXPECT_EQ(planned(scaled_weight(), by_hand).status, "ok");
 }
 
+//! What the planner finds in text that the writer has added is said of the line that asked for it.
+TEST_F(Hoist, NamesALineOfTheProgram) {
+  TaskText task;
+  task.input("x", {4}).weight("w", {4}).node("mul_1", "aten::mul.Tensor", {"w", 2.0});
+  task.node("clone_1", "aten::clone", {"mul_1"}).node("add_1", "aten::add.Tensor", {"x", "mul_1"});
+  task.output("add_1").output("clone_1");
+  const Verdict verdict = planned(task, "//! hoist mul_1\n//! drop clone_1\n");
+  EXPECT_NE(verdict.status, "ok");
+  EXPECT_LE(verdict.line, 2) << verdict.message;
+  EXPECT_GE(verdict.line, 1) << verdict.message;
+}
+
 }  // namespace
 }  // namespace cudal1::testing
