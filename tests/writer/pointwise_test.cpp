@@ -85,6 +85,15 @@ TEST_F(Pointwise, FunctionsOfAnyNumberArePyTorchs) {
   EXPECT_RIGHT(task, add_ops(task, ops));
 }
 
+TEST_F(Pointwise, CastsToNarrowerIntegersOverflow) {
+  TaskText task;
+  task.input("x", {9}, integers("i64", 0, 1000)).input("i", {9}, integers("i64", 0, 9));
+  task.node("to_1", "aten::to.dtype", {"x", of_type("i8")}).node("to_2", "aten::to.dtype", {"to_1", of_type("f32")});
+  task.node("gather_1", "aten::gather", {"x", 0, "i"}).node("to_3", "aten::to.dtype", {"gather_1", of_type("u8")});
+  task.node("lt_1", "aten::lt.Scalar", {"to_3", 100}).output("to_2").output("lt_1");
+  EXPECT_RIGHT(task, "//! fuse to_1 to_2\n//! fuse gather_1 to_3 lt_1\n");
+}
+
 TEST_F(Pointwise, FunctionsWithParametersArePyTorchs) {
   TaskText task;
   task.input("x", {5, 13}).input("p", {5, 13}, uniform(0.05, 0.95)).weight("w", {13});

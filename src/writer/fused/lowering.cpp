@@ -259,10 +259,12 @@ int Lowering::lower_node(ValueId id, const Point& point) {
   return narrowed(value.meta.dtype, as(scalar_kind(value.meta.dtype), (*rule)({*this, node, value, point})));
 }
 
-//! Kernels compute integers in 64 bits, PyTorch in the tensor's own: its overflows must be ours.
+//! Kernels compute integers in 64 bits, PyTorch in the tensor's own: its overflows must be ours. What is read from a
+//! tensor of this type has no others.
 int Lowering::narrowed(DType dtype, int term) {
   if (scalar_kind(dtype) != ScalarKind::integer || dtype == DType::i64) return term;
-  if (made_.terms[term].kind != TermKind::map && made_.terms[term].kind != TermKind::reduce) return term;
+  const Term& wide = made_.terms[term];
+  if (is_read(wide) && graph().values[wide.value].meta.dtype == dtype) return term;
   return map(ScalarKind::integer, fmt::format("static_cast<{}>({{0}})", cuda_element_name(dtype)), {term});
 }
 
