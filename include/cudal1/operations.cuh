@@ -63,8 +63,18 @@ struct Indexed {
   Index index;
 };
 
+//! As wide as the element where that has 8 bytes: nothing undefined lies between them when the pair is copied.
+template <int bytes>
+struct IndexBeside {
+  using Type = int;
+};
+template <>
+struct IndexBeside<8> {
+  using Type = long long;
+};
+
 //! The largest, of equal ones the first; NaN is larger than all.
-template <class T, class Index = int>
+template <class T, class Index = typename IndexBeside<sizeof(T)>::Type>
 struct ArgMax {
   using Value = Indexed<T, Index>;
   static CUDAL1_INLINE Value identity() { return {lowest<T>(), highest<Index>()}; }
@@ -78,7 +88,7 @@ struct ArgMax {
 };
 
 //! The least, of equal ones the first; NaN is less than all.
-template <class T, class Index = int>
+template <class T, class Index = typename IndexBeside<sizeof(T)>::Type>
 struct ArgMin {
   using Value = Indexed<T, Index>;
   static CUDAL1_INLINE Value identity() { return {highest<T>(), highest<Index>()}; }

@@ -85,6 +85,69 @@ TEST_F(Pointwise, FunctionsOfAnyNumberArePyTorchs) {
   EXPECT_RIGHT(task, add_ops(task, ops));
 }
 
+TEST_F(Pointwise, CastsToNarrowerIntegersOverflow) {
+  TaskText task;
+  task.input("x", {9}, integers("i64", 0, 1000)).input("i", {9}, integers("i64", 0, 9));
+  task.node("to_1", "aten::to.dtype", {"x", of_type("i8")}).node("to_2", "aten::to.dtype", {"to_1", of_type("f32")});
+  task.node("gather_1", "aten::gather", {"x", 0, "i"}).node("to_3", "aten::to.dtype", {"gather_1", of_type("u8")});
+  task.node("lt_1", "aten::lt.Scalar", {"to_3", 100}).output("to_2").output("lt_1");
+  EXPECT_RIGHT(task, "//! fuse to_1 to_2\n//! fuse gather_1 to_3 lt_1\n");
+}
+
+//! x less what it is in 16 bits.
+TaskText lost_in(const char* dtype) {
+  TaskText task;
+  task.input("x", {4, 33}).node("to_1", "aten::to.dtype", {"x", of_type(dtype)});
+  task.node("to_2", "aten::to.dtype", {"to_1", of_type("f32")}).node("sub_1", "aten::sub.Tensor", {"to_2", "x"});
+  task.output("sub_1");
+  return task;
+}
+
+TEST_F(Pointwise, CastsTo16BitsRound) {
+  for (const char* dtype : {"f16", "bf16"}) EXPECT_RIGHT(lost_in(dtype), "//! fuse to_1 to_2 sub_1\n");
+  TaskText large;
+  large.input("x", {4, 33}).node("mul_1", "aten::mul.Tensor", {"x", 100000.0});
+  large.node("to_1", "aten::_to_copy", {"mul_1"}, {{"kwargs", {{"dtype", of_type("f16")}}}});
+  large.node("isinf_1", "aten::isinf", {"to_1"}).output("isinf_1");
+  EXPECT_RIGHT(large, "//! fuse mul_1 to_1 isinf_1\n");
+  TaskText stored;
+  stored.input("x", {4, 33}).node("to_1", "aten::to.dtype", {"x", of_type("f16")}).output("to_1");
+  const Verdict verdict = judged(stored, "//! fuse to_1\n");
+  EXPECT_EQ(verdict.status, "ok") << verdict.message;
+  EXPECT_EQ(verdict.code.find("to_float"), std::string::npos) << verdict.code;
+}
+
+TEST_F(Pointwise, ArgumentsMayHaveNames) {
+  TaskText task;
+  task.input("i", {9}, integers("i32", -7, 8)).input("x", {9}).input("y", {9});
+  const std::vector<Op> ops = {{"lt.Scalar", {"i"}, {{"other", 0.5}}},
+                               {"gt.Tensor", json::array(), {{"self", "x"}, {"other", "y"}}},
+                               {"isnan", json::array(), {{"self", "x"}}},
+                               {"isfinite", json::array(), {{"self", "x"}}}};
+  EXPECT_RIGHT(task, add_ops(task, ops));
+  for (const double scale : {3.9, 3.0}) {
+    TaskText stretched;
+    stretched.input("x", {1, 2, 8, 8});
+    stretched.node("up_1", "aten::upsample_nearest2d", {"x", {24, 24}},
+                   {{"kwargs", {{"scales_h", scale}, {"scales_w", scale}}}});
+    stretched.output("up_1");
+    if (scale == 3.0)
+      EXPECT_RIGHT(stretched, "//! fuse up_1\n");
+    else
+      EXPECT_REFUSED(stretched, "//! fuse up_1\n", "no whole number");
+  }
+}
+
+TEST_F(Pointwise, FactorsOfSumsAreExact) {
+  TaskText task;
+  task.input("a", {33}, mask()).input("b", {33}, mask()).input("i", {33}, integers("i64", -7, 8));
+  const std::vector<Op> ops = {{"add.Tensor", {"a", "b"}, {{"alpha", 0}}},
+                               {"add.Tensor", {"a", "b"}, {{"alpha", 2}}},
+                               {"sub.Tensor", {"i", "i"}, {{"alpha", 9007199254740993}}},
+                               {"rsub.Tensor", {"i", "i"}, {{"alpha", 3}}}};
+  EXPECT_RIGHT(task, add_ops(task, ops));
+}
+
 TEST_F(Pointwise, FunctionsWithParametersArePyTorchs) {
   TaskText task;
   task.input("x", {5, 13}).input("p", {5, 13}, uniform(0.05, 0.95)).weight("w", {13});

@@ -144,6 +144,47 @@ TEST_F(Rows, ReducesIntegersAndMasks) {
   EXPECT_RIGHT(task, add_ops(task, ops));
 }
 
+TEST_F(Rows, CastsAreNarrowBeforeTheyAreReduced) {
+  TaskText task;
+  task.input("x", {4, 33}, integers("i32", -1000, 1000)).node("to_1", "aten::to.dtype", {"x", {{"dtype", "u8"}}});
+  task.node("sum_1", "aten::sum.dim_IntList", {"to_1", {1}}).output("sum_1");
+  EXPECT_RIGHT(task, "//! fuse to_1 sum_1\n");
+}
+
+TEST_F(Rows, WarpsExchangePlacesOfIntegers) {
+  TaskText task;
+  task.input("x", {5, 70}, integers("i64", -5, 5)).node("max_1", "aten::max.dim", {"x", 1});
+  task.node("argmin_1", "aten::argmin", {"x", 1}).output("max_1").output("max_1[1]").output("argmin_1");
+  for (const char* parameters : {"", " : lanes=64", " : split=2", " : threads=across lanes=8"})
+    EXPECT_RIGHT(task, fmt::format("//! fuse max_1{0}\n//! fuse argmin_1{0}\n", parameters));
+}
+
+TEST_F(Rows, ArgumentsMayHaveNames) {
+  TaskText task;
+  task.input("x", {9, 4}).weight("w", {4, 5}).weight("v", {5, 4});
+  const std::vector<Op> ops = {{"softmax.int", json::array(), {{"self", "x"}, {"dim", 0}}},
+                               {"sum.dim_IntList", json::array(), {{"self", "x"}, {"dim", {1}}}},
+                               {"mm", {"x"}, {{"mat2", "w"}}},
+                               {"linear", json::array(), {{"input", "x"}, {"weight", "v"}}}};
+  EXPECT_RIGHT(task, add_ops(task, ops));
+}
+
+TEST_F(Rows, RowsWithoutColumnsKeepNothing) {
+  for (const char* parameters : {"\n", " : keep=yes\n", " : keep=no\n"}) {
+    const Verdict verdict = judged(softmax_of({5, 0}, 1), std::string(fuse_softmax) + parameters);
+    EXPECT_EQ(verdict.status, "ok") << verdict.message;
+    EXPECT_EQ(verdict.code.find("[0];"), std::string::npos) << verdict.code;
+  }
+}
+
+TEST_F(Rows, ProductsMayHaveDepthOne) {
+  TaskText task;
+  task.input("x", {5, 1}).input("y", {1}).input("z", {3, 1, 1}).input("b", {3, 1, 8}).weight("w", {1, 1});
+  const std::vector<Op> ops = {
+      {"mv", {"x", "y"}}, {"dot", {"y", "y"}}, {"linear", {"x", "w", "y"}}, {"bmm", {"z", "b"}}};
+  EXPECT_RIGHT(task, add_ops(task, ops));
+}
+
 TEST_F(Rows, NormalisationsArePyTorchs) {
   TaskText task;
   task.input("x", {4, 6, 5}).weight("w", {6}).weight("b", {6}).weight("w2", {6, 5}).weight("b2", {6, 5});

@@ -90,6 +90,15 @@ TEST_F(Scan, StartsBehindZerosThatAreAppended) {
   EXPECT_RIGHT(task, "//! fuse zeros_1 cat_1 cumsum_1\n");
 }
 
+TEST_F(Scan, OverflowsAsTheResultsTypeDoes) {
+  TaskText task;
+  const json large = {{"dtype", "i32"}, {"draw", {{"kind", "integers"}, {"low", 100000000}, {"high", 1000000000}}}};
+  task.input("x", {4, 33}, large);
+  task.node("cumsum_1", "aten::cumsum", {"x", 1}, {{"kwargs", {{"dtype", {{"dtype", "i32"}}}}}});
+  task.node("to_1", "aten::to.dtype", {"cumsum_1", {{"dtype", "f32"}}}).output("to_1");
+  EXPECT_RIGHT(task, "//! fuse cumsum_1 to_1\n");
+}
+
 TEST_F(Scan, FewLongRowsAreSplit) {
   TaskText task;
   task.input("x", {2, 40000}).node("cumsum_1", "aten::cumsum", {"x", 1}).output("cumsum_1");

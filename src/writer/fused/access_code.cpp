@@ -83,6 +83,9 @@ std::set<std::string> AccessCode::headers() const {
   std::set<std::string> headers = {"cudal1/math.cuh", "cudal1/vector.cuh"};
   for (const ValueId value : tensors())
     if (const std::string header = header_for(meta(value).dtype); !header.empty()) headers.insert(header);
+  for (const DType dtype : {DType::f16, DType::bf16})  // casts between nodes
+    for (const Term& term : fused_.terms)
+      if (term.code.find(cuda_element_name(dtype)) != std::string::npos) headers.insert(header_for(dtype));
   return headers;
 }
 

@@ -256,13 +256,33 @@ int Lowering::lower_node(ValueId id, const Point& point) {
   if (!node.writes_state.empty() && base_name(node.op).ends_with('_')) refuse(node, "works in place, and is read");
   const OperatorRule* rule = rule_of(node);
   if (rule == nullptr) refuse(node, fmt::format("is {}, which is not written", node.op));
-  return narrowed(value.meta.dtype, as(scalar_kind(value.meta.dtype), (*rule)({*this, node, value, point})));
+  const int term = narrowed(value.meta.dtype, as(scalar_kind(value.meta.dtype), (*rule)({*this, node, value, point})));
+  return casts_to_half(id) ? rounded(value.meta.dtype, term) : term;
 }
 
-//! Kernels compute integers in 64 bits, PyTorch in the tensor's own: its overflows must be ours.
+//! Whoever casts to 16 bits may want to see what is lost; only then do values between nodes lose it. A result that
+//! nobody here reads is rounded when it is stored.
+bool Lowering::casts_to_half(ValueId id) const {
+  const Value& value = graph().values[id];
+  const Node& node = graph().nodes[value.node];
+  const std::string_view name = base_name(node.op);
+  const auto* from = argument_as<ValueRef>(node, 0, "self");
+  if ((name != "to" && name != "_to_copy") || from == nullptr) return false;
+  if (value.meta.dtype != DType::f16 && value.meta.dtype != DType::bf16) return false;
+  return graph().values[from->id].meta.dtype != value.meta.dtype && region_.reads(id);
+}
+
+int Lowering::rounded(DType dtype, int term) {
+  return map(ScalarKind::real, fmt::format("cudal1::to_float(cudal1::from_float<{}>({{0}}))", cuda_element_name(dtype)),
+             {term});
+}
+
+//! Kernels compute integers in 64 bits, PyTorch in the tensor's own: its overflows must be ours. What is read from a
+//! tensor of this type has no others.
 int Lowering::narrowed(DType dtype, int term) {
   if (scalar_kind(dtype) != ScalarKind::integer || dtype == DType::i64) return term;
-  if (made_.terms[term].kind != TermKind::map && made_.terms[term].kind != TermKind::reduce) return term;
+  const Term& wide = made_.terms[term];
+  if (is_read(wide) && graph().values[wide.value].meta.dtype == dtype) return term;
   return map(ScalarKind::integer, fmt::format("static_cast<{}>({{0}})", cuda_element_name(dtype)), {term});
 }
 

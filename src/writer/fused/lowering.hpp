@@ -81,6 +81,8 @@ class Lowering {
   bool leaves(const TensorMeta& meta, const Point& point) const;
   Point point_in(const TensorMeta& dense, const Affine& place);
   int narrowed(DType dtype, int term);
+  bool casts_to_half(ValueId value) const;
+  int rounded(DType dtype, int term);
   int value_of_atom(int atom);
   int literal_term(ScalarKind kind, std::string text);
   std::optional<std::pair<Affine, Affine>> divided(const Affine& index, std::int64_t divisor);

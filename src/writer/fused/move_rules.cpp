@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "graph/operator_name.hpp"
 #include "writer/fused/reduced.hpp"
 
@@ -225,15 +227,26 @@ int stretched(const RuleCall& call, std::size_t first_dim) {
   return source(call, point);
 }
 
+//! One for each dimension behind the second, where there is one: in a list, or as arguments of their own.
+std::vector<std::optional<double>> given_scales(const RuleCall& call, std::size_t dims) {
+  constexpr std::array<std::string_view, 3> names = {"scales_d", "scales_h", "scales_w"};
+  if (const auto* list = argument_as<std::vector<double>>(call.node, 2, "scale_factors"))
+    return {list->begin(), list->end()};
+  std::vector<std::optional<double>> scales(dims);
+  for (std::size_t i = 0; i < dims; ++i) {
+    const std::string_view name = dims == 1 ? "scales" : names[names.size() - dims + i];
+    if (call.has(2 + i, name)) scales[i] = call.number(2 + i, name, 1.0);
+  }
+  return scales;
+}
+
 //! Scales that are given count more than sizes do; only where they agree is the quotient right.
 int upsample_nearest(const RuleCall& call) {
   const TensorMeta& meta = meta_of(call, 0, "self");
-  std::vector<double> scales;
-  if (const auto* list = argument_as<std::vector<double>>(call.node, 2, "scale_factors")) scales = *list;
-  for (std::size_t i = 2; i < call.node.args.size(); ++i)
-    if (const auto* one = std::get_if<double>(&call.node.args[i])) scales.push_back(*one);
+  const std::vector<std::optional<double>> scales = given_scales(call, meta.sizes.size() - 2);
   for (std::size_t i = 0; i < scales.size(); ++i)
-    if (scales[i] * static_cast<double>(meta.sizes[i + 2]) != static_cast<double>(call.value.meta.sizes[i + 2]))
+    if (scales[i] &&
+        *scales[i] * static_cast<double>(meta.sizes[i + 2]) != static_cast<double>(call.value.meta.sizes[i + 2]))
       call.lowering.refuse(call.node, "stretches by what is no whole number");
   return stretched(call, 2);
 }

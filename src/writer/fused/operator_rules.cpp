@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <unordered_map>
 
@@ -25,13 +26,13 @@ std::optional<double> as_number(const Argument& argument) {
   return std::nullopt;
 }
 
-ScalarKind kind_of(const RuleCall& call, std::size_t position) {
-  if (position >= call.node.args.size()) return boolean;
-  const Argument& argument = call.node.args[position];
-  if (const auto* ref = std::get_if<ValueRef>(&argument))
+ScalarKind kind_of(const RuleCall& call, std::size_t position, std::string_view name) {
+  const Argument* argument = argument_of(call.node, position, name);
+  if (argument == nullptr) return boolean;
+  if (const auto* ref = std::get_if<ValueRef>(argument))
     return scalar_kind(call.lowering.graph().values[ref->id].meta.dtype);
-  if (std::holds_alternative<bool>(argument)) return boolean;
-  return std::holds_alternative<double>(argument) ? real : ScalarKind::integer;
+  if (std::holds_alternative<bool>(*argument)) return boolean;
+  return std::holds_alternative<double>(*argument) ? real : ScalarKind::integer;
 }
 
 //! f(x), in fp32.
@@ -60,9 +61,10 @@ OperatorRule binary(std::string code) {
   };
 }
 
+//! In what PyTorch computes in when it compares.
 OperatorRule comparison(std::string_view symbol) {
   return [code = fmt::format("{{0}} {} {{1}}", symbol)](const RuleCall& call) {
-    const ScalarKind kind = call.common_kind(0, 1);
+    const ScalarKind kind = std::max(kind_of(call, 0, "self"), kind_of(call, 1, "other"));
     return call.lowering.map(boolean, code, {call.operand(0, "self", kind), call.operand(1, "other", kind)});
   };
 }
@@ -87,10 +89,10 @@ OperatorRule sum_with_factor(char sign, bool reversed) {
     const ScalarKind kind = call.result_kind();
     int first = call.operand(0, "self", kind), second = call.operand(1, "other", kind);
     if (reversed) std::swap(first, second);
-    const double alpha = call.number(2, "alpha", 1.0);
+    if (call.number(2, "alpha", 1.0) != 1.0)
+      second = call.lowering.map(kind, kind == boolean ? "{0} && {1}" : "{0} * {1}",
+                                 {call.operand(2, "alpha", kind), second});
     if (kind == boolean) return call.lowering.map(boolean, "{0} || {1}", {first, second});
-    if (alpha == 1.0) return call.lowering.map(kind, fmt::format("{{0}} {} {{1}}", sign), {first, second});
-    second = call.lowering.map(kind, "{0} * {1}", {call.lowering.constant(kind, alpha), second});
     return call.lowering.map(kind, fmt::format("{{0}} {} {{1}}", sign), {first, second});
   };
 }
@@ -266,7 +268,7 @@ OperatorRule real_binary(std::string code) {
 //! Of real numbers; integers are none of these.
 OperatorRule question(std::string code, bool of_integers) {
   return [code = std::move(code), of_integers](const RuleCall& call) {
-    if (kind_of(call, 0) != real) return call.lowering.constant(boolean, of_integers ? 1.0 : 0.0);
+    if (kind_of(call, 0, "self") != real) return call.lowering.constant(boolean, of_integers ? 1.0 : 0.0);
     return call.lowering.map(boolean, code, {call.operand(0, "self", real)});
   };
 }
@@ -491,10 +493,6 @@ double RuleCall::number(std::size_t position, std::string_view name, double fall
   if (!has(position, name)) return fallback;
   if (const auto found = as_number(*argument_of(node, position, name))) return *found;
   lowering.refuse(node, fmt::format("has an argument {} that is no number", quoted(name)));
-}
-
-ScalarKind RuleCall::common_kind(std::size_t first, std::size_t second) const {
-  return std::max(kind_of(*this, first), kind_of(*this, second));
 }
 
 const OperatorRule* rule_of(const Node& node) {

@@ -25,8 +25,6 @@ struct RuleCall {
   int operand_or(std::size_t position, std::string_view name, ScalarKind kind, double fallback) const;
   //! A number that is known now.
   double number(std::size_t position, std::string_view name, double fallback) const;
-  //! What PyTorch computes in when it compares two arguments.
-  ScalarKind common_kind(std::size_t first, std::size_t second) const;
 };
 
 //! The term of the result, of any kind.

@@ -1,7 +1,6 @@
 #include "writer/fused/product_rules.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "graph/operator_name.hpp"
 
@@ -16,9 +15,23 @@ bool adds_first_argument(const Node& node) {
   return name == "addmm" || name == "addmv" || name == "baddbmm";
 }
 
-const ValueRef* tensor_argument(const Node& node, std::size_t position) {
-  if (position >= node.args.size()) return nullptr;
-  const auto* ref = std::get_if<ValueRef>(&node.args[position]);
+//! An operator and what it calls the two that it multiplies.
+struct ProductOperator {
+  std::string_view name, left, right;
+};
+constexpr ProductOperator product_operators[] = {
+    {"mm", "self", "mat2"},        {"bmm", "self", "mat2"}, {"matmul", "self", "other"},
+    {"linear", "input", "weight"}, {"mv", "self", "vec"},   {"dot", "self", "tensor"},
+    {"addmm", "mat1", "mat2"},     {"addmv", "mat", "vec"}, {"baddbmm", "batch1", "batch2"}};
+
+//! Null: it is none.
+const ProductOperator* product_operator(const Node& node) {
+  const auto* found = std::ranges::find(product_operators, base_name(node.op), &ProductOperator::name);
+  return found == std::end(product_operators) ? nullptr : found;
+}
+
+const ValueRef* tensor_argument(const Node& node, std::size_t position, std::string_view name) {
+  const auto* ref = argument_as<ValueRef>(node, position, name);
   return ref != nullptr && ref->id >= 0 ? ref : nullptr;
 }
 
@@ -28,7 +41,10 @@ class ProductReader {
 
   std::optional<ProductNode> read() {
     const std::size_t first = adds_first_argument(node_) ? 1 : 0;
-    const ValueRef *left = tensor_argument(node_, first), *right = tensor_argument(node_, first + 1);
+    const ProductOperator* by = product_operator(node_);
+    if (by == nullptr) return std::nullopt;
+    const ValueRef* left = tensor_argument(node_, first, by->left);
+    const ValueRef* right = tensor_argument(node_, first + 1, by->right);
     if (left == nullptr || right == nullptr || node_.outputs.size() != 1) return std::nullopt;
     made_.left = left->id;
     made_.right = right->id;
@@ -99,7 +115,7 @@ int sum_of_product(const RuleCall& call, const ProductNode& product) {
   const int left = operand(product.left, product.left_dimensions);
   const int right = operand(product.right, product.right_dimensions);
   const int element = lowering.map(real, "{0} * {1}", {left, right});
-  return loops.empty() ? element : lowering.reduce(real, "cudal1::Sum<float>", {element}, loops);
+  return lowering.reduce(real, "cudal1::Sum<float>", {element}, loops);
 }
 
 int scaled(const RuleCall& call, double factor, int term) {
@@ -135,11 +151,7 @@ Point ProductNode::point_of(const std::vector<int>& dimensions, const Point& res
   return point;
 }
 
-bool is_product(const Node& node) {
-  constexpr std::array<std::string_view, 9> names = {"mm",  "bmm",   "matmul", "linear", "mv",
-                                                     "dot", "addmm", "addmv",  "baddbmm"};
-  return std::ranges::find(names, base_name(node.op)) != names.end();
-}
+bool is_product(const Node& node) { return product_operator(node) != nullptr; }
 
 std::optional<ProductNode> read_product(const OpGraph& graph, const Node& node) {
   return ProductReader(graph, node).read();

@@ -46,7 +46,7 @@ Reduced reduced_point(const RuleCall& call, std::size_t dims_position) {
 }
 
 int element_of(const RuleCall& call, std::size_t position, const Point& point, ScalarKind kind) {
-  const auto* ref = argument_as<ValueRef>(call.node, position, "");
+  const auto* ref = argument_as<ValueRef>(call.node, position, position == 0 ? "self" : "");
   if (ref == nullptr) call.lowering.refuse(call.node, fmt::format("has no tensor as argument {}", position));
   return call.lowering.as(kind, call.lowering.value_at(ref->id, point));
 }

@@ -48,7 +48,7 @@ int best_of(const RuleCall& call, std::string_view operation) {
   const TensorMeta& meta = meta_of(call, 0, "self");
   const std::vector<bool> dims = reduced_dims(call, 1, meta.sizes.size());
   const Reduced reduced = reduced_point(call, meta, dims);
-  const ScalarKind kind = scalar_kind(meta.dtype);
+  const ScalarKind kind = meta.dtype == DType::boolean ? integer : scalar_kind(meta.dtype);
   const int place = call.lowering.position(place_in_loops(call, meta, reduced, dims));
   return call.lowering.reduce(kind, typed(operation, kind), {element(call, reduced, kind), place}, reduced.loops);
 }

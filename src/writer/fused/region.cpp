@@ -17,6 +17,13 @@ bool Region::makes(ValueId value) const {
   return std::ranges::find(computing_, node) != computing_.end();
 }
 
+bool Region::reads(ValueId value) const {
+  return std::ranges::any_of(computing_, [&](int node) {
+    const auto is_it = [&](ValueId read) { return base_of(graph_, read) == value; };
+    return std::ranges::any_of(OpGraph::reads(graph_.nodes[node]), is_it);
+  });
+}
+
 void Region::find_outputs() {
   std::set<ValueId> needed;
   for (const ValueId output : graph_.outputs) needed.insert(base_of(graph_, output));

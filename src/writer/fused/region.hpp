@@ -17,6 +17,8 @@ class Region {
   //! Without those that only make views.
   const std::vector<int>& computing_nodes() const { return computing_; }
   bool makes(ValueId value) const;
+  //! Some node of it reads the value, or a view of it.
+  bool reads(ValueId value) const;
   //! Values that nodes outside read, or the task returns; none of them is a view.
   const std::vector<ValueId>& outputs() const { return outputs_; }
 

@@ -210,7 +210,7 @@ std::string RowCode::loop(const std::vector<int>& targets, const std::string& bo
 
 //! Columns that several passes read, loaded all at once, so that many loads are on their way before the first is used.
 std::string RowCode::kept_columns(const std::vector<int>& targets) {
-  if (!shape_.keep) return {};
+  if (!shape_.keep || items() == 0) return {};
   std::string declarations, body;
   for (const int load : space_.column_loads(targets)) {
     if (is_kept(load) || (shape_.width > 1 && !access_.is_vector(load))) continue;
