@@ -6,21 +6,14 @@
 #include "program/unit_order.hpp"
 
 namespace cudal1 {
-namespace {
 
-//! No path leaves the nodes and comes back.
-bool run_as_one(const OpGraph& graph, const std::set<int>& nodes) {
+void check_runs_as_one(const OpGraph& graph, const std::set<int>& nodes, SourcePosition at) {
   GroupDirective group;
+  group.name = "fuse";
   group.nodes.assign(nodes.begin(), nodes.end());
-  try {
-    order_units(graph, {group});
-    return true;
-  } catch (const Rejection&) {
-    return false;
-  }
+  group.at = at;
+  order_units(graph, {group});
 }
-
-}  // namespace
 
 const FusionTechnique* technique_that_fuses(const OpGraph& graph, const std::set<int>& nodes) {
   const Region region(graph, nodes);
@@ -28,10 +21,11 @@ const FusionTechnique* technique_that_fuses(const OpGraph& graph, const std::set
     if (!technique->is_for(region)) continue;
     try {
       technique->write(region, ParameterValues::defaults(technique->description().parameters), {}, "name");
+      check_runs_as_one(graph, nodes, {});
+      return technique;
     } catch (const Rejection&) {
       return nullptr;
     }
-    return run_as_one(graph, nodes) ? technique : nullptr;
   }
   return nullptr;
 }

@@ -9,6 +9,7 @@
 #include "program/source_scan.hpp"
 #include "program/unit_order.hpp"
 #include "writer/rewrite/graph_edit.hpp"
+#include "writer/fusion_check.hpp"
 #include "writer/technique.hpp"
 
 namespace cudal1 {
@@ -40,16 +41,6 @@ const FusionTechnique& technique_for(const Region& region, SourcePosition at) {
            fmt::format("no technique fuses {} ({}) with the other nodes", quoted(region.graph().nodes[node].name),
                        region.graph().nodes[node].op));
   reject(Status::plan_error, at, "these nodes are views: there is nothing to compute");
-}
-
-//! Throws Rejection at `at` where others must run between these nodes. The planner would find it, too, but in text that
-//! the author has not written.
-void check_runs_as_one(const OpGraph& graph, const std::set<int>& nodes, SourcePosition at) {
-  GroupDirective group;
-  group.name = "fuse";
-  group.nodes.assign(nodes.begin(), nodes.end());
-  group.at = at;
-  order_units(graph, {group});
 }
 
 class Writer {

@@ -26,7 +26,6 @@ class SearchPolicy : public Policy {
   int hopeless() const { return hopeless_; }
 
  private:
-  void add_openings();
   void look_at(const std::vector<ScoredProgram>& seen);
   Proposal variation();
   bool is_hopeless(const Proposal& proposal);
