@@ -8,8 +8,8 @@
 #include "program/rejection.hpp"
 #include "program/source_scan.hpp"
 #include "program/unit_order.hpp"
-#include "writer/rewrite/graph_edit.hpp"
 #include "writer/fusion_check.hpp"
+#include "writer/rewrite/graph_edit.hpp"
 #include "writer/technique.hpp"
 
 namespace cudal1 {
