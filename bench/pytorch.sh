@@ -31,7 +31,7 @@ for line in open(sys.argv[1]):
         said = f"{1e3 * statistics.median(times):8.1f} us, {len(times)} rounds, host {1e3 * way['host_ms']:.1f} us, made in {way['make_seconds']:.1f} s" if times else f"NOT RUN: {way.get('why_not')}"
         print(f"  {way['way']:24} {said}")
 PYTHON
-  "$CUDAL1_PYTHON" bench/pytorch/plain_timing.py "$folder/results.jsonl" tests/bench/modules --above-ms 0 -o "$folder/plain.json" \
+  "$CUDAL1_PYTHON" bench/pytorch/beside_plain.py "$folder/results.jsonl" tests/bench/modules --above-ms 0 -o "$folder/plain.json" \
     && cat "$folder/plain.json"
   find tests/bench/modules -name '*.py' -print0 | sort -z | xargs -0 "$CUDAL1_PYTHON" bench/pytorch/call_pieces.py
 }
@@ -53,7 +53,7 @@ shares=("$records"/*/seconds)
 ./cudal1 bench --merge "${shares[@]%/seconds}" -o "$records/merged" >"$records/table"
 cat "$records/table"
 seconds=$(cat "${shares[@]}" | "$CUDAL1_PYTHON" -c 'import sys; print(sum(map(float, sys.stdin)))')
-"$CUDAL1_PYTHON" bench/pytorch/plain_timing.py "$share/results.jsonl" "$suite" -o "$share/plain.json" || true
+"$CUDAL1_PYTHON" bench/pytorch/beside_plain.py "$share/results.jsonl" "$suite" -o "$share/plain.json" || true
 selection=()
 for ((i = 1; i < ${#arguments[@]}; ++i)); do
   [[ ${arguments[i]} == --suite ]] && selection=(--suite "${arguments[i + 1]}")

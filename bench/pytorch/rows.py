@@ -31,14 +31,20 @@ def empty_program(tasks):
                {"median": statistics.median(task["eager"] for task in judged) if judged else None, "below": below[:20]})
 
 
+def distance(tasks, ours):
+    """In percent, at the median."""
+    return 100.0 * statistics.median(abs(task[ours] / task["plain_ms"] - 1.0) for task in tasks)
+
+
 def plain_loop(plain):
-    distances = [abs(task["ours_ms"] / task["plain_ms"] - 1.0) for task in plain]
-    value = 100.0 * statistics.median(distances) if distances else float("nan")
-    signed = [task["ours_ms"] / task["plain_ms"] for task in plain]
+    """Both were called by turns; the table's own times are minutes older, of a machine whose processors others use."""
+    ratios = [task["ours_ms"] / task["plain_ms"] for task in plain]
+    value = distance(plain, "ours_ms")
     return row("our eager times against a plain PyTorch timing loop written separately in the bench", value, "%",
-               "within 3% at the median over tasks above 50 us", bool(distances) and value <= 3.0,
-               {"tasks": len(plain), "median ratio": statistics.median(signed) if signed else None,
-                "largest distance": 100.0 * max(distances) if distances else None})
+               "within 3% at the median over tasks above 50 us", value <= 3.0,
+               {"tasks": len(plain), "median ratio": statistics.median(ratios),
+                "largest distance": 100.0 * max(abs(ratio - 1.0) for ratio in ratios),
+                "the table's times, minutes before": distance(plain, "bench_ms")})
 
 
 def number(text):

@@ -29,7 +29,7 @@ struct BenchItem {
   bool done = false;                              //!< the row is final
 
   std::uint64_t judge_bytes = 0, worker_bytes = 0;  //!< of device memory: estimates, larger ones after each failure
-  DeviceMemory::Share judge_share, compiler_share;
+  DeviceMemory::Share judge_share;
 };
 
 }  // namespace cudal1

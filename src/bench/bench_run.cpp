@@ -333,7 +333,7 @@ class Run {
                   [&](BenchItem& item) { return judge(item, processes.of_this_thread(), memory); });
     };
     judge_all(huge, 1);
-    const std::vector<Compilation> compilations = compilations_for(numbers, memory);
+    std::vector<Compilation> compilations = compilations_for(numbers, memory);
     const std::jthread compiling([&] { compile_all(compilations, memory); });
     const std::jthread judging_large([&] { judge_all(large, for_large); });
     judge_all(small, judging - for_large);
@@ -342,6 +342,7 @@ class Run {
   struct Compilation {
     BenchItem* item;
     CompileJob job;
+    DeviceMemory::Share share;
   };
 
   //! Of tasks that have room for it beside judges.
@@ -351,21 +352,21 @@ class Run {
     std::vector<Compilation> compilations;
     for (const std::size_t i : numbers)
       if (BenchItem& item = items_[i]; !item.done && memory.may_compile(item.worker_bytes))
-        compilations.push_back({&item, {item.folder.module, options_.device, baselines, item.nodes}});
+        for (CompileJob& job : compile_jobs({item.folder.module, options_.device, baselines, item.nodes}))
+          compilations.push_back({&item, std::move(job), {}});
     return compilations;
   }
 
   //! What the workers will ask for.
-  void compile_all(const std::vector<Compilation>& compilations, JudgingMemory& memory) {
+  void compile_all(std::vector<Compilation>& compilations, JudgingMemory& memory) {
     if (compilations.empty()) return;
     PoolLimits limits{std::max(1, std::min(options_.jobs * 3 / 4, fitting(bytes_per_worker) / 3)), bytes_per_worker};
     limits.may_begin = [&](std::size_t i) {
-      BenchItem& item = *compilations[i].item;
-      return takes(item.compiler_share, memory.compiling, item.worker_bytes);
+      return takes(compilations[i].share, memory.compiling, compilations[i].item->worker_bytes);
     };
     run_jobs(compilations.size(), limits, [&](std::size_t i) {
       compile_for(*compilations[i].item, compilations[i].job);
-      compilations[i].item->compiler_share.give_back();
+      compilations[i].share.give_back();
       return JobEnd::done;
     });
     forget_choices_of_compilers(inductor_cache());
@@ -376,8 +377,9 @@ class Run {
     std::string said;
     try {
       const auto stages = compile_ahead(job);
-      item.compile_seconds.insert(stages.begin(), stages.end());
       said = stages_text(stages);
+      const std::lock_guard lock(mutex_);
+      item.compile_seconds.insert(stages.begin(), stages.end());
     } catch (const std::exception& problem) {
       said = first_line(problem.what());
     }

@@ -20,10 +20,18 @@ std::vector<std::string> compiled_baselines(const std::vector<std::string>& base
   return compiled;
 }
 
+std::vector<CompileJob> compile_jobs(const CompileJob& whole) {
+  if (whole.nodes < many_nodes) return {whole};
+  std::vector<CompileJob> jobs;
+  for (const std::string& baseline : whole.baselines)
+    jobs.push_back({whole.module, whole.device, {baseline}, whole.nodes});
+  return jobs;
+}
+
 std::vector<std::pair<std::string, double>> compile_ahead(const CompileJob& job) {
   ModuleWorker worker(job.module, job.device, job.nodes < many_nodes ? 1 : threads_for_many);
   std::vector<std::pair<std::string, double>> stages;
-  for (const std::string& baseline : job.baselines) stages.emplace_back(baseline, worker.make(baseline));
+  for (const std::string& baseline : job.baselines) stages.emplace_back(baseline, worker.compile(baseline));
   return stages;
 }
 

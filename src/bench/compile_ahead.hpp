@@ -18,6 +18,9 @@ struct CompileJob {
   int nodes = 0;                       //!< of the module's graph: large ones have several threads
 };
 
+//! A large graph takes compilers minutes: its baselines are compiled side by side.
+std::vector<CompileJob> compile_jobs(const CompileJob& whole);
+
 //! In a process of its own, which then goes with all its memory. Returns what took how long, in the baselines' order.
 //! Throws Error where that came to nothing, which is nobody's concern yet: whoever needs it tries again.
 std::vector<std::pair<std::string, double>> compile_ahead(const CompileJob& job);

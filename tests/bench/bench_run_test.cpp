@@ -173,6 +173,21 @@ TEST_F(BenchRunTest, CompilesBesideJudgingAndFindsItAgain) {
   EXPECT_GT(way->make_seconds, 1.0) << "what was compiled ahead counts";
 }
 
+TEST(CompileAhead, BaselinesOfLargeGraphsAreCompiledSideBySide) {
+  const CompileJob small{"module.py", "cuda", {"compile", "compile-reduce-overhead"}, 20};
+  ASSERT_EQ(compile_jobs(small).size(), 1u);
+  EXPECT_EQ(compile_jobs(small)[0].baselines, small.baselines);
+  CompileJob large = small;
+  large.nodes = 2000;
+  const std::vector<CompileJob> jobs = compile_jobs(large);
+  ASSERT_EQ(jobs.size(), 2u);
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    EXPECT_EQ(jobs[i].baselines, std::vector<std::string>{large.baselines[i]});
+    EXPECT_EQ(jobs[i].module, large.module);
+    EXPECT_EQ(jobs[i].nodes, large.nodes);
+  }
+}
+
 TEST(CompileAhead, ForgetsWhatWasChosenByTimes) {
   const TemporaryFolder folder;
   fs::create_directories(folder.path() / "a/b");
