@@ -97,8 +97,16 @@ struct WaitingTask {
   Task task;
 };
 
+//! That programs are verified on. Where times are predicted they lie in the machine's own memory.
+std::uint64_t bytes_for_input_sets(const Backend& backend) {
+  constexpr std::uint64_t of_the_machine = std::uint64_t{512} << 20;
+  return backend.predicted() ? of_the_machine : static_cast<std::uint64_t>(backend.info().memory_bytes) / 16;
+}
+
 //! Who times has a second runner, with memory of its own, beside the one that is judged.
-std::uint64_t search_bytes(const Task& task) { return idle_judge_bytes + 2 * judge_bytes(task); }
+std::uint64_t search_bytes(const Task& task, const Backend& backend) {
+  return idle_judge_bytes + 2 * judge_bytes(task) + bytes_for_input_sets(backend);
+}
 
 class Optimizer {
  public:
@@ -132,7 +140,7 @@ class Optimizer {
   //! False: there is no memory for it as long as the others have theirs.
   bool begin_next() {
     if (!waiting_ && !read(next_++)) return true;
-    auto memory = memory_.try_take(search_bytes(waiting_->task));
+    auto memory = memory_.try_take(search_bytes(waiting_->task, *backend_));
     if (!memory) return false;
     waiting_->place.memory = std::move(*memory);
     WaitingTask task = std::move(*waiting_);
@@ -187,6 +195,7 @@ class Optimizer {
     made.policy_name = options_.policy;
     made.progress_file = task.folder / "progress.json";
     made.jobs = options_.jobs;
+    made.bytes_for_input_sets = bytes_for_input_sets(*backend_);
     made.stop = [] { return stop_requested.load(); };
     made.report = report_problem;
     return made;

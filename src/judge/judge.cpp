@@ -26,6 +26,8 @@ constexpr double shortest_limit_ms = 1000.0;
 constexpr double shortest_limit_beside_others_ms = 10'000.0;  // programs of other judges take turns with it
 constexpr double shortest_interpreted_limit_ms = 120'000.0;   // endless loops end by their number of instructions
 constexpr int processes_for_results = 4;
+constexpr int verifications_of_a_set = 20;
+constexpr std::uint64_t oracle_looks_of_searches = 64;  // what counts in the end is measured again, as a result
 
 PrecisionPolicy policy_of(Precision precision) {
   switch (precision) {
@@ -71,6 +73,8 @@ struct TaskJudge::Impl {
     const auto guard = share_gpu();
     context = std::make_unique<TaskContext>(backend, std::move(task), policy_of(options.precision), random.next(),
                                             processes(), options.measure_time);
+    if (options.mode == JudgeMode::fast)
+      context->share_input_sets(verifications_of_a_set, options.bytes_for_input_sets);
   }
 
   //! Whoever holds the lock already must not wait for it (gpu_lock.hpp).
@@ -110,6 +114,7 @@ struct TaskJudge::Impl {
     result.protocol = options.protocol;
     result.paper_window_seconds = options.paper_window_seconds;
     result.call_limit = call_limit();
+    if (options.bytes_for_input_sets > 0) result.oracle_looks = oracle_looks_of_searches;
     if (options.mode == JudgeMode::result) {
       result.wanted_half_width = 0.004;  // what differs between processes comes on top
       result.pairs_a_round = 140;

@@ -36,7 +36,9 @@ struct JudgeOptions {
   double longest_measurement_seconds = 0.0;  //!< 0: as the mode says; ends a measurement that does not settle
   bool profile_steps = false;                //!< of programs that were timed: where does their time go?
   MakeCountingBackend counting_backend;      //!< for that; empty: nothing is counted
-  std::uint64_t seed = 0;                    //!< 0: from the operating system
+  //! Fast mode: so much memory holds input sets that serve several programs. 0: every program has its own.
+  std::uint64_t bytes_for_input_sets = 0;
+  std::uint64_t seed = 0;  //!< 0: from the operating system
 };
 
 std::string_view to_string(JudgeMode mode);

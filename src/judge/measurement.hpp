@@ -16,6 +16,7 @@ struct MeasurementOptions {
   int most_pairs = 350;             //!< that count
   double longest_seconds = 10.0;
   double paper_window_seconds = 1800.0;
+  std::uint64_t oracle_looks = 16;  //!< one timed call in so many is compared with the oracle, whatever it looks like
   std::chrono::milliseconds call_limit{1000};
 };
 

@@ -8,8 +8,8 @@ namespace {
 // Of four pairs one, nobody knows which, is on a derived distribution: a program that recognises the usual inputs must
 // not look fast on them alone.
 constexpr std::uint64_t derived_share = 4;
-// One call in so many is looked at more closely.
-constexpr std::uint64_t memory_looks = 4, oracle_looks = 16;
+// After one call in so many the memory is looked at.
+constexpr std::uint64_t memory_looks = 4;
 constexpr std::chrono::milliseconds reference_limit{60000};
 
 }  // namespace
@@ -71,7 +71,7 @@ bool PairTimer::looks_right(Distribution distribution) const {
 
 // What does not look right at once, and some calls at random, are compared with the oracle like any other.
 std::optional<Failure> PairTimer::check_outputs(const TensorTable& leaves, Distribution distribution) {
-  if (random_.below(oracle_looks) == 0 || !looks_right(distribution)) {
+  if (random_.below(options_.oracle_looks) == 0 || !looks_right(distribution)) {
     Verification closer_look;
     const Expected exact = context_.rule().expect(leaves, distribution, random_.next());
     if (auto failure = check_results(context_, candidate_, exact, distribution, closer_look)) {

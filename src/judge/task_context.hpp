@@ -6,6 +6,7 @@
 
 #include "graph/executor.hpp"
 #include "graph/inputs.hpp"
+#include "judge/input_sets.hpp"
 #include "judge/match.hpp"
 #include "judge/plan_session.hpp"
 
@@ -30,6 +31,11 @@ class TaskContext {
   bool degenerate() const { return degenerate_; }
   bool has_weights() const { return !task_.graph.weights.empty(); }
   const std::vector<Distribution>& distributions() const { return distributions_; }
+  //! What candidates are verified on; unless told otherwise, each has sets of its own.
+  InputSetStore& input_sets() { return input_sets_; }
+  void share_input_sets(int verifications, std::uint64_t most_bytes) {
+    input_sets_ = InputSetStore(verifications, most_bytes);
+  }
   //! May the judge draw and compute what comes next while a runner is busy? Where times are measured nothing else may
   //! run, and a GPU would have to serve both.
   bool works_ahead() const { return backend_.predicted(); }
@@ -54,6 +60,7 @@ class TaskContext {
   MatchRule rule_;
   PlanSession reference_, candidate_;
   std::vector<Distribution> distributions_;
+  InputSetStore input_sets_;
   double reference_ms_ = 0.0;
   bool degenerate_ = false, measures_;
 };

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <future>
 #include <limits>
 #include <utility>
 
@@ -55,19 +54,6 @@ void keep_worst(std::vector<OutputError>& worst, const std::vector<OutputError>&
   }
 }
 
-//! What a program is run on, and what must come out.
-struct InputSet {
-  Distribution distribution;
-  TensorTable constants, leaves;
-  Expected expected;
-};
-
-InputSet make_set(const TaskContext& context, Distribution distribution, TensorTable constants, Random& random) {
-  TensorTable leaves = context.with_inputs(constants, distribution, random.next());
-  Expected expected = context.rule().expect(leaves, distribution, random.next());
-  return {distribution, std::move(constants), std::move(leaves), std::move(expected)};
-}
-
 //! Of the first call that has any.
 void keep_what_was_seen(const CallTimes& call, Verification& verification) {
   if (verification.findings.empty()) verification.findings = call.findings;
@@ -100,41 +86,6 @@ std::optional<Failure> verify_set(TaskContext& context, PlanSession& session, co
   if (!twice) return std::nullopt;
   return compare_runs(first, results_in(context, session), set.expected, options.demand_equal_bits, verification);
 }
-
-//! The sets of one verification, one after the other; where the context says so, each is made by another thread while
-//! the runner has the one before.
-class InputSets {
- public:
-  InputSets(const TaskContext& context, std::vector<Distribution> distributions, Random& random)
-      : context_(context), distributions_(std::move(distributions)), random_(random.fork()) {
-    begin({});
-  }
-
-  std::size_t count() const { return distributions_.size(); }
-  //! The second set comes with new weights: whatever was computed from the old ones must be computed again.
-  bool has_new_weights(std::size_t index) const { return index == 0 || (index == 1 && context_.has_weights()); }
-
-  InputSet next() {
-    InputSet set = pending_.get();
-    if (++begun_ < count()) begin(set.constants);
-    return set;
-  }
-
- private:
-  void begin(TensorTable constants) {
-    const auto make = [this, index = begun_, kept = std::move(constants)]() mutable {
-      if (has_new_weights(index)) kept = context_.draw_constants(random_.next(), index == 1);
-      return make_set(context_, distributions_[index], std::move(kept), random_);
-    };
-    pending_ = std::async(context_.works_ahead() ? std::launch::async : std::launch::deferred, make);
-  }
-
-  const TaskContext& context_;
-  std::vector<Distribution> distributions_;
-  Random random_;
-  std::size_t begun_ = 0;
-  std::future<InputSet> pending_;  // last: it uses the others, and waits when it is destroyed
-};
 
 //! A wrong result is the verdict, and what was found helps to understand it; right results are not enough.
 void report_findings(Verification& verification) {
@@ -187,15 +138,6 @@ std::optional<Failure> compare_runs(const std::vector<at::Tensor>& first, const 
   return std::nullopt;
 }
 
-std::vector<Distribution> choose_sets(const std::vector<Distribution>& distributions, int native_sets, Random& random) {
-  std::vector<Distribution> sets(static_cast<std::size_t>(native_sets), Distribution::native);
-  sets.insert(sets.end(), distributions.begin() + 1, distributions.end());
-  const auto native = static_cast<std::size_t>(native_sets);
-  for (std::size_t i = sets.size(); i > native + 1; --i)
-    std::swap(sets[i - 1], sets[native + random.below(i - native)]);
-  return sets;
-}
-
 std::vector<at::Tensor> results_in(const TaskContext& context, const PlanSession& session) {
   std::vector<at::Tensor> results = session.outputs();
   const std::vector<at::Tensor> states = session.states(context.task().graph.states);
@@ -219,18 +161,18 @@ std::optional<Failure> check_results(const MatchRule& rule, const std::vector<at
 
 Verification verify(TaskContext& context, PlanSession& session, const VerificationOptions& options, Random& random) {
   Verification verification;
-  InputSets sets(context, choose_sets(context.distributions(), options.native_sets, random), random);
+  InputSets sets(context, options.native_sets, random);
   for (std::size_t i = 0; i < sets.count() && !verification.failure; ++i) {
-    const InputSet set = sets.next();
+    const std::shared_ptr<const InputSet> set = sets.next();
     if (sets.has_new_weights(i)) {
-      verification.constants = set.constants;
+      verification.constants = set->constants;
       const auto placed = session.set_constants(verification.constants, options.call_limit);
       if (!placed) {
         verification.failure = placed.failure();
         break;
       }
     }
-    verification.failure = verify_set(context, session, set, i == 0, options, random, verification);
+    verification.failure = verify_set(context, session, *set, i == 0, options, random, verification);
   }
   report_findings(verification);
   // A call that ends by a fault has printed, too.

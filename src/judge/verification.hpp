@@ -44,9 +44,6 @@ std::optional<Failure> check_results(TaskContext& context, const PlanSession& se
 
 // The parts of it that judge other dialects as well.
 
-//! The native sets, then every derived distribution (`distributions` has native first) in random order.
-std::vector<Distribution> choose_sets(const std::vector<Distribution>& distributions, int native_sets, Random& random);
-
 //! Compares results (outputs, then states) with what they should be, and keeps the worst; empty when they match.
 std::optional<Failure> check_results(const MatchRule& rule, const std::vector<at::Tensor>& results,
                                      const Expected& expected, Distribution distribution, Verification& verification);

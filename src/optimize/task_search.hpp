@@ -23,6 +23,7 @@ struct TaskSearchOptions {
   std::filesystem::path progress_file;  //!< how far it has come
   int jobs = 1;                         //!< compilers at once
   Precision precision = Precision::standard;
+  std::uint64_t bytes_for_input_sets = 0;  //!< that programs are verified on
   std::function<bool()> stop = [] { return false; };
   std::function<void(const std::string& problem)> report = [](const std::string&) {};
 };

@@ -32,6 +32,7 @@ TaskJudge& judge_of(const std::string& example) {
     const fs::path task = testing::make_small_task(testing::examples_folder() / example, scratch.path() / example);
     JudgeOptions options;
     options.mode = JudgeMode::fast;
+    options.bytes_for_input_sets = std::uint64_t{256} << 20;  // as in a search: others have seen the same inputs
     judge = std::make_unique<TaskJudge>(backend(), task, options);
   }
   return *judge;
