@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "graph/operator_name.hpp"
+#include "writer/fused/einsum_product.hpp"
 
 namespace cudal1 {
 namespace {
@@ -40,6 +41,7 @@ class ProductReader {
   ProductReader(const OpGraph& graph, const Node& node) : graph_(graph), node_(node) {}
 
   std::optional<ProductNode> read() {
+    if (const auto product = einsum_product(node_)) return read_einsum(*product);
     const std::size_t first = adds_first_argument(node_) ? 1 : 0;
     const ProductOperator* by = product_operator(node_);
     if (by == nullptr) return std::nullopt;
@@ -58,6 +60,37 @@ class ProductReader {
 
  private:
   const std::vector<std::int64_t>& sizes(ValueId value) const { return graph_.values[value].meta.sizes; }
+
+  std::optional<ProductNode> read_einsum(const EinsumProduct& product) {
+    const ValueList& tensors = *argument_as<ValueList>(node_, 1, "tensors");
+    made_.left = tensors[product.left_operand].id;
+    made_.right = tensors[product.right_operand].id;
+    if (made_.left < 0 || made_.right < 0 || node_.outputs.size() != 1) return std::nullopt;
+    made_.value = node_.outputs.front();
+    made_.batch_dimensions = product.batches;
+    made_.row_dimensions = product.rows;
+    made_.column_dimensions = product.columns;
+    const std::size_t of_left = product.left.find(product.depth), of_right = product.right.find(product.depth);
+    if (sizes(made_.left).size() != product.left.size() || sizes(made_.right).size() != product.right.size() ||
+        sizes(made_.left)[of_left] != sizes(made_.right)[of_right])
+      return std::nullopt;
+    made_.depth = sizes(made_.left)[of_left];
+    made_.left_dimensions = dimensions_of(made_.left, product.left, product);
+    made_.right_dimensions = dimensions_of(made_.right, product.right, product);
+    return made_;
+  }
+
+  std::vector<int> dimensions_of(ValueId operand, const std::string& letters, const EinsumProduct& product) const {
+    std::vector<int> dimensions;
+    for (std::size_t i = 0; i < letters.size(); ++i) {
+      const std::size_t place = product.result.find(letters[i]);
+      const bool is_broadcast = letters[i] != product.depth && sizes(operand)[i] != sizes(made_.value)[place];
+      dimensions.push_back(letters[i] == product.depth ? ProductNode::depth_dimension
+                           : is_broadcast              ? ProductNode::no_dimension
+                                                       : static_cast<int>(place));
+    }
+    return dimensions;
+  }
 
   //! x [rows…, depth], weight [columns, depth] or [depth]
   void read_linear() {
@@ -151,7 +184,7 @@ Point ProductNode::point_of(const std::vector<int>& dimensions, const Point& res
   return point;
 }
 
-bool is_product(const Node& node) { return product_operator(node) != nullptr; }
+bool is_product(const Node& node) { return product_operator(node) != nullptr || einsum_product(node).has_value(); }
 
 std::optional<ProductNode> read_product(const OpGraph& graph, const Node& node) {
   return ProductReader(graph, node).read();

@@ -22,7 +22,7 @@ struct ProductNode {
   static Point point_of(const std::vector<int>& dimensions, const Point& result, const Affine& depth);
 };
 
-//! mm, bmm, matmul, linear, mv, dot, addmm, addmv, baddbmm.
+//! mm, bmm, matmul, linear, mv, dot, addmm, addmv, baddbmm; einsum where it is one.
 bool is_product(const Node& node);
 
 //! Nothing where the arguments are no tensors of such dimensions.
