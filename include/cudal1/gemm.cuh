@@ -16,9 +16,10 @@
 //         y[(row + i / 64) * 300 + column + i % 64] = fmaxf(sums[i / 64 * Tile::sums_stride + i % 64], 0.0f);
 //   }
 //
-// Arithmetic: `Fp32` (8x8 sums a thread), `Tf32x3` (fp32 accuracy on tensor cores: three products of TF32 parts),
-// `HalfInputs` (fp16 or bf16 operands, fp32 sums). Sizes need not be multiples of anything; what is missing counts as
-// 0. An infinite element of an fp32 operand makes NaN of its sums with Tf32x3, since its parts are inf and inf - inf.
+// Arithmetic: `Fp32` (8x8 sums a thread), `Tf32x3` (fp32 accuracy on tensor cores: three products of TF32 parts; with
+// fewer registers or loads that run ahead `Tf32x3By<8, true>`), `HalfInputs` (fp16 or bf16 operands, fp32 sums). Sizes
+// need not be multiples of anything; what is missing counts as 0. An infinite element of an fp32 operand makes NaN of
+// its sums with Tf32x3, since its parts are inf and inf - inf.
 #pragma once
 
 #include <cudal1/gemm_math.cuh>
@@ -142,6 +143,21 @@ struct TiledProduct {
     typename Math::template Sums<T, Tile, SharedA, SharedB> sums;
 #pragma unroll
     for (int tile = 0; tile < Tile::stages - 1; ++tile) bring(tile);
+    if constexpr (Math::ahead)
+      add_tiles_ahead(sums, stages, tiles, bring);
+    else
+      add_tiles(sums, stages, tiles, bring);
+    wait_for_copies<0>();
+    __syncthreads();
+    float* results = static_cast<float*>(shared);
+    sums.store(results);
+    __syncthreads();
+    return results;
+  }
+
+ private:
+  template <class Sums, class Bring>
+  static CUDAL1_INLINE void add_tiles(Sums& sums, const T* stages, int tiles, const Bring& bring) {
 #pragma unroll 1
     for (int tile = 0; tile < tiles; ++tile) {
       wait_for_copies<Tile::stages - 2>();
@@ -150,12 +166,24 @@ struct TiledProduct {
       const T* stage = stages + tile % Tile::stages * stage_elements;
       sums.add(stage, stage + SharedA::elements);
     }
-    wait_for_copies<0>();
+  }
+
+  //! The same, where a tile's last products wait for the next tile and load its start. After the last tile that is the
+  //! start of the last one, which nobody needs.
+  template <class Sums, class Bring>
+  static CUDAL1_INLINE void add_tiles_ahead(Sums& sums, const T* stages, int tiles, const Bring& bring) {
+    wait_for_copies<Tile::stages - 2>();
     __syncthreads();
-    float* results = static_cast<float*>(shared);
-    sums.store(results);
-    __syncthreads();
-    return results;
+    if (tiles > 0) sums.start(stages, stages + SharedA::elements);
+#pragma unroll 1
+    for (int tile = 0; tile < tiles; ++tile) {
+      bring(tile + Tile::stages - 1);
+      sums.add_ahead(stages + tile % Tile::stages * stage_elements, [&] {
+        wait_for_copies<Tile::stages - 2>();
+        __syncthreads();
+        return stages + (tile + 1 < tiles ? tile + 1 : tile) % Tile::stages * stage_elements;
+      });
+    }
   }
 };
 

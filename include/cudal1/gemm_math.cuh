@@ -95,55 +95,119 @@ struct WarpSums {
 };
 
 //! fp32 products on tensor cores: an operand is the sum of two TF32 numbers, and of the four products of their parts
-//! the three large ones count.
-struct Tf32x3 {
-  static constexpr bool wants_lines = false;
+//! the three large ones count. Tensor cores cut off what they add, so they never add more than `in_a_row` (8, 16 or 32)
+//! elements' products; for more than 8 their sums need registers of their own. `ahead`: what the next 8 need is loaded
+//! while these are multiplied.
+template <int in_a_row, bool ahead_>
+struct Tf32x3By {
+  static_assert(in_a_row == 8 || in_a_row == 16 || in_a_row == 32, "8, 16 or 32 products in a row");
+  static constexpr bool wants_lines = false, ahead = ahead_;
 
   template <class T, class Tile, class A, class B>
   struct Sums {
-    static constexpr int down = Tile::warp_rows / 16, across = Tile::warp_columns / 8;
+    static constexpr int down = Tile::warp_rows / 16, across = Tile::warp_columns / 8, steps = Tile::depth / 8;
+    static_assert(!ahead || steps % 2 == 0, "what is loaded ahead takes turns: a depth of 16, 32, 48 …");
     using Registers = WarpSums<Tile, A::along_depth, B::along_depth>;
+    //! Of a step: 8 elements' products.
+    struct Words {
+      unsigned a[down][4], b[across][2];
+    };
     Registers total;
+    Words words[ahead ? 2 : 1];
 
     CUDAL1_INLINE Sums() { total.clear(); }
 
-    //! Tensor cores cut off what they add, so they never add more than 32 products in a row.
     CUDAL1_INLINE void add(const float* a, const float* b) {
+      Registers part;
 #pragma unroll
-      for (int first = 0; first < Tile::depth; first += 32) {
-        Registers part;
+      for (int step = 0; step < steps; ++step) {
+        load_step(words[0], a, b, 8 * step);
+        multiply(part, words[0], step);
+      }
+    }
+
+    //! Before the first tile.
+    CUDAL1_INLINE void start(const float* a, const float* b) { load_step(words[0], a, b, 0); }
+
+    //! What `start` or the tile before did not load yet of this tile, and the start of the next one, which `next` waits
+    //! for: it returns the tile of A, and that of B follows it.
+    template <class Next>
+    CUDAL1_INLINE void add_ahead(const float* a, Next next) {
+      Registers part;
 #pragma unroll
-        for (int k = first; k < first + 32 && k < Tile::depth; k += 8) add_step(part, a, b, k, k == first);
-        total.add(part);
+      for (int step = 0; step < steps; ++step) {
+        const float* from = step + 1 < steps ? a : next();
+        load_step(words[(step + 1) % 2], from, from + A::elements, 8 * ((step + 1) % steps));
+        multiply(part, words[step % 2], step);
       }
     }
 
     CUDAL1_INLINE void store(float* to) const { total.store(to); }
 
    private:
-    //! The first step of a part has nothing to add to.
-    static CUDAL1_INLINE void add_step(Registers& part, const float* a, const float* b, int k, bool is_first) {
-      unsigned a_words[down][4], b_words[across][2];
-      load_a(a_words, a, k);
-      load_b(b_words, b, k);
-      Tf32Parts<2> b_parts[across];
+    static CUDAL1_INLINE void load_step(Words& to, const float* a, const float* b, int k) {
+      load_a(to.a, a, k);
+      load_b(to.b, b, k);
+    }
+
+    CUDAL1_INLINE void multiply(Registers& part, const Words& step_words, int step) {
+      Tf32Parts<2> b[across];
 #pragma unroll
-      for (int j = 0; j < across; ++j) b_parts[j] = Tf32Parts<2>(b_words[j]);
+      for (int j = 0; j < across; ++j) b[j] = Tf32Parts<2>(step_words.b[j]);
+      if constexpr (in_a_row == 8)
+        multiply_alone(step_words, b);
+      else
+        multiply_in_a_row(part, step_words, b, 8 * step % in_a_row == 0);
+      if (in_a_row > 8 && (8 * (step + 1) % in_a_row == 0 || step + 1 == steps)) total.add(part);
+    }
+
+    //! The first step of a part has nothing to add to.
+    static CUDAL1_INLINE void multiply_in_a_row(Registers& part, const Words& step_words,
+                                                const Tf32Parts<2> (&b)[across], bool is_first) {
 #pragma unroll
       for (int i = 0; i < down; ++i) {
-        const Tf32Parts<4> a_parts(a_words[i]);
-#pragma unroll
-        for (int j = 0; j < across; ++j) {
-          if (is_first)
-            multiply_tf32(part.sum[i][j], a_parts.small, b_parts[j].big);
-          else
-            multiply_add_tf32(part.sum[i][j], a_parts.small, b_parts[j].big);
-        }
-#pragma unroll
-        for (int j = 0; j < across; ++j) multiply_add_tf32(part.sum[i][j], a_parts.big, b_parts[j].small);
-#pragma unroll
-        for (int j = 0; j < across; ++j) multiply_add_tf32(part.sum[i][j], a_parts.big, b_parts[j].big);
+        const Tf32Parts<4> a(step_words.a[i]);
+        multiply_three<across>(part.sum[i], a, b, is_first);
       }
+    }
+
+    //! Some sums at a time: those before are added up while tensor cores have the next ones.
+    CUDAL1_INLINE void multiply_alone(const Words& step_words, const Tf32Parts<2> (&b)[across]) {
+      constexpr int at_once = across % 4 == 0 ? 4 : across % 2 == 0 ? 2 : 1, groups = across / at_once;
+      float sums[2][at_once][4];
+      Tf32Parts<4> a;
+#pragma unroll
+      for (int n = 0; n < down * groups; ++n) {
+        if (n % groups == 0) a = Tf32Parts<4>(step_words.a[n / groups]);
+        multiply_three<at_once>(sums[n % 2], a, b + n % groups * at_once, true);
+        if (n > 0) take(sums[(n - 1) % 2], n - 1);
+      }
+      take(sums[(down * groups - 1) % 2], down * groups - 1);
+    }
+
+    template <int count>
+    static CUDAL1_INLINE void multiply_three(float (*sums)[4], const Tf32Parts<4>& a, const Tf32Parts<2>* b,
+                                             bool is_first) {
+#pragma unroll
+      for (int j = 0; j < count; ++j) {
+        if (is_first)
+          multiply_tf32(sums[j], a.small, b[j].big);
+        else
+          multiply_add_tf32(sums[j], a.small, b[j].big);
+      }
+#pragma unroll
+      for (int j = 0; j < count; ++j) multiply_add_tf32(sums[j], a.big, b[j].small);
+#pragma unroll
+      for (int j = 0; j < count; ++j) multiply_add_tf32(sums[j], a.big, b[j].big);
+    }
+
+    template <int count>
+    CUDAL1_INLINE void take(const float (&sums)[count][4], int group) {
+      constexpr int groups = across / count;
+#pragma unroll
+      for (int j = 0; j < count; ++j)
+#pragma unroll
+        for (int e = 0; e < 4; ++e) total.sum[group / groups][group % groups * count + j][e] += sums[j][e];
     }
 
     static CUDAL1_INLINE void load_a(unsigned (&words)[down][4], const float* a, int k) {
@@ -195,13 +259,16 @@ struct Tf32x3 {
   };
 };
 
+//! 32 in a row, which adds least apart.
+using Tf32x3 = Tf32x3By<32, false>;
+
 //! Which instruction multiplies elements of a type; <cudal1/gemm_half.cuh> and <cudal1/gemm_bfloat16.cuh> know the two.
 template <class T>
 struct HalfProduct;
 
 //! fp16 or bf16 operands on tensor cores, fp32 sums.
 struct HalfInputs {
-  static constexpr bool wants_lines = false;
+  static constexpr bool wants_lines = false, ahead = false;
 
   template <class T, class Tile, class A, class B>
   struct Sums {
@@ -258,6 +325,7 @@ struct HalfInputs {
 //! fp32 without tensor cores: a thread has up to 8x8 sums, in groups of 4x4.
 struct Fp32 {
   static constexpr bool wants_lines = true;  // lines side by side in shared memory, so that a thread reads 4 at once
+  static constexpr bool ahead = false;
 
   template <class T, class Tile, class A, class B>
   struct Sums {

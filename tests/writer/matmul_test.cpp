@@ -71,7 +71,11 @@ TEST_F(Matmul, EveryTileIsRight) {
                                              {16, 128, 32},
                                              {128, 16, 32},
                                              {16, 64, 64},
-                                             {64, 16, 64}})
+                                             {64, 16, 64},
+                                             {256, 128, 32},
+                                             {256, 128, 16},
+                                             {128, 256, 32},
+                                             {128, 256, 16}})
     for (const char* math : {"tf32x3", "fp32"})
       EXPECT_RIGHT(
           mm({rows - 1, 35}, {35, columns - 4}),
@@ -82,6 +86,42 @@ TEST_F(Matmul, EveryNumberOfStagesPartsAndRowsOfTilesIsRight) {
   for (const char* parameters : {"stages=2", "stages=3", "stages=4", "split=2", "split=4 stages=4", "split=8",
                                  "swizzle=1", "swizzle=2", "swizzle=4 split=2", "swizzle=16"})
     EXPECT_RIGHT(linear_gelu(100, 70, 250), fmt::format("//! fuse linear_1 gelu_1 : tile=32x32x32 {}\n", parameters));
+}
+
+TEST_F(Matmul, EveryShareOfAWarpIsRight) {
+  for (const char* parameters :
+       {"tile=64x64x32 warps=1x4", "tile=128x64x32 warps=2x1", "tile=64x64x32 warps=4x1", "tile=128x128x16 warps=2x2",
+        "tile=128x128x32 warps=4x2", "tile=128x128x16 warps=4x4", "tile=128x128x16 warps=2x8",
+        "tile=128x128x16 warps=4x4 math=fp32", "tile=64x64x32 warps=2x1 math=fp32"})
+    EXPECT_RIGHT(mm({121, 40}, {40, 118}), fmt::format("//! fuse matmul_1 : split=1 {}\n", parameters));
+}
+
+//! With operands that lie in memory either way, and a depth of a few tiles, of less than one, and of whole ones.
+TEST_F(Matmul, EveryWayThroughATileIsRight) {
+  for (const char* add : {"8", "16", "32"})
+    for (const char* ahead : {"0", "1"})
+      for (const auto& [stages, depth, turned] : {std::tuple{2, 107, false}, {3, 20, true}, {4, 160, true}}) {
+        const json x = turned ? with_strides({1, 36}) : json{}, y = turned ? with_strides({1, depth}) : json{};
+        EXPECT_RIGHT(
+            mm({36, depth}, {depth, 44}, x, y),
+            fmt::format("//! fuse matmul_1 : tile=32x64x32 split=1 stages={} add={} ahead={}\n", stages, add, ahead));
+      }
+}
+
+TEST_F(Matmul, LoadsAheadAreRightWhereLittleOrNothingIsMultiplied) {
+  TaskText triangle;
+  triangle.input("x", {70, 20}).input("y", {20, 100});
+  triangle.node("mm_1", "aten::mm", {"x", "y"}).node("tri_1", "aten::tril", {"mm_1", -32}).output("tri_1");
+  EXPECT_RIGHT(triangle, "//! fuse mm_1 tri_1 : tile=32x32x32 ahead=1\n");
+  EXPECT_RIGHT(mm({33, 1}, {1, 35}), "//! fuse matmul_1 : tile=32x32x32 ahead=1 add=8\n");
+  EXPECT_RIGHT(mm({33, 100}, {100, 35}), "//! fuse matmul_1 : tile=32x32x32 ahead=1 split=4\n");
+}
+
+TEST_F(Matmul, RegistersAreLeftForSeveralBlocks) {
+  const Verdict verdict = judged(mm({60, 70}, {70, 90}), "//! fuse matmul_1 : tile=64x64x32 blocks=3 add=8 ahead=1\n");
+  EXPECT_EQ(verdict.status, "ok") << verdict.message;
+  EXPECT_NE(verdict.code.find("__launch_bounds__(128, 3)"), std::string::npos) << verdict.code;
+  EXPECT_NE(verdict.code.find("Tf32x3By<8, true>"), std::string::npos) << verdict.code;
 }
 
 TEST_F(Matmul, OperandsMayLieInMemoryEitherWay) {
@@ -167,7 +207,8 @@ TEST_F(Matmul, NothingToAddUpGivesZeros) {
 }
 
 TEST_F(Matmul, SumsOfManyPositiveNumbersKeepFp32Accuracy) {
-  for (const char* parameters : {"math=tf32x3 tile=32x32x32 split=1", "math=tf32x3 tile=32x32x64 split=8", "math=fp32"})
+  for (const char* parameters : {"math=tf32x3 tile=32x32x32 split=1", "tile=32x32x32 split=1 add=8",
+                                 "math=tf32x3 tile=32x32x64 split=8", "math=fp32"})
     EXPECT_RIGHT(mm({17, 4000}, {4000, 20}, positive, positive), fmt::format("//! fuse matmul_1 : {}\n", parameters));
   EXPECT_RIGHT(mm({17, 2000}, {2000, 20}), "//! fuse matmul_1 : tile=32x32x32 split=1\n");
 }
@@ -279,6 +320,12 @@ TEST_F(Matmul, RefusesWhatItCannotWrite) {
   EXPECT_REFUSED(task, fuse + "tile=32x32x32 split=4\n", "fewer tiles than parts");
   EXPECT_REFUSED(task, fuse + "tile=rows stages=3\n", "stages=3");
   EXPECT_REFUSED(task, fuse + "tile=100x100x10\n", "is not among the values of 'tile'");
+  EXPECT_REFUSED(task, fuse + "tile=rows blocks=2\n", "blocks=2 is for products by tiles");
+  EXPECT_REFUSED(task, fuse + "tile=32x32x32 warps=2x8\n", "cannot be dealt out to warps=2x8");
+  EXPECT_REFUSED(task, fuse + "tile=256x128x32 warps=2x1\n", "at most 64x64");
+  EXPECT_REFUSED(task, fuse + "tile=128x128x32 warps=2x2 math=fp32\n", "with math=fp32 256, 512, 1024 or 2048");
+  EXPECT_REFUSED(task, fuse + "math=fp32 add=8\n", "add=8 is for math=tf32x3");
+  EXPECT_REFUSED(linear_gelu(33, 35, 20, {{"dtype", "f16"}}), fuse + "ahead=1\n", "ahead=1 is for math=tf32x3");
   EXPECT_REFUSED(mm({5, 0}, {0, 7}), "//! fuse matmul_1 : tile=32x32x32\n", "nothing to multiply");
   const json integers = {{"dtype", "i64"}, {"draw", {{"kind", "integers"}, {"low", 0}, {"high", 9}}}};
   EXPECT_REFUSED(mm({5, 6}, {6, 7}, integers, integers), "//! fuse matmul_1\n", "fp32, fp16 or bf16");

@@ -31,9 +31,11 @@ std::vector<std::string> result_names(const ProductResults& results) {
   return names_of(results.batches, results.rows, "r", results.columns, "c");
 }
 
-const char* math_name(ProductMath math) {
+std::string math_name(const ProductShape& shape) {
   constexpr const char* texts[] = {"Fp32", "Tf32x3", "HalfInputs"};
-  return texts[static_cast<int>(math)];
+  if (shape.math == ProductMath::tf32x3 && shape.loop != WarpLoop{})
+    return fmt::format("Tf32x3By<{}, {}>", shape.loop.in_a_row, shape.loop.ahead);
+  return texts[static_cast<int>(shape.math)];
 }
 
 }  // namespace
@@ -94,7 +96,7 @@ std::vector<std::string> ProductCode::arguments(bool reads_operands, bool writes
   return made;
 }
 
-std::string ProductCode::kernel_head(const std::string& name, std::int64_t threads, bool reads_operands,
+std::string ProductCode::kernel_head(const std::string& name, const std::string& bounds, bool reads_operands,
                                      bool writes_results) const {
   std::vector<std::string> parameters;
   for (const ValueId value : tensors(reads_operands, writes_results)) {
@@ -106,7 +108,7 @@ std::string ProductCode::kernel_head(const std::string& name, std::int64_t threa
                                      results_.variable(value)));
   }
   if (is_split()) parameters.push_back(fmt::format("{}float* __restrict__ parts", writes_results ? "const " : ""));
-  return fmt::format("extern \"C\" __global__ void __launch_bounds__({}) {}({}) {{\n", threads, name,
+  return fmt::format("extern \"C\" __global__ void __launch_bounds__({}) {}({}) {{\n", bounds, name,
                      fmt::join(parameters, ", "));
 }
 
@@ -130,7 +132,9 @@ std::int64_t ProductCode::groups() const {
 
 std::string ProductCode::product_kernel() const {
   const ProductTile& tile = shape_.tile;
-  std::string text = kernel_head(name_, tile.threads(), true, !is_split());
+  std::string bounds = std::to_string(tile.threads());
+  if (shape_.blocks > 1) bounds += fmt::format(", {}", shape_.blocks);
+  std::string text = kernel_head(name_, bounds, true, !is_split());
   text += fmt::format("  using Tile = cudal1::ProductTile<{}, {}, {}, {}, {}, {}>;\n", tile.rows, tile.columns,
                       tile.depth, tile.warps_down, tile.warps_across, shape_.stages);
   text += "  extern __shared__ __align__(16) unsigned char cudal1_shared[];\n";
@@ -144,7 +148,7 @@ std::string ProductCode::product_kernel() const {
   text += fmt::format(
       "  const float* sums = cudal1::tiled_product<Tile, cudal1::{}>(cudal1_shared, left, right, first_row, "
       "first_column, begin, end);\n",
-      math_name(shape_.math));
+      math_name(shape_));
   return text + tile_sums() + "}\n";
 }
 
@@ -233,7 +237,7 @@ std::string ProductCode::part_stores() const {
 std::string ProductCode::adding_kernel() const {
   const std::int64_t width = results_.width(), total = groups();
   const std::int64_t across = space_.sizes.columns / width;
-  std::string text = kernel_head(name_ + "_results", adding_threads, false, true);
+  std::string text = kernel_head(name_ + "_results", std::to_string(adding_threads), false, true);
   text += fmt::format("  const unsigned long long item = blockIdx.x * {}ull + threadIdx.x;\n", adding_threads);
   if (total % adding_threads != 0) text += fmt::format("  if (item >= {}ull) return;\n", total);
   text += fmt::format("  auto sum = cudal1::load<{}>(parts + item * {}u);\n#pragma unroll\n", width, width);

@@ -18,7 +18,7 @@ class ProductCode {
   std::string adding_kernel() const;
   WrittenLaunch product_launch() const;
   WrittenLaunch adding_launch() const;
-  std::string kernel_head(const std::string& name, std::int64_t threads, bool reads_operands,
+  std::string kernel_head(const std::string& name, const std::string& bounds, bool reads_operands,
                           bool writes_results) const;
   std::string operand(const ProductOperand& operand, const std::string& name, std::int64_t lines) const;
   std::string computed_operand(const ProductOperand& operand, const std::string& name, std::int64_t lines) const;

@@ -43,8 +43,8 @@ double efficiency(const ProductTile& tile) {
 
 std::int64_t resident_blocks(const ProductShape& shape, const ProductOperands& operands) {
   const std::int64_t by_memory = most_shared_bytes / (shared_bytes(shape, operands) + 1024);
-  const std::int64_t sums = shape.tile.rows * shape.tile.columns / shape.tile.threads();
-  const std::int64_t registers = (shape.math == ProductMath::tf32x3 ? 2 : 1) * sums + 64;
+  const bool twice = shape.math == ProductMath::tf32x3 && shape.loop.in_a_row > 8;
+  const std::int64_t registers = (twice ? 2 : 1) * shape.tile.warp_sums() / 32 + 64;
   return std::max<std::int64_t>(1, std::min(by_memory, 65536 / (registers * shape.tile.threads())));
 }
 
@@ -67,6 +67,22 @@ double predicted_us(const ProductShape& shape, const ProductSizes& sizes, const 
   return std::max(busy, waiting) + launch_us + results * 2.0 * static_cast<double>(shape.split) / bytes_a_us;
 }
 
+//! Instructions for tensor cores have 16 rows and 8 columns, of which two are loaded at once; threads without tensor
+//! cores have 8, 16, 32 or 64 sums.
+bool can_have_warps(const ProductTile& tile, ProductMath math) {
+  if (tile.rows % (16 * tile.warps_down) != 0 || tile.columns % (16 * tile.warps_across) != 0) return false;
+  const std::int64_t sums = tile.warp_sums() / 32;
+  if (math == ProductMath::fp32) return sums == 8 || sums == 16 || sums == 32 || sums == 64;
+  return sums <= 128;
+}
+
+//! Sums of their own for what tensor cores add in a row need registers that a warp with more than 64x32 sums, or a
+//! block of more than 8 such warps, does not have.
+WarpLoop usual_loop(const ProductTile& tile) {
+  const bool has_registers = tile.warp_sums() <= 64 * 32 && tile.threads() <= 256;
+  return {has_registers ? 32 : 8, false};
+}
+
 class ShapeChooser {
  public:
   ShapeChooser(const ProductSizes& sizes, const ProductOperands& operands, const ParameterValues& parameters)
@@ -76,6 +92,7 @@ class ShapeChooser {
     ProductShape shape;
     shape.math = chosen_math();
     shape.swizzle = parameters_.is_auto("swizzle") ? 8 : parameters_.number("swizzle");
+    if (shape.math != ProductMath::tf32x3) refuse_loop_without_tf32();
     ProductShape best = shape;
     double best_us = std::numeric_limits<double>::infinity();
     for (const ProductTile& tile : product_tiles())
@@ -84,11 +101,12 @@ class ShapeChooser {
           shape.tile = tile;
           shape.stages = stages;
           shape.split = split;
+          choose_warps(shape);
           if (!is_wanted(shape)) continue;
           const double us = predicted_us(shape, sizes_, operands_);
           if (us < best_us * 0.999) best = shape, best_us = us;
         }
-    if (best_us == std::numeric_limits<double>::infinity()) refuse();
+    if (best_us == std::numeric_limits<double>::infinity()) refuse(shape.math);
     return best;
   }
 
@@ -108,6 +126,24 @@ class ShapeChooser {
     return math == "fp32" ? ProductMath::fp32 : ProductMath::tf32x3;
   }
 
+  void choose_warps(ProductShape& shape) const {
+    if (const std::string& warps = parameters_.text("warps"); warps != "auto") {
+      shape.tile.warps_down = warps[0] - '0';
+      shape.tile.warps_across = warps[2] - '0';
+    }
+    shape.blocks = parameters_.is_auto("blocks") ? 1 : parameters_.number("blocks");
+    shape.loop = usual_loop(shape.tile);
+    if (!parameters_.is_auto("add")) shape.loop.in_a_row = parameters_.number("add");
+    if (!parameters_.is_auto("ahead")) shape.loop.ahead = parameters_.number("ahead") == 1;
+  }
+
+  void refuse_loop_without_tf32() const {
+    for (const char* name : {"add", "ahead"})
+      if (!parameters_.is_auto(name))
+        reject(Status::plan_error, parameters_.at(name),
+               fmt::format("{}={} is for math=tf32x3", name, parameters_.text(name)));
+  }
+
   bool is_wanted(const ProductShape& shape) const {
     const auto agrees = [&](const char* name, const std::string& value) {
       return parameters_.is_auto(name) || parameters_.text(name) == value;
@@ -115,11 +151,28 @@ class ShapeChooser {
     if (!agrees("tile", shape.tile.name()) || !agrees("stages", std::to_string(shape.stages)) ||
         !agrees("split", std::to_string(shape.split)))
       return false;
+    if ((shape.tile.only_on_request && parameters_.is_auto("tile")) || !can_have_warps(shape.tile, shape.math))
+      return false;
     return shared_bytes(shape, operands_) <= most_shared_bytes &&
            (shape.split == 1 || (shape.split - 1) * shape.part(sizes_) < sizes_.depth);
   }
 
-  [[noreturn]] void refuse() const {
+  bool some_tile_can_have_warps(ProductMath math) const {
+    return std::ranges::any_of(product_tiles(), [&](const ProductTile& tile) {
+      ProductShape shape{tile, math};
+      choose_warps(shape);
+      return can_have_warps(shape.tile, math) &&
+             (parameters_.is_auto("tile") || parameters_.text("tile") == tile.name());
+    });
+  }
+
+  [[noreturn]] void refuse(ProductMath math) const {
+    if (!some_tile_can_have_warps(math))
+      reject(
+          Status::plan_error, parameters_.at("warps"),
+          fmt::format("tile={} cannot be dealt out to warps={}: a warp has multiples of 16x16 sums, at most 64x64, and "
+                      "with math=fp32 256, 512, 1024 or 2048 of them",
+                      parameters_.text("tile"), parameters_.text("warps")));
     const bool split = !parameters_.is_auto("split") && parameters_.number("split") > 1;
     const char* name = split ? "split" : "stages";
     reject(Status::plan_error, parameters_.at(name),
@@ -136,15 +189,19 @@ class ShapeChooser {
 
 }  // namespace
 
+std::string ProductTile::warps() const { return fmt::format("{}x{}", warps_down, warps_across); }
+
 std::string ProductTile::name() const { return fmt::format("{}x{}x{}", rows, columns, depth); }
 
 //! A warp has 64x32 sums where it can: twice that many do not fit its registers beside those of tensor cores.
 const std::vector<ProductTile>& product_tiles() {
   static const std::vector<ProductTile> tiles = {
-      {128, 128, 32, 2, 4}, {128, 128, 16, 2, 4}, {256, 64, 32, 4, 2}, {256, 64, 16, 4, 2}, {128, 64, 32, 2, 2},
-      {128, 64, 16, 2, 2},  {64, 128, 32, 1, 4},  {64, 64, 64, 2, 2},  {64, 64, 32, 2, 2},  {64, 64, 16, 2, 2},
-      {32, 128, 32, 1, 4},  {128, 32, 32, 4, 1},  {32, 64, 32, 2, 2},  {64, 32, 32, 4, 1},  {32, 32, 64, 2, 2},
-      {32, 32, 32, 2, 2},   {16, 128, 32, 1, 4},  {128, 16, 32, 4, 1}, {16, 64, 64, 1, 4},  {64, 16, 64, 4, 1}};
+      {128, 128, 32, 2, 4},       {128, 128, 16, 2, 4},       {256, 64, 32, 4, 2},        {256, 64, 16, 4, 2},
+      {128, 64, 32, 2, 2},        {128, 64, 16, 2, 2},        {64, 128, 32, 1, 4},        {64, 64, 64, 2, 2},
+      {64, 64, 32, 2, 2},         {64, 64, 16, 2, 2},         {32, 128, 32, 1, 4},        {128, 32, 32, 4, 1},
+      {32, 64, 32, 2, 2},         {64, 32, 32, 4, 1},         {32, 32, 64, 2, 2},         {32, 32, 32, 2, 2},
+      {16, 128, 32, 1, 4},        {128, 16, 32, 4, 1},        {16, 64, 64, 1, 4},         {64, 16, 64, 4, 1},
+      {256, 128, 32, 4, 4, true}, {256, 128, 16, 4, 4, true}, {128, 256, 32, 2, 8, true}, {128, 256, 16, 2, 8, true}};
   return tiles;
 }
 
@@ -174,9 +231,17 @@ const std::vector<Parameter>& product_parameters() {
         {"stages", "tiles of each operand in shared memory at a time", {"auto", "2", "3", "4"}},
         {"split", "parts of the depth that different blocks add up", {"auto", "1", "2", "4", "8", "16", "32"}},
         {"swizzle", "rows of tiles that neighbouring blocks walk down together", {"auto", "1", "2", "4", "8", "16"}},
-        {"math",
-         "how fp32 operands are multiplied; tensor: operands of 16 bits",
-         {"auto", "fp32", "tf32x3", "tensor"}}};
+        {"math", "how fp32 operands are multiplied; tensor: operands of 16 bits", {"auto", "fp32", "tf32x3", "tensor"}},
+        {"warps",
+         "warps of a block, down x across its results",
+         {"auto", "1x4", "2x1", "2x2", "4x1", "2x4", "4x2", "4x4", "2x8"}},
+        {"add",
+         "products that tensor cores add before fp32 registers do, with tf32x3; 8 needs the fewest registers",
+         {"auto", "8", "16", "32"}},
+        {"ahead", "1: a warp loads what it needs next while tensor cores multiply, with tf32x3", {"auto", "0", "1"}},
+        {"blocks",
+         "blocks for which a multiprocessor must have registers: more warps, fewer registers for each",
+         {"auto", "1", "2", "3", "4"}}};
   }();
   return parameters;
 }

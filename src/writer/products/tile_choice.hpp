@@ -23,16 +23,30 @@ enum class ProductMath {
 struct ProductTile {
   std::int64_t rows, columns, depth, warps_down, warps_across;
 
+  bool only_on_request = false;  //!< else it may be chosen where the directive says nothing
+
   std::int64_t threads() const { return 32 * warps_down * warps_across; }
-  std::string name() const;  //!< "128x64x32"
+  std::int64_t warp_sums() const { return rows * columns / (warps_down * warps_across); }
+  std::string name() const;   //!< "128x64x32"
+  std::string warps() const;  //!< "2x2"
 };
 
 //! Every tile that there is.
 const std::vector<ProductTile>& product_tiles();
 
+//! How the warps of a block go through a tile, with tf32x3 (Tf32x3By in <cudal1/gemm_math.cuh>).
+struct WarpLoop {
+  std::int64_t in_a_row = 32;  //!< products that tensor cores add before others do
+  bool ahead = false;          //!< what they need next is loaded while they multiply
+
+  bool operator==(const WarpLoop&) const = default;
+};
+
 struct ProductShape {
   ProductTile tile{};
   ProductMath math = ProductMath::tf32x3;
+  WarpLoop loop;
+  std::int64_t blocks = 1;  //!< for which a multiprocessor must have registers
   std::int64_t stages = 3;
   std::int64_t split = 1;  //!< parts of the depth
   std::int64_t swizzle = 8;
@@ -54,7 +68,7 @@ struct ProductOperands {
 //! Bytes that a block needs, as TiledProduct (<cudal1/gemm.cuh>) lays them out.
 std::int64_t shared_bytes(const ProductShape& shape, const ProductOperands& operands);
 
-//! `tile`, `stages`, `split`, `swizzle`, `math`.
+//! `tile`, `stages`, `split`, `swizzle`, `math`, and of the warps `warps`, `add`, `ahead`, `blocks`.
 const std::vector<Parameter>& product_parameters();
 
 //! Throws Rejection where a parameter does not go with the product.

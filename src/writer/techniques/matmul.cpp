@@ -27,7 +27,7 @@ bool is_by_rows(const ProductSizes& sizes, const ParameterValues& parameters) {
 
 WrittenGroup write_by_rows(const Region& region, const ParameterValues& parameters, SourcePosition at,
                            const std::string& name) {
-  for (const char* parameter : {"stages", "split", "swizzle", "math"})
+  for (const char* parameter : {"stages", "split", "swizzle", "math", "warps", "add", "ahead", "blocks"})
     if (!parameters.is_auto(parameter) && parameters.text(parameter) != "fp32")
       reject(Status::plan_error, parameters.at(parameter),
              fmt::format("{}={} is for products by tiles, and this one is a reduction for each result: a product of a "
