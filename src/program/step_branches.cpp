@@ -157,6 +157,12 @@ std::vector<BranchStep> spread_over_branches(const Plan& plan, int branches, con
   return forked ? spread : std::vector<BranchStep>{};
 }
 
+std::size_t branch_count(const Plan& plan) {
+  int last = 0;
+  for (const BranchStep& step : plan.branches) last = std::max(last, step.branch);
+  return static_cast<std::size_t>(last) + 1;
+}
+
 StepOrder::StepOrder(const Plan& plan) : steps_(plan.call.size()), branches_(plan.branches) {
   if (branches_.empty()) return;
   Predecessors before(steps_);

@@ -22,6 +22,9 @@ std::vector<std::vector<std::size_t>> needed_steps(const Plan& plan, const MayWr
 //! nothing runs side by side.
 std::vector<BranchStep> spread_over_branches(const Plan& plan, int branches, const MayWrite& may_write);
 
+//! 1 where steps run one after the other.
+std::size_t branch_count(const Plan& plan);
+
 //! What every run of a call keeps to, on however many branches.
 class StepOrder {
  public:
