@@ -115,6 +115,7 @@ class DirectiveParser {
   void parse_graph(TokenCursor& cursor, const DirectiveToken& word) {
     if (program_.cuda_graph) reject(Status::parse_error, word.at, "graph is given twice");
     program_.cuda_graph = true;
+    program_.graph_at = word.at;
     if (cursor.accept(":")) read_branches(cursor);
     expect_end(cursor, "graph");
   }

@@ -320,7 +320,7 @@ class PlanBuilder {
     if (!plan_.cuda_graph) return;
     for (const Step& step : plan_.call)
       if (const auto* op = std::get_if<OpStep>(&step); op && draws_repeatably(op->node.op))
-        reject(Status::plan_error, {},
+        reject(Status::plan_error, program_.graph_at,
                fmt::format("'graph' cannot hold {}, which draws random numbers", quoted(op->node.name)));
   }
 
