@@ -1,16 +1,25 @@
 #include "device/vgpu/model/branch_time.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 namespace cudal1::vgpu {
 namespace {
 
+//! Libraries compute results in tiles, a multiprocessor one at a time.
+constexpr double tile_bytes = 128 * 128 * 4;
+
+double share_of_tiles(const KernelReport& row, const GpuProfile& gpu) {
+  const double tiles = std::max(1.0, std::ceil(row.bytes_written / tile_bytes));
+  return tiles / static_cast<double>(gpu.chip.multiprocessors);
+}
+
 double busiest_share(const KernelReport& row, const GpuProfile& gpu) {
   const double dram = row.dram_share * gpu.memory.dram_bytes_per_second / gpu.dram_achievable_bytes_per_second();
   if (row.facts) return std::max({dram, row.facts->busiest_pipe_share, row.facts->l2_share});
   const bool computes = row.is_op && row.bound != "launch" && row.bound != "DRAM bandwidth";
-  return computes ? 1.0 : dram;
+  return computes ? std::max(dram, share_of_tiles(row, gpu)) : dram;
 }
 
 }  // namespace

@@ -34,7 +34,10 @@ TEST(BranchTime, TakesOfAStepWhatItKeepsBusiest) {
   row.dram_share = 0.0;
   row.is_op = true;
   row.bound = "tensor cores";
+  row.bytes_written = 4.0 * 4096 * 4096;
   EXPECT_DOUBLE_EQ(cost_of(row, h200()).whole_gpu_ms, 1.0);
+  row.bytes_written = 4.0 * 256 * 256;
+  EXPECT_DOUBLE_EQ(cost_of(row, h200()).whole_gpu_ms, 4.0 / 132) << "four tiles keep four multiprocessors busy";
   row.bound = "launch";
   EXPECT_DOUBLE_EQ(cost_of(row, h200()).whole_gpu_ms, 0.0);
 }
