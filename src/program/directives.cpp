@@ -56,6 +56,8 @@ class DirectiveParser {
     if (word.text == "prepare") return parse_prepare(cursor);
     if (word.text == "hoist") return parse_hoist(cursor);
     if (word.text == "graph") return parse_graph(cursor, word);
+    if (word.text == "branches")
+      reject(Status::parse_error, word.at, "branches are those of a graph: //! graph : branches=2");
     reject(Status::parse_error, word.at,
            fmt::format("{} is not a directive{}; the directives are {}", shown(word), did_you_mean(word.text, names_),
                        listed(names_, 24)));

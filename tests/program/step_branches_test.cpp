@@ -174,7 +174,7 @@ TEST_F(Branches, AreRefusedWhereTheyCannotBe) {
   expect_refused(sample::two_chains(), "//! graph : branches=0\n", "branches is 0");
   expect_refused(sample::two_chains(), "//! graph : streams=2\n", "graph has one parameter, branches=2 to 8");
   expect_refused(sample::two_chains(), "//! graph : branches=2 branches=2\n", "expected the end");
-  expect_refused(sample::two_chains(), "//! branches=2\n", "is not a directive");
+  expect_refused(sample::two_chains(), "//! branches=2\n", "branches are those of a graph: //! graph : branches=2");
   expect_refused(sample::chain(), "//! graph : branches=2\n", no_two);
 }
 
