@@ -8,6 +8,7 @@
 #include "cli/task_argument.hpp"
 #include "judge/error_json.hpp"
 #include "program/plan.hpp"
+#include "program/step_branches.hpp"
 #include "writer/write_program.hpp"
 
 namespace cudal1 {
@@ -50,6 +51,18 @@ void print_step(const Plan& plan, const Step& step) {
   }
 }
 
+std::string call_title(const Plan& plan) {
+  if (!plan.cuda_graph) return "";
+  if (plan.branches.empty()) return " (one CUDA Graph)";
+  return fmt::format(" (one CUDA Graph of {} branches; steps count from 0)", branch_count(plan));
+}
+
+void print_branch(const BranchStep& step) {
+  std::string after;
+  for (const std::size_t earlier : step.waits_for) after += fmt::format("{}{}", after.empty() ? "" : ", ", earlier);
+  fmt::print("         on branch {}{}\n", step.branch, after.empty() ? "" : ", behind step " + after);
+}
+
 void print_plan(const Plan& plan) {
   fmt::print("plan {}\nbuffers\n", plan.hash);
   for (const Buffer& buffer : plan.buffers)
@@ -57,8 +70,11 @@ void print_plan(const Plan& plan) {
                buffer.zero ? " zero" : "", buffer.allocated_by_op ? " (allocated by the library)" : "");
   if (!plan.prepare.empty()) fmt::print("prepare (when weights change)\n");
   for (const Step& step : plan.prepare) print_step(plan, step);
-  fmt::print("call{}\n", plan.cuda_graph ? " (one CUDA Graph)" : "");
-  for (const Step& step : plan.call) print_step(plan, step);
+  fmt::print("call{}\n", call_title(plan));
+  for (std::size_t i = 0; i < plan.call.size(); ++i) {
+    print_step(plan, plan.call[i]);
+    if (!plan.branches.empty()) print_branch(plan.branches[i]);
+  }
   if (!plan.code.empty()) fmt::print("source\n{}\n", plan.code);
 }
 

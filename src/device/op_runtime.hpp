@@ -37,6 +37,10 @@ class OpRuntime {
   virtual void* address_of(int buffer) = 0;
   //! A piece of the region that stays until the runtime goes: fixed buffers of a CUDA Graph.
   virtual void* reserve(std::size_t bytes) = 0;
+  //! While a graph with branches is captured: what one stream frees goes to no other, which may run at the same time.
+  virtual void keep_streams_apart(bool apart) = 0;
+  //! Where steps run from now on (CUstream), for cuda.
+  virtual void use_stream(void* stream) = 0;
   //! Frees all that begin() and run() made.
   virtual void end() = 0;
 };

@@ -36,7 +36,9 @@ std::uint64_t most_alive(const Plan& plan) {
     const Buffer& buffer = plan.buffers[i];
     if (!buffer.allocated_by_op || first[i] == never) continue;
     change[first[i]] += buffer.meta.span_bytes();
-    change[last[i] == SIZE_MAX ? plan.call.size() : freed_at[last[i]]] -= buffer.meta.span_bytes();
+    // On branches nobody can say in which order; what one of them frees no other gets.
+    const bool stays = last[i] == SIZE_MAX || !plan.branches.empty();
+    change[stays ? plan.call.size() : freed_at[last[i]]] -= buffer.meta.span_bytes();
   }
   std::int64_t alive = 0, most = 0;
   for (const std::int64_t bytes : change) most = std::max(most, alive += bytes);

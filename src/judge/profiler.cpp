@@ -51,6 +51,7 @@ vgpu::ProfileReport counted_steps(const ProfileJob& job, Backend& counter, Rando
   CompiledProgram program = compile_program(job.context.task().graph, counter, job.program.name, job.program.text);
   if (program.failure) throw Error(program.failure->message);
   program.plan.cuda_graph = false;  // as the steps were timed
+  program.plan.branches.clear();
   PlanSession session(counter, random.next());
   const TensorTable leaves = job.context.with_inputs(job.constants, Distribution::native, random.next());
   value_or_throw(session.load(program.plan, program.module, job.context.flags()), "load");

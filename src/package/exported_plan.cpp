@@ -99,7 +99,7 @@ void ExportedPlan::prepare() {
   Call call = begin_call({});
   place_workspace(kernels_.prepare.workspace, call);
   if (op_steps_) set_values(call);
-  const auto prepare_by_library = [&](std::size_t index) { op_steps_->prepare(index, call.values); };
+  const auto prepare_by_library = [&](std::size_t index, CUstream) { op_steps_->prepare(index, call.values); };
   kernels_.prepare.run(plan_, call.addresses, call.stream, std::ref(prepare_by_library));
   if (device_.is_cuda()) cuda::check(cuda::driver().cuStreamSynchronize(call.stream), "prepare the weights");
 }
@@ -166,15 +166,18 @@ std::vector<at::Tensor> ExportedPlan::call(at::TensorList inputs) {
   return outputs_of(call);
 }
 
-void ExportedPlan::run_step_by_step(Call& call, cuda::CapturedCall* captured) {
+void ExportedPlan::run_step_by_step(Call& call, cuda::StepCapture* capture) {
   place_workspace(kernels_.call.workspace, call);
   if (op_steps_) set_values(call);
-  const auto run_library_step = [&](std::size_t index) { run_op(index, call); };
-  kernels_.call.run(plan_, call.addresses, call.stream, std::ref(run_library_step), captured);
+  const auto run_library_step = [&](std::size_t index, CUstream stream) { run_op(index, stream, call); };
+  kernels_.call.run(plan_, call.addresses, call.stream, std::ref(run_library_step), capture);
 }
 
-void ExportedPlan::run_op(std::size_t index, Call& call) const {
-  op_steps_->run(index, call.values);
+void ExportedPlan::run_op(std::size_t index, CUstream stream, Call& call) const {
+  if (stream == call.stream)
+    op_steps_->run(index, call.values);
+  else
+    run_on_stream(device_, stream, [&] { op_steps_->run(index, call.values); });
   for (const ValueId id : std::get<OpStep>(plan_.call[index]).node.outputs) {
     const int buffer = plan_.values[static_cast<std::size_t>(id)].buffer;
     if (buffer >= 0 && plan_.buffers[static_cast<std::size_t>(buffer)].allocated_by_op)
@@ -209,11 +212,12 @@ std::unique_ptr<ExportedPlan::Graphs::Graph> ExportedPlan::captured_for(const Ca
   // Of the caller's tensors only the addresses, which will be others at the next call.
   memory.addresses = call.addresses;
   memory.owners.resize(bound_.size());
-  cuda::CapturedGraph captured = capture_with_library(device_, [&](CUstream stream) {
-    memory.stream = stream;
+  cuda::CapturedGraph captured = capture_with_library(device_, plan_, [&](const std::vector<CUstream>& streams) {
+    memory.stream = streams.front();
     for (const int buffer : graph->captured.standing())
       memory.place(static_cast<std::size_t>(buffer), empty_like(plan_.buffers[static_cast<std::size_t>(buffer)].meta));
-    run_step_by_step(memory, &graph->captured);
+    cuda::StepCapture steps(plan_, graph->captured, streams);
+    run_step_by_step(memory, &steps);
   });
   graph->captured.instantiate(std::move(captured), memory.addresses, call.stream);
   return graph;

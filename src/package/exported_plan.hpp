@@ -46,8 +46,8 @@ class ExportedPlan {
   void allocate_outputs(Call& call, bool of_op_steps) const;
   void place_workspace(const Workspace& workspace, Call& call) const;
   void set_values(Call& call) const;
-  void run_step_by_step(Call& call, cuda::CapturedCall* captured = nullptr);
-  void run_op(std::size_t index, Call& call) const;
+  void run_step_by_step(Call& call, cuda::StepCapture* capture = nullptr);
+  void run_op(std::size_t index, CUstream stream, Call& call) const;
   bool run_as_graph(Call& call);
   cuda::CapturedCall* graph_for(const Call& call);
   std::unique_ptr<Graphs::Graph> captured_for(const Call& call);

@@ -164,8 +164,9 @@ class KernelModelPlan : public ModelPlan {
     cuda::check(cuda::driver().cuStreamCreate(&own, CU_STREAM_NON_BLOCKING), "make a stream");
     const std::unique_ptr<CUstream_st, void (*)(CUstream)> closed(
         own, [](CUstream made) { cuda::driver().cuStreamDestroy(made); });
-    cuda::CapturedGraph made =
-        cuda::capture(own, [&] { kernels_.call.run(plan_, addresses, own, {}, &graph->captured); });
+    cuda::SideStreams side_streams;
+    cuda::StepCapture steps(plan_, graph->captured, side_streams.behind(own, plan_));
+    cuda::CapturedGraph made = cuda::capture(own, [&] { kernels_.call.run(plan_, addresses, own, {}, &steps); });
     graph->captured.instantiate(std::move(made), std::move(addresses), stream);
     return graph;
   }

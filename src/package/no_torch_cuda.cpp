@@ -10,7 +10,7 @@ namespace {
 
 void* current_stream(at::Device) { fail(); }
 at::Tensor empty_on_gpu(at::IntArrayRef, at::IntArrayRef, at::ScalarType, at::Device) { fail(); }
-cuda::CapturedGraph capture_with_library(at::Device, const std::function<void(CUstream)>&) { fail(); }
+cuda::CapturedGraph capture_with_library(at::Device, const Plan&, const RunOnStreams&) { fail(); }
 void run_on_stream(at::Device, void*, const std::function<void()>&) { fail(); }
 
 }  // namespace cudal1

@@ -31,22 +31,24 @@ Workspace workspace_of(const Plan& plan, const std::vector<Step>& steps) {
   return workspace;
 }
 
-void PlanSteps::run(const Plan& plan, const std::vector<std::byte*>& addresses, CUstream stream,
-                    const std::function<void(std::size_t)>& run_op, cuda::CapturedCall* captured) {
+void PlanSteps::run(const Plan& plan, const std::vector<std::byte*>& addresses, CUstream stream, const RunOp& run_op,
+                    cuda::StepCapture* capture) {
   std::size_t next_launch = 0;
   for (std::size_t i = 0; i < steps->size(); ++i) {
+    const CUstream on = capture ? capture->begin(i) : stream;
     if (std::holds_alternative<LaunchStep>((*steps)[i])) {
       cuda::PreparedLaunch& launch = launches[next_launch++];
       launch.set_addresses(addresses);
-      launch.launch(stream);
-      if (captured) captured->note_launch(stream);
+      launch.launch(on);
     } else if (const auto* zero = std::get_if<ZeroStep>(&(*steps)[i])) {
       const auto buffer = static_cast<std::size_t>(zero->buffer);
-      cuda::zero_async(addresses[buffer], plan.buffers[buffer], stream);
+      cuda::zero_async(addresses[buffer], plan.buffers[buffer], on);
     } else {
-      run_op(i);
+      run_op(i, on);
     }
+    if (capture) capture->end(i);
   }
+  if (capture) capture->join();
 }
 
 PlanKernels::PlanKernels(const Plan& plan)

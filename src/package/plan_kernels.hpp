@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "device/cuda/captured_call.hpp"
+#include "device/cuda/step_capture.hpp"
 #include "package/kernel_images.hpp"
 #include "program/plan.hpp"
 
@@ -28,10 +28,12 @@ struct PlanSteps {
   std::vector<cuda::PreparedLaunch> launches;
   Workspace workspace;
 
-  //! On a stream, at these addresses; `run_op` runs library steps by their index. `captured`: the call that is being
-  //! captured, if any.
-  void run(const Plan& plan, const std::vector<std::byte*>& addresses, CUstream stream,
-           const std::function<void(std::size_t)>& run_op, cuda::CapturedCall* captured = nullptr);
+  //! Runs the library step with this index on the stream.
+  using RunOp = std::function<void(std::size_t index, CUstream stream)>;
+
+  //! On a stream, at these addresses. `capture`: of the call, if that is what runs.
+  void run(const Plan& plan, const std::vector<std::byte*>& addresses, CUstream stream, const RunOp& run_op,
+           cuda::StepCapture* capture = nullptr);
 };
 
 //! Refers to the plan, which must outlive it.

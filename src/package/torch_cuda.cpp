@@ -6,6 +6,8 @@
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAStream.h>
 
+#include <algorithm>
+
 namespace cudal1 {
 namespace {
 
@@ -32,13 +34,14 @@ void mark_capture(Allocator* torch_allocator, c10::DeviceIndex device, bool begi
     begins ? torch_allocator->markCaptureBegin(device) : torch_allocator->markCaptureEnd(device);
 }
 
-//! What a graph with library steps holds on to: memory that PyTorch gives to nobody else, and the stream that it was
+//! What a graph with library steps holds on to: memory that PyTorch gives to nobody else, and the streams that it was
 //! captured on, for which libraries keep workspaces. Not at::cuda::CUDAGraph, which takes the random numbers of all
 //! threads into the capture.
 class LibraryMemory {
  public:
-  explicit LibraryMemory(c10::DeviceIndex device) : device_(device), pool_(at::cuda::graph_pool_handle()) {
+  LibraryMemory(c10::DeviceIndex device, const Plan& plan) : device_(device), pool_(at::cuda::graph_pool_handle()) {
     cuda::check(cuda::driver().cuStreamCreate(&stream_, CU_STREAM_NON_BLOCKING), "make a stream");
+    streams_ = side_streams_.behind(stream_, plan);
   }
   LibraryMemory(const LibraryMemory&) = delete;
   LibraryMemory& operator=(const LibraryMemory&) = delete;
@@ -47,13 +50,14 @@ class LibraryMemory {
     cuda::driver().cuStreamDestroy(stream_);
   }
 
-  cuda::CapturedGraph capture(const std::function<void(CUstream)>& run) {
+  cuda::CapturedGraph capture(const RunOnStreams& run) {
     const OnStream current(stream_, device_);
-    const CUstream own = stream_;
-    allocator::beginAllocateToPool(device_, pool_, [own](cudaStream_t stream) { return stream == own; });
+    // Within the pool as elsewhere: what one stream frees, PyTorch gives to no other.
+    allocator::beginAllocateToPool(
+        device_, pool_, [own = streams_](cudaStream_t stream) { return std::ranges::find(own, stream) != own.end(); });
     is_used_ = true;
     const Allocating allocating(device_, pool_);
-    return cuda::capture(stream_, [&] { run(own); });
+    return cuda::capture(stream_, [&] { run(streams_); });
   }
 
  private:
@@ -74,6 +78,8 @@ class LibraryMemory {
   c10::DeviceIndex device_;
   c10::MempoolId_t pool_;
   CUstream stream_ = nullptr;
+  cuda::SideStreams side_streams_;
+  std::vector<CUstream> streams_;  // all of them
   bool is_used_ = false;
 };
 
@@ -94,8 +100,8 @@ at::Tensor empty_on_gpu(at::IntArrayRef sizes, at::IntArrayRef strides, at::Scal
   return at::Tensor(at::detail::empty_strided_cuda(sizes, strides, type, device));
 }
 
-cuda::CapturedGraph capture_with_library(at::Device device, const std::function<void(CUstream)>& run) {
-  auto memory = std::make_shared<LibraryMemory>(device.index());
+cuda::CapturedGraph capture_with_library(at::Device device, const Plan& plan, const RunOnStreams& run) {
+  auto memory = std::make_shared<LibraryMemory>(device.index(), plan);
   cuda::CapturedGraph made = memory->capture(run);
   // The graph goes first.
   made.owner = std::make_shared<std::pair<std::shared_ptr<void>, std::shared_ptr<void>>>(memory, made.owner);

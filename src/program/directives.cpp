@@ -10,6 +10,7 @@
 #include "program/nearest_name.hpp"
 #include "program/node_names.hpp"
 #include "program/rejection.hpp"
+#include "program/step_branches.hpp"
 
 namespace cudal1 {
 namespace {
@@ -55,6 +56,8 @@ class DirectiveParser {
     if (word.text == "prepare") return parse_prepare(cursor);
     if (word.text == "hoist") return parse_hoist(cursor);
     if (word.text == "graph") return parse_graph(cursor, word);
+    if (word.text == "branches")
+      reject(Status::parse_error, word.at, "branches are those of a graph: //! graph : branches=2");
     reject(Status::parse_error, word.at,
            fmt::format("{} is not a directive{}; the directives are {}", shown(word), did_you_mean(word.text, names_),
                        listed(names_, 24)));
@@ -112,9 +115,25 @@ class DirectiveParser {
   }
 
   void parse_graph(TokenCursor& cursor, const DirectiveToken& word) {
-    expect_end(cursor, "graph");
     if (program_.cuda_graph) reject(Status::parse_error, word.at, "graph is given twice");
     program_.cuda_graph = true;
+    program_.graph_at = word.at;
+    if (cursor.accept(":")) read_branches(cursor);
+    expect_end(cursor, "graph");
+  }
+
+  void read_branches(TokenCursor& cursor) {
+    const DirectiveToken name = cursor.next();
+    if (!name.is_word() || name.text != "branches")
+      reject(Status::parse_error, name.at,
+             fmt::format("graph has one parameter, branches=2 to {}; found {}", most_graph_branches, shown(name)));
+    cursor.expect("=", "branches");
+    program_.branches_at = cursor.peek().at;
+    const std::int64_t branches = read_integer(cursor, scope_);
+    if (branches < 1 || branches > most_graph_branches)
+      reject(Status::plan_error, program_.branches_at,
+             fmt::format("branches is {}; a graph has 1 to {}", branches, most_graph_branches));
+    program_.branches = static_cast<int>(branches);
   }
 
   void parse_buffer(TokenCursor& cursor) {

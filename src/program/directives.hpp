@@ -46,6 +46,9 @@ struct ParsedProgram {
   std::vector<LaunchDirective> prepares;
   std::vector<NamedNode> hoisted;  //!< these run when weights change, not in a call
   bool cuda_graph = false;
+  SourcePosition graph_at;
+  int branches = 1;  //!< of the graph
+  SourcePosition branches_at;
 };
 
 //! Throws Rejection at the first directive that is wrong. `other_names`: of directives that are not the planner's.

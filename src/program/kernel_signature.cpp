@@ -152,8 +152,20 @@ KernelParameter::Form form_of(const TokenList& tokens) {
   return stars == 1 ? KernelParameter::Form::pointer : KernelParameter::Form::unknown;
 }
 
+//! `const float* x` and `float const* x`, not `float* const x`. A template argument may be const without saying so
+//! here; that only makes a launch wait for others.
+bool points_to_const(const TokenList& tokens) {
+  for (const CodeToken* token : tokens) {
+    if (token->text == "const") return true;
+    if (is_one_of<4>(token->text, {"*", "<", "[", "="})) return false;
+  }
+  return false;
+}
+
 KernelParameter read_parameter(const TokenList& tokens) {
-  return {joined(tokens), form_of(tokens), element_type(type_words(tokens))};
+  const KernelParameter::Form form = form_of(tokens);
+  return {joined(tokens), form, element_type(type_words(tokens)),
+          form == KernelParameter::Form::pointer && points_to_const(tokens)};
 }
 
 [[noreturn]] void reject_argument(const LaunchDirective& launch, std::size_t index, const KernelParameter& parameter,
@@ -267,6 +279,17 @@ void KernelCatalog::check(const LaunchDirective& launch) const {
     }
   }
   throw *first_complaint;
+}
+
+std::vector<bool> KernelCatalog::may_write(const LaunchStep& launch) const {
+  std::vector<bool> writes(launch.args.size(), true);
+  const auto found = kernels_.find(base_name(launch.kernel));
+  if (found == kernels_.end() || pastes_kernel_names_) return writes;
+  for (std::size_t i = 0; i < writes.size(); ++i)
+    writes[i] = !std::ranges::all_of(found->second, [&](const KernelSignature& signature) {
+      return signature.readable && i < signature.parameters.size() && signature.parameters[i].to_const;
+    });
+  return writes;
 }
 
 void KernelCatalog::reject_missing(const LaunchDirective& launch, std::string_view name) const {

@@ -12,6 +12,7 @@
 
 #include "program/directives.hpp"
 #include "program/element_type.hpp"
+#include "program/plan.hpp"
 #include "program/source_scan.hpp"
 
 namespace cudal1 {
@@ -20,6 +21,7 @@ struct KernelParameter {
   std::string text;  //!< "const float* x"
   enum class Form { pointer, value, unknown } form = Form::unknown;
   std::optional<ElementType> type;
+  bool to_const = false;  //!< a pointer through which nothing can be written
 };
 
 struct KernelSignature {
@@ -34,6 +36,10 @@ class KernelCatalog {
 
   //! Throws Rejection when the launch does not fit the kernel it names.
   void check(const LaunchDirective& launch) const;
+
+  //! By argument of a launch: false where every kernel of that name takes a pointer to const. What the text does not
+  //! show may write.
+  std::vector<bool> may_write(const LaunchStep& launch) const;
 
  private:
   void collect_macros(const std::vector<CodeToken>& tokens);

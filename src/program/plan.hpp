@@ -79,6 +79,12 @@ struct ZeroStep {
 
 using Step = std::variant<LaunchStep, OpStep, ZeroStep>;
 
+//! Where a step runs inside a CUDA Graph with branches: after the one before it on the same branch, and after these.
+struct BranchStep {
+  int branch = 0;
+  std::vector<std::size_t> waits_for;  //!< earlier steps on other branches, ascending
+};
+
 struct Plan {
   std::vector<Buffer> buffers;
   std::vector<TensorRef> values;  //!< by ValueId of the task; buffer -1 where no step or output needs the value
@@ -86,6 +92,7 @@ struct Plan {
   std::vector<Step> call;
   std::vector<ValueId> outputs;  //!< the task's outputs, in order
   bool cuda_graph = false;
+  std::vector<BranchStep> branches;  //!< by step of a call that is a CUDA Graph; empty: one after the other
   std::vector<std::string> kernels;  //!< distinct names, in order of first use
   std::string code;                  //!< the program text: what the compiler gets; empty if there are no kernels
   std::string hash;                  //!< identifies what will run: steps, buffers and code without comments

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "program/plan.hpp"
+#include "program/step_branches.hpp"
 
 namespace cudal1 {
 namespace {
@@ -282,6 +283,25 @@ class IndexCheck {
   const Plan& plan_;
 };
 
+Json branches_to_json(const std::vector<BranchStep>& branches) {
+  Json list = Json::array();
+  for (const BranchStep& step : branches) list.push_back({{"branch", step.branch}, {"waits_for", step.waits_for}});
+  return list;
+}
+
+std::vector<BranchStep> branches_from(const Json& json, std::size_t steps) {
+  std::vector<BranchStep> branches;
+  for (const Json& step : json) {
+    BranchStep& made = branches.emplace_back(
+        BranchStep{step.at("branch").get<int>(), step.at("waits_for").get<std::vector<std::size_t>>()});
+    if (made.branch < 0 || made.branch >= most_graph_branches) not_a_plan("there is no such branch");
+    for (const std::size_t earlier : made.waits_for)
+      if (earlier + 1 >= branches.size()) not_a_plan("a step waits for one that is not before it");
+  }
+  if (branches.size() != steps) not_a_plan("every step of a call has its branch, or none");
+  return branches;
+}
+
 Plan read_plan(const Json& json) {
   if (json.at("version").get<int>() != plan_version)
     not_a_plan(fmt::format("its version is {}, this program reads {}", json.at("version").dump(), plan_version));
@@ -292,6 +312,7 @@ Plan read_plan(const Json& json) {
   plan.call = steps_from(json.at("call"));
   plan.outputs = json.at("outputs").get<std::vector<ValueId>>();
   plan.cuda_graph = json.at("cuda_graph").get<bool>();
+  if (json.contains("branches")) plan.branches = branches_from(json.at("branches"), plan.call.size());
   plan.kernels = json.at("kernels").get<std::vector<std::string>>();
   plan.code = json.at("code").get<std::string>();
   plan.hash = json.at("hash").get<std::string>();
@@ -306,16 +327,18 @@ Json plan_to_json(const Plan& plan) {
   for (const Buffer& buffer : plan.buffers) buffers.push_back(buffer_to_json(buffer));
   Json values = Json::array();
   for (const TensorRef& value : plan.values) values.push_back(value.buffer < 0 ? Json(nullptr) : ref_to_json(value));
-  return {{"version", plan_version},
-          {"buffers", buffers},
-          {"values", values},
-          {"prepare", steps_to_json(plan.prepare)},
-          {"call", steps_to_json(plan.call)},
-          {"outputs", plan.outputs},
-          {"cuda_graph", plan.cuda_graph},
-          {"kernels", plan.kernels},
-          {"code", plan.code},
-          {"hash", plan.hash}};
+  Json made{{"version", plan_version},
+            {"buffers", buffers},
+            {"values", values},
+            {"prepare", steps_to_json(plan.prepare)},
+            {"call", steps_to_json(plan.call)},
+            {"outputs", plan.outputs},
+            {"cuda_graph", plan.cuda_graph},
+            {"kernels", plan.kernels},
+            {"code", plan.code},
+            {"hash", plan.hash}};
+  if (!plan.branches.empty()) made["branches"] = branches_to_json(plan.branches);
+  return made;
 }
 
 Plan plan_from_json(const Json& json) {

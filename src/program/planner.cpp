@@ -12,6 +12,7 @@
 #include "program/plan_hash.hpp"
 #include "program/rejection.hpp"
 #include "program/source_scan.hpp"
+#include "program/step_branches.hpp"
 #include "program/unit_order.hpp"
 
 namespace cudal1 {
@@ -319,7 +320,7 @@ class PlanBuilder {
     if (!plan_.cuda_graph) return;
     for (const Step& step : plan_.call)
       if (const auto* op = std::get_if<OpStep>(&step); op && draws_repeatably(op->node.op))
-        reject(Status::plan_error, {},
+        reject(Status::plan_error, program_.graph_at,
                fmt::format("'graph' cannot hold {}, which draws random numbers", quoted(op->node.name)));
   }
 
@@ -348,12 +349,25 @@ class PlanBuilder {
   int first_declared_ = 0;
 };
 
-void check_kernels(const ParsedProgram& program, const std::vector<CodeToken>& tokens) {
-  const KernelCatalog catalog(tokens);
+void check_kernels(const ParsedProgram& program, const KernelCatalog& catalog) {
   for (const LaunchDirective& launch : program.prepares) catalog.check(launch);
   for (const GroupDirective& group : program.groups) {
     for (const LaunchDirective& launch : group.launches) catalog.check(launch);
   }
+}
+
+void add_branches(const ParsedProgram& program, const KernelCatalog& catalog, Plan& plan) {
+  if (program.branches == 1) return;
+  if (plan.call.size() > most_branched_steps)
+    reject(
+        Status::plan_error, program.branches_at,
+        fmt::format("a call of {} steps cannot have branches; at most {} can", plan.call.size(), most_branched_steps));
+  plan.branches =
+      spread_over_branches(plan, program.branches, [&](const LaunchStep& launch) { return catalog.may_write(launch); });
+  if (plan.branches.empty())
+    reject(Status::plan_error, program.branches_at,
+           "no two steps of this call are independent: each needs what the one before it leaves, so nothing can run "
+           "side by side");
 }
 
 }  // namespace
@@ -372,8 +386,10 @@ Result<Plan> make_plan(const OpGraph& graph, std::string_view program_text, cons
     check_is_text(program_text, limits.max_text_bytes);
     const SourceScan scan = scan_source(program_text);
     const ParsedProgram program = parse_directives(graph, scan.directives, limits.other_directives);
-    check_kernels(program, scan.tokens);
+    const KernelCatalog catalog(scan.tokens);
+    check_kernels(program, catalog);
     Plan plan = PlanBuilder(graph, program).build();
+    add_branches(program, catalog, plan);
     if (plan.has_launches()) plan.code = program_text;
     plan.hash = plan_hash(plan);
     return plan;

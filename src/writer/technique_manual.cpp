@@ -126,7 +126,8 @@ std::string techniques_page(const TechniqueList& techniques) {
       "its own, can be left out again, and is measured by itself with [`cudal1 explain`](explain.md). A line that a "
       "graph "
       "rules out is refused before anything is compiled, with the rule that forbids it. `cudal1 expand TASK PROGRAM` "
-      "shows the CUDA that a line becomes. `graph`, which launches a call as one CUDA Graph, is a directive of every "
+      "shows the CUDA that a line becomes. `graph`, which launches a call as one CUDA Graph, with independent "
+      "steps side by side where it has `branches`, is a directive of every "
       "[program](program.md).\n\nOf a parameter's values the first is what it is when it is not given. "
       "This page is printed by `cudal1 techniques --markdown`; do not edit it.\n";
   for (const Technique* technique : techniques) text += section(technique->description());

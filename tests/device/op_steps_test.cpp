@@ -16,7 +16,7 @@ namespace {
 //! y = what these nodes make of x, of 4 x 6 numbers.
 class OpStepsTest : public ::testing::Test {
  protected:
-  void make(const std::string& nodes, const std::string& outputs) {
+  void make(const std::string& nodes, const std::string& outputs, const std::string& program = "") {
     Task task = parse_task(
         fmt::format(R"({{"format": "cudal1.graph", "version": 1, "name": "t", "inputs": [{{"name": "x", "dtype": "f32",
           "shape": [4, 6], "draw": {{"kind": "normal", "mean": 0, "std": 1}}}}],
@@ -24,7 +24,8 @@ class OpStepsTest : public ::testing::Test {
                     nodes, outputs),
         {});
     infer_metas(task);
-    auto made = make_plan(task.graph, "");
+    for (const std::string& name : hidden_views_) task.graph.values[task.graph.find_value(name)].view.reset();
+    auto made = make_plan(task.graph, program);
     ASSERT_TRUE(made) << made.failure().message;
     plan_ = std::move(made).value();
     graph_ = task.graph;
@@ -53,6 +54,7 @@ class OpStepsTest : public ::testing::Test {
   OpValues values_;
   at::Tensor x_;
   std::size_t done_ = 0;
+  std::vector<std::string> hidden_views_;  // that the graph does not know to be any
 };
 
 std::string node(const std::string& name, const std::string& op, const std::string& arguments) {
@@ -126,6 +128,55 @@ TEST_F(OpStepsTest, AViewOfWhatGoesOnIsNotWrittenTo) {
   const at::Tensor negative = run_to("neg_1"), sum = run_to("add_1");
   EXPECT_TRUE(negative.equal(-x_.exp().t()));
   EXPECT_TRUE(sum.equal(x_.exp() + 1.0));
+}
+
+//! exp_1 is read on both sides; floor_1 comes last in the plan, but nothing says that sin_1 was first.
+const std::string two_sides = node("exp_1", "exp", R"("x")") + "," + node("sin_1", "sin", R"("exp_1")") + "," +
+                              node("cos_1", "cos", R"("sin_1")") + "," + node("floor_1", "floor", R"("exp_1")") + "," +
+                              node("add_1", "add.Tensor", R"("cos_1", "floor_1")");
+
+TEST_F(OpStepsTest, WhatAnotherBranchMayStillReadIsNotWrittenTo) {
+  make(two_sides, R"("add_1")");
+  const void* first = address_of("exp_1");
+  EXPECT_EQ(address_of("floor_1"), first) << "one after the other it is in place";
+  done_ = 0;
+  make(two_sides, R"("add_1")", "//! graph : branches=2\n");
+  const at::Tensor exponential = run_to("exp_1");
+  EXPECT_NE(address_of("floor_1"), exponential.const_data_ptr());
+  EXPECT_TRUE(exponential.equal(x_.exp()));
+  EXPECT_TRUE(run_to("add_1").equal(x_.exp().sin().cos() + x_.exp().floor()));
+}
+
+TEST_F(OpStepsTest, ABranchWritesInPlaceWhatIsItsOwn) {
+  make(two_sides, R"("add_1")", "//! graph : branches=2\n");
+  const void* first = address_of("sin_1");
+  EXPECT_EQ(address_of("cos_1"), first);
+}
+
+//! By the steps of a chain beside another one: what the chain made and nobody else reads.
+TEST_F(OpStepsTest, BranchesFreeWhatIsTheirsWhenAllWhoReadItAreDone) {
+  make(node("exp_1", "exp", R"("x")") + "," + node("sum_1", "cumsum", R"("exp_1", 0)") + "," +
+           node("sum_2", "cumsum", R"("exp_1", 1)") + "," + node("sum_3", "cumsum", R"("sum_1", 1)") + "," +
+           node("sum_4", "cumsum", R"("sum_2", 0)") + "," + node("sum_5", "cumsum", R"("sum_3", 0)") + "," +
+           node("add_1", "add.Tensor", R"("sum_4", "sum_5")") + "," + node("sum_6", "cumsum", R"("add_1", 0)"),
+       R"("sum_6")", "//! graph : branches=2\n");
+  const auto is_there = [&](const char* name) {
+    return values_.tensors[static_cast<std::size_t>(graph_.find_value(name))].defined();
+  };
+  run_to("sum_5");
+  EXPECT_TRUE(is_there("exp_1")) << "the other branch may read it still";
+  EXPECT_FALSE(is_there("sum_1")) << "sum_3 has read it, on the same branch";
+  run_to("add_1");
+  run_to("sum_6");
+  EXPECT_FALSE(is_there("exp_1"));
+}
+
+TEST_F(OpStepsTest, OnBranchesWhatALibraryStepPassesOnIsCopied) {
+  hidden_views_ = {"contiguous_1"};
+  make(node("contiguous_1", "contiguous", R"("x")") + "," + node("exp_1", "exp", R"("x")") + "," +
+           node("add_1", "add.Tensor", R"("contiguous_1", "exp_1")"),
+       R"("add_1")", "//! graph : branches=2\n");
+  EXPECT_NE(address_of("contiguous_1"), x_.const_data_ptr());
 }
 
 TEST_F(OpStepsTest, AResultOfAnotherSizeHasAPlaceOfItsOwn) {

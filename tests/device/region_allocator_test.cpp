@@ -58,5 +58,26 @@ TEST(RegionAllocator, RefusesWhatDoesNotFitAndIgnoresForeignAddresses) {
   EXPECT_EQ(allocator.in_use(), 0u);
 }
 
+TEST(RegionAllocator, GivesWhatOneStreamFreedToNoOtherWhileTheyAreKeptApart) {
+  constexpr std::size_t unit = RegionAllocator::alignment;
+  std::vector<std::byte> memory(64 * unit);
+  RegionAllocator allocator;
+  allocator.reset(memory.data(), memory.size());
+  const int one = 0, other = 0;
+  allocator.keep_apart(true);
+  void* first = allocator.allocate(8 * unit, &one);
+  allocator.free(first, &one);
+  EXPECT_NE(allocator.allocate(8 * unit, &other), first);
+  EXPECT_NE(allocator.allocate(2 * unit, &one), first) << "far too large for that";
+  EXPECT_EQ(allocator.allocate(7 * unit, &one), first);
+  EXPECT_NE(allocator.allocate(7 * unit, &one), first) << "given twice";
+  allocator.free(first, &one);
+  allocator.keep_apart(false);
+  EXPECT_EQ(allocator.in_use(), 17 * unit);
+  allocator.keep_apart(true);
+  while (void* piece = allocator.allocate(unit, &other)) ASSERT_TRUE(memory.data() <= piece);
+  EXPECT_EQ(allocator.in_use(), memory.size()) << "what was kept is free again";
+}
+
 }  // namespace
 }  // namespace cudal1

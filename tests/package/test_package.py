@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 import torch
-from exporting import CUDAL1, export
+from exporting import CUDAL1, export, export_with
 
 DEVICES = ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]
 
@@ -372,3 +372,27 @@ def test_a_package_needs_torch_and_nothing_else_of_ours(package: ModuleType) -> 
     for library in ("_cudal1_native.so", "cpp/libcudal1_model.so"):
         needed = subprocess.run(["readelf", "-d", folder / library], capture_output=True, text=True).stdout
         assert "NEEDED" in needed and not any(name in needed for name in ("libfmt", "libseccomp", "spdlog", "sqlite"))
+
+
+TWO_SIDES = """
+import torch
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        left = torch.tanh(torch.softmax(x, 1) @ x.T)
+        right = torch.relu(torch.cumsum(x, 0) @ x.T)
+        return left + right, right
+
+def get_inputs(): return [torch.rand(16, 8)]
+"""
+
+
+def test_branches_of_a_graph_run_step_by_step_on_the_host(tmp_path: Path) -> None:
+    package = export_with(tmp_path, TWO_SIDES, "two_sides", "//! graph : branches=2\n", "--device", "vgpu")
+    assert "waits_for" in (Path(str(package.__file__)).parent / "package.json").read_text()
+    original, new = package.model._original.Model(), package.ModelNew()
+    with torch.no_grad():
+        for _ in range(3):
+            x = torch.rand(16, 8)
+            torch.testing.assert_close(new(x), original(x))
+            assert package.why_not(new) == ""

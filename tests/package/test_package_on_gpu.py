@@ -74,6 +74,63 @@ extern "C" __global__ void finish(const float* product, const float* ones, const
 }
 """
 
+# --- two of three launches side by side; the last would see what the slow one has not written yet ---------------------
+
+BRANCHED = r"""
+//! buffer product f32 [x.size(0), x.size(1)]
+//! buffer moved f32 [x.size(1)]
+//! group whole replaces mul_1 add_1 relu_1
+//! launch multiply : grid=x.size(0) block=x.size(1) args=(x, "scale", product)
+//! launch move : grid=1 block=x.size(1) args=("shift", moved)
+//! launch finish : grid=x.size(0) block=x.size(1) args=(product, moved, relu_1)
+//! graph : branches=2
+extern "C" __global__ void multiply(const float* x, const float* scale, float* product) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float one = fabsf(x[i]) < 1e30f ? 1.0f : 0.5f;
+  for (int k = 0; k < 20000; ++k) one = one * 0.5f + 0.5f;  // takes long, and stays what it is
+  product[i] = x[i] * scale[threadIdx.x] * one;
+}
+extern "C" __global__ void move(const float* shift, float* moved) { moved[threadIdx.x] = shift[threadIdx.x]; }
+extern "C" __global__ void finish(const float* product, const float* moved, float* y) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  y[i] = fmaxf(product[i] + moved[threadIdx.x], 0.0f);
+}
+"""
+
+# --- library steps on two sides, with a slow kernel that reads what one of them has made ------------------------------
+
+TOWERS = """
+import torch
+from torch import nn
+
+class Model(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.first = nn.Linear(width, 128)
+        self.second = nn.Linear(128, 128)
+        self.beside = nn.Linear(width, 128)
+        self.norm = nn.BatchNorm1d(128)
+
+    def forward(self, x, y):
+        left = torch.tanh(self.second(torch.tanh(self.first(x))))
+        right = torch.softmax(torch.sigmoid(self.norm(self.beside(x))), 1)
+        return left + right * y, right
+
+def get_inputs(): return [torch.randn(64, 256), torch.randn(64, 128)]
+def get_init_inputs(): return [256]
+"""
+
+BRANCHED_TOWERS = r"""
+//! kernel slow replaces tanh_1 : grid=64 block=128 args=(linear_1, tanh_1)
+//! graph : branches=2
+extern "C" __global__ void slow(const float* x, float* y) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float one = blockIdx.x < 1000 ? 1.0f : 0.5f;
+  for (int k = 0; k < 20000; ++k) one = one * 0.5f + 0.5f;
+  y[i] = tanhf(x[i]) * one;
+}
+"""
+
 # --- library steps around a kernel, in a CUDA Graph, with state that every call updates -------------------------------
 
 MIXED = """
@@ -128,13 +185,23 @@ def library_graph(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
     return export_with(tmp_path_factory.mktemp("library"), MIXED, "library_graph", LIBRARY_GRAPH)
 
 
-@pytest.fixture(params=["packed", "two_launches"])
+@pytest.fixture(scope="module")
+def branched(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
+    return export_with(tmp_path_factory.mktemp("branched"), AFFINE, "branched", BRANCHED)
+
+
+@pytest.fixture(scope="module")
+def towers(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
+    return export_with(tmp_path_factory.mktemp("towers"), TOWERS, "towers", BRANCHED_TOWERS)
+
+
+@pytest.fixture(params=["packed", "two_launches", "branched"])
 def affine(request: pytest.FixtureRequest) -> ModuleType:
     module: ModuleType = request.getfixturevalue(request.param)
     return module
 
 
-@pytest.fixture(params=["packed", "two_launches", "mixed", "library_graph"])
+@pytest.fixture(params=["packed", "two_launches", "branched", "mixed", "towers", "library_graph"])
 def any_package(request: pytest.FixtureRequest) -> ModuleType:
     module: ModuleType = request.getfixturevalue(request.param)
     return module
@@ -504,7 +571,7 @@ def test_programs_for_several_sizes(tmp_path: Path) -> None:
         assert "sizes" in package.why_not(new)
 
 
-@pytest.mark.parametrize("name", ["packed", "two_launches", "mixed"])
+@pytest.mark.parametrize("name", ["packed", "two_launches", "branched", "mixed", "towers"])
 def test_cpp_gives_what_python_gives(request: pytest.FixtureRequest, name: str, tmp_path: Path) -> None:
     package: ModuleType = request.getfixturevalue(name)
     _, new = pair(package)

@@ -40,6 +40,16 @@ TEST(Proposal, IsTheSameAfterItWasWrittenAndRead) {
   EXPECT_EQ(proposal_from_text(to_text(proposal)), proposal);
 }
 
+TEST(Proposal, KeepsTheBranchesOfItsGraph) {
+  Proposal proposal;
+  proposal.cuda_graph = true;
+  proposal.branches = 4;
+  EXPECT_EQ(to_text(proposal), "//! graph : branches=4\n");
+  EXPECT_EQ(proposal_from_text(to_text(proposal)), proposal);
+  EXPECT_FALSE(proposal_from_text("//! graph : streams=4\n"));
+  EXPECT_FALSE(proposal_from_text("//! graph : branches=numel(x)\n"));
+}
+
 TEST(Proposal, CannotSayEverything) {
   EXPECT_FALSE(proposal_from_text("//! fuse relu_*\n")) << "wildcards";
   EXPECT_FALSE(proposal_from_text("__global__ void f() {}\n")) << "code";
@@ -95,6 +105,41 @@ TEST(SearchPolicy, DropsWhatCannotBeAsFastAsTheBest) {
   // Nothing is faster than this; only what the estimate takes for possible remains, which is nothing.
   EXPECT_FALSE(policy.propose({{"//! fuse relu_1\n", 100.0, 1e-9}}));
   EXPECT_GT(policy.hopeless(), 0);
+}
+
+//! So many chains of two matrix products from one input, which meet in a sum.
+OpGraph chains(int count, std::int64_t size) {
+  sample::GraphBuilder builder;
+  const ValueId x = builder.leaf(ValueKind::input, "x", {size, size});
+  const ValueId w = builder.leaf(ValueKind::weight, "w", {size, size});
+  ValueId sum = x;
+  for (int i = 1; i <= count; ++i) {
+    const std::string number = std::to_string(i);
+    const ValueId first = builder.node("mm_" + number, "aten::mm", {x, w}, {size, size});
+    const ValueId second = builder.node("mm_1" + number, "aten::mm", {first, w}, {size, size});
+    sum = builder.node("add_" + number, "aten::add.Tensor", {sum, second}, {size, size});
+  }
+  builder.output(sum);
+  return builder.graph;
+}
+
+bool proposes_branches(const OpGraph& graph) {
+  SearchPolicy policy(graph, h200(), Random(3));
+  std::vector<ScoredProgram> seen;
+  for (int i = 0; i < 60; ++i) {
+    const auto text = policy.propose(seen);
+    if (!text) break;
+    if (text->find("branches=") != text->npos) return true;
+    seen.push_back({*text, 1.0, 1.0});
+  }
+  return false;
+}
+
+TEST(SearchPolicy, ProposesBranchesWhereLongStepsAreIndependent) {
+  EXPECT_TRUE(proposes_branches(chains(3, 384)));
+  EXPECT_FALSE(proposes_branches(chains(1, 384))) << "a chain";
+  EXPECT_FALSE(proposes_branches(chains(3, 4096))) << "each of these fills the GPU by itself";
+  EXPECT_FALSE(proposes_branches(busy_graph()));
 }
 
 TEST(CallEstimate, FusionSavesLaunchesAndBytes) {

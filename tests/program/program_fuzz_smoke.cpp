@@ -15,6 +15,7 @@ namespace {
 
 const std::vector<std::string>& seeds() {
   static const std::vector<std::string> texts = {
+      "//! graph : branches=2\n",
       "//! kernel soft replaces softmax_1 : grid=(gelu_1.size(0)) block=256 "
       "args=(gelu_1, softmax_1, i32:gelu_1.size(1))\n"
       "extern \"C\" __global__ void soft(const float* __restrict__ x, float* y, int n) { /* a */ }\n//! graph\n",
@@ -36,52 +37,22 @@ const std::vector<std::string>& seeds() {
 }
 
 const std::vector<std::string>& fragments() {
-  static const std::vector<std::string> pieces = {"//!",
-                                                  "\n",
-                                                  "\\\n",
-                                                  " : ",
-                                                  "grid=",
-                                                  "args=(",
-                                                  ")",
-                                                  "(",
-                                                  "replaces ",
-                                                  "*",
-                                                  "[",
-                                                  "]",
-                                                  "\"",
-                                                  "'",
-                                                  "/*",
-                                                  "*/",
-                                                  "R\"(",
-                                                  "i32:",
-                                                  "f64:",
-                                                  ".size(",
-                                                  "-1",
-                                                  "0",
-                                                  "9223372036854775807",
-                                                  "1e308",
-                                                  "/",
-                                                  "%",
-                                                  "<",
-                                                  ">",
-                                                  ",",
-                                                  "\xC3\xA9",
-                                                  "\xFF",
-                                                  std::string(1, '\0'),
-                                                  "\r",
-                                                  "x",
-                                                  "softmax_1",
-                                                  "p",
-                                                  "zero",
-                                                  "buffer ",
-                                                  "launch ",
-                                                  "group ",
-                                                  "#define ",
-                                                  "##",
-                                                  "__global__ ",
-                                                  "::",
-                                                  "=",
-                                                  "numel("};
+  static const std::vector<std::string> pieces = {"//!",       "\n",          "\\\n",
+                                                  " : ",       "grid=",       "branches=",
+                                                  "args=(",    ")",           "(",
+                                                  "replaces ", "*",           "[",
+                                                  "]",         "\"",          "'",
+                                                  "/*",        "*/",          "R\"(",
+                                                  "i32:",      "f64:",        ".size(",
+                                                  "-1",        "0",           "9223372036854775807",
+                                                  "1e308",     "/",           "%",
+                                                  "<",         ">",           ",",
+                                                  "\xC3\xA9",  "\xFF",        std::string(1, '\0'),
+                                                  "\r",        "x",           "softmax_1",
+                                                  "p",         "zero",        "buffer ",
+                                                  "launch ",   "group ",      "#define ",
+                                                  "##",        "__global__ ", "::",
+                                                  "=",         "numel("};
   return pieces;
 }
 

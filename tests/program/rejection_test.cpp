@@ -486,6 +486,7 @@ TEST(WrongText, AGraphOfDrawsIsRefused) {
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.failure().status, plan);
   EXPECT_EQ(result.failure().message, "'graph' cannot hold 'rand_like_1', which draws random numbers");
+  EXPECT_EQ(result.failure().at, (SourcePosition{1, 5}));
 }
 
 TEST(WrongText, BeyondTheSizeLimitIsRefusedAtOnce) {

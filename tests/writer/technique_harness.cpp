@@ -11,18 +11,18 @@
 #include "writer/write_program.hpp"
 
 namespace cudal1::testing {
-namespace {
 
-bool wants_cuda() {
+bool is_on_gpu() {
   const char* device = std::getenv("CUDAL1_TEST_DEVICE");
   return device != nullptr && std::string_view(device) == "cuda";
 }
 
+namespace {
+
 Backend& backend() {
   static const int one_thread [[maybe_unused]] = ::setenv("OMP_NUM_THREADS", "1", 1);
-  static const std::unique_ptr<Backend> instance = wants_cuda()
-                                                       ? make_cuda_backend(0, std::make_unique<NvrtcCompiler>())
-                                                       : make_vgpu_backend(std::make_unique<ClangCompiler>());
+  static const std::unique_ptr<Backend> instance = is_on_gpu() ? make_cuda_backend(0, std::make_unique<NvrtcCompiler>())
+                                                               : make_vgpu_backend(std::make_unique<ClangCompiler>());
   return *instance;
 }
 
@@ -109,7 +109,7 @@ TaskText& TaskText::output(const std::string& name) {
 
 std::string why_no_device() {
   std::string reason;
-  if (wants_cuda()) return cuda::device_count(reason) > 0 ? std::string() : "no GPU: " + reason;
+  if (is_on_gpu()) return cuda::device_count(reason) > 0 ? std::string() : "no GPU: " + reason;
   return find_clang() ? std::string() : "no clang: " + clang_search_description();
 }
 
@@ -117,10 +117,11 @@ OpGraph graph_of(const TaskText& task) { return load_task_with_metas(write_task(
 
 Verdict planned(const TaskText& task, const std::string& program) { return planned_for(graph_of(task), program); }
 
-Verdict judged(const TaskText& task, const std::string& program) {
+Verdict judged(const TaskText& task, const std::string& program, Tf32 tf32) {
   JudgeOptions options;
   options.mode = JudgeMode::fast;
   options.measure_time = false;
+  if (tf32 == Tf32::off) options.precision = Precision::strict;
   const Task loaded = load_task_with_metas(write_task(task));
   TaskJudge judge(backend(), loaded, options);
   const Evaluation evaluation = judge.evaluate(judge.compile("program.cu", program));

@@ -43,8 +43,11 @@ struct Verdict {
   std::vector<std::string> techniques;  //!< names of those that were applied
 };
 
+//! In convolutions of the library, those of the reference as well as the program's.
+enum class Tf32 { as_pytorch_allows, off };
+
 //! Verified, not timed: on the virtual GPU, or, where CUDAL1_TEST_DEVICE=cuda, on the GPU.
-Verdict judged(const TaskText& task, const std::string& program);
+Verdict judged(const TaskText& task, const std::string& program, Tf32 tf32 = Tf32::as_pytorch_allows);
 
 //! With metas.
 OpGraph graph_of(const TaskText& task);
@@ -52,15 +55,19 @@ OpGraph graph_of(const TaskText& task);
 //! Planned only; nothing runs.
 Verdict planned(const TaskText& task, const std::string& program);
 
+//! Is that the device of `judged`?
+bool is_on_gpu();
+
 //! Why `judged` cannot run here; empty: it can. For GTEST_SKIP.
 std::string why_no_device();
 
 }  // namespace cudal1::testing
 
 //! The program must be right for the task.
-#define EXPECT_RIGHT(task, program)                                                                     \
+#define EXPECT_RIGHT(task, program) EXPECT_RIGHT_WITH(task, program, ::cudal1::testing::Tf32::as_pytorch_allows)
+#define EXPECT_RIGHT_WITH(task, program, tf32)                                                          \
   do {                                                                                                  \
-    const auto verdict_ = ::cudal1::testing::judged(task, program);                                     \
+    const auto verdict_ = ::cudal1::testing::judged(task, program, tf32);                               \
     EXPECT_EQ(verdict_.status, "ok") << verdict_.message << "\n" << (program) << "\n" << verdict_.code; \
   } while (false)
 

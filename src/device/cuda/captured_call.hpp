@@ -34,7 +34,7 @@ class CapturedCall {
   //! Inputs and outputs that op steps touch, without those they allocate: to be captured at addresses of their own,
   //! which stay theirs.
   const std::vector<int>& standing() const { return standing_; }
-  //! After each launch of a kernel while the stream is captured.
+  //! After each launch of a kernel on this stream, while it is captured.
   void note_launch(CUstream stream);
   //! `addresses`: where each buffer lay when this was captured.
   void instantiate(CapturedGraph captured, std::vector<std::byte*> addresses, CUstream stream);

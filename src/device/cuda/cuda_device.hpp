@@ -5,6 +5,7 @@
 #include "device/cuda/driver.hpp"
 #include "device/cuda/mapped_memory.hpp"
 #include "device/cuda/module_globals.hpp"
+#include "device/cuda/side_streams.hpp"
 #include "device/device.hpp"
 
 namespace cudal1::cuda {
@@ -36,6 +37,8 @@ class CudaDevice : public Device {
   std::unique_ptr<LoadedPlan> load(const Plan& plan, const CompiledModule& module, PrecisionFlags flags) override;
 
   CUstream stream() const { return stream_; }
+  //! For branches of graphs. They stay, since libraries keep workspaces for each stream they have seen.
+  SideStreams& side_streams() { return side_streams_; }
   std::byte* arena_base() const { return reinterpret_cast<std::byte*>(arena_.address()); }
   int most_resident_threads() const { return most_resident_threads_; }
   const ArenaLayout& layout() const { return layout_; }
@@ -50,6 +53,7 @@ class CudaDevice : public Device {
   DeviceInfo info_;
   int most_resident_threads_ = 0;
   CUstream stream_ = nullptr;
+  SideStreams side_streams_;
   MappedMemory arena_;
   ArenaLayout layout_;
   std::unique_ptr<Module> runtime_kernels_;

@@ -55,23 +55,26 @@ void CudaPlan::run_op(const OpStep& step, std::size_t index) {
 }
 
 void CudaPlan::run_steps(const std::vector<Step>& steps, std::vector<PreparedLaunch>& launches, StepClock* clock,
-                         CapturedCall* captured) {
+                         StepCapture* capture) {
   std::size_t next_launch = 0;
   for (std::size_t i = 0; i < steps.size(); ++i) {
+    const CUstream stream = capture ? capture->begin(i) : device_.stream();
     if (std::holds_alternative<LaunchStep>(steps[i])) {
       PreparedLaunch& launch = launches[next_launch++];
       launch.set_addresses(addresses_);
-      launch.launch(device_.stream());
-      if (captured) captured->note_launch(device_.stream());
+      launch.launch(stream);
     } else if (const auto* zero = std::get_if<ZeroStep>(&steps[i])) {
       const auto buffer = static_cast<std::size_t>(zero->buffer);
-      zero_async(addresses_[buffer], plan_.buffers[buffer], device_.stream());
+      zero_async(addresses_[buffer], plan_.buffers[buffer], stream);
     } else {
+      if (capture) ops_->use_stream(stream);
       const auto& op = std::get<OpStep>(steps[i]);
       &steps == &plan_.prepare ? ops_->prepare(op, i) : run_op(op, i);
     }
-    if (clock) clock->tick(device_.stream());
+    if (clock) clock->tick(stream);
+    if (capture) capture->end(i);
   }
+  if (capture) capture->join();
 }
 
 void CudaPlan::prepare(const BufferOffsets& offsets) {
@@ -192,6 +195,26 @@ void CudaPlan::warm_up(const BufferOffsets& offsets) {
   restore_states(states);
 }
 
+CapturedGraph CudaPlan::captured_steps(CapturedCall& made) {
+  struct Branching {
+    explicit Branching(const CudaPlan& plan) : ops(plan.ops_.get()), stream(plan.device_.stream()) {
+      if (ops && !plan.plan_.branches.empty()) ops->keep_streams_apart(true);
+    }
+    Branching(const Branching&) = delete;
+    Branching& operator=(const Branching&) = delete;
+    ~Branching() {
+      if (!ops) return;
+      ops->keep_streams_apart(false);
+      ops->use_stream(stream);
+    }
+    OpRuntime* ops;
+    CUstream stream;
+  };
+  const Branching branching(*this);
+  StepCapture steps(plan_, made, device_.side_streams().behind(device_.stream(), plan_));
+  return capture(device_.stream(), [&] { run_steps(plan_.call, call_launches_, nullptr, &steps); });
+}
+
 void CudaPlan::build_graph(const BufferOffsets& offsets) {
   warm_up(offsets);
 
@@ -201,7 +224,7 @@ void CudaPlan::build_graph(const BufferOffsets& offsets) {
   if (ops_) begin_ops(offsets);
   CapturedGraph captured;
   try {
-    captured = capture(device_.stream(), [&] { run_steps(plan_.call, call_launches_, nullptr, made.get()); });
+    captured = captured_steps(*made);
   } catch (...) {
     drop_graph();
     throw;

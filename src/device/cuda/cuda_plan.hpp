@@ -9,6 +9,7 @@
 #include "device/cuda/gate_limit.hpp"
 #include "device/cuda/prepared_launch.hpp"
 #include "device/cuda/start_gate.hpp"
+#include "device/cuda/step_capture.hpp"
 #include "device/cuda/step_clock.hpp"
 #include "device/op_runtime.hpp"
 
@@ -27,9 +28,9 @@ class CudaPlan : public LoadedPlan {
   void place(const BufferOffsets& offsets);
   //! `clock`: ticks around every step; may be null.
   CallTimes time_call(const BufferOffsets& offsets, StartGate* gate, StepClock* clock);
-  //! `captured`: the call that is being captured, if any.
+  //! `capture`: of the call, if that is what runs.
   void run_steps(const std::vector<Step>& steps, std::vector<PreparedLaunch>& launches, StepClock* clock = nullptr,
-                 CapturedCall* captured = nullptr);
+                 StepCapture* capture = nullptr);
   StepTimes step_times(const StepClock& clock) const;
   void run_op(const OpStep& step, std::size_t index);
   void copy_op_outputs(const BufferOffsets& offsets);
@@ -38,6 +39,7 @@ class CudaPlan : public LoadedPlan {
   void restore_states(const States& states) const;
   void warm_up(const BufferOffsets& offsets);
   void build_graph(const BufferOffsets& offsets);
+  CapturedGraph captured_steps(CapturedCall& made);
   void launch_graph(const BufferOffsets& offsets);
   void drop_graph();
   std::byte* fixed_buffer(int buffer);

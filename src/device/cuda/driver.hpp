@@ -25,7 +25,7 @@ namespace cudal1::cuda {
   X(cuFuncSetAttribute) X(cuFuncGetAttribute) X(cuFuncGetParamInfo) X(cuLaunchKernelEx) \
   X(cuOccupancyMaxActiveBlocksPerMultiprocessor) \
   X(cuStreamCreate) X(cuStreamDestroy) X(cuStreamSynchronize) X(cuStreamGetId) X(cuStreamIsCapturing) \
-  X(cuEventCreate) X(cuEventDestroy) X(cuEventRecord) X(cuEventElapsedTime) \
+  X(cuStreamWaitEvent) X(cuEventCreate) X(cuEventDestroy) X(cuEventRecord) X(cuEventElapsedTime) \
   X(cuStreamBeginCapture) X(cuStreamEndCapture) X(cuStreamGetCaptureInfo) \
   X(cuGraphInstantiate) X(cuGraphLaunch) X(cuGraphUpload) X(cuGraphDestroy) X(cuGraphExecDestroy) \
   X(cuGraphExecKernelNodeSetParams)

@@ -18,14 +18,18 @@ RegionAllocator& region() {
   return allocator;
 }
 
-void* allocate_for_library(std::size_t bytes, int, cudaStream_t) {
+void* allocate_for_library(std::size_t bytes, int, cudaStream_t stream) {
   if (bytes == 0) return nullptr;
-  void* address = allocate_in_region(bytes);
+  const std::lock_guard lock(mutex);
+  void* address = region().allocate(bytes, stream);
   TORCH_CHECK_WITH(OutOfMemoryError, address, "the library asked for ", bytes, " bytes ", region_is_short);
   return address;
 }
 
-void free_for_library(void* address, std::size_t, int, cudaStream_t) { free_in_region(address); }
+void free_for_library(void* address, std::size_t, int, cudaStream_t stream) {
+  const std::lock_guard lock(mutex);
+  region().free(address, stream);
+}
 
 void install_allocator_once() {
   static const auto allocator =
@@ -43,7 +47,16 @@ void route_library_to(const OpRuntimeOptions& options) {
   if (!routed_region) region().reset(options.region, options.region_bytes);
   routed_region = options.region;
   install_allocator_once();
-  c10::cuda::setCurrentCUDAStream(c10::cuda::getStreamFromExternal(static_cast<cudaStream_t>(options.stream), 0));
+  use_library_stream(options.stream);
+}
+
+void use_library_stream(void* stream) {
+  c10::cuda::setCurrentCUDAStream(c10::cuda::getStreamFromExternal(static_cast<cudaStream_t>(stream), 0));
+}
+
+void keep_streams_apart(bool apart) {
+  const std::lock_guard lock(mutex);
+  region().keep_apart(apart);
 }
 
 void vary_region(std::uint64_t seed) {

@@ -8,6 +8,12 @@ namespace cudal1 {
 //! CUDA.
 void route_library_to(const OpRuntimeOptions& options);
 
+//! Sends the library's work to another stream (CUstream).
+void use_library_stream(void* stream);
+
+//! See RegionAllocator::keep_apart.
+void keep_streams_apart(bool apart);
+
 //! What is allocated from now on lies elsewhere in the region; see RegionAllocator::vary.
 void vary_region(std::uint64_t seed);
 

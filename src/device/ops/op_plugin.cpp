@@ -70,6 +70,14 @@ class AtenOpRuntime : public OpRuntime {
     return address;
   }
 
+  void keep_streams_apart(bool apart) override {
+    if (options_.cuda) cudal1::keep_streams_apart(apart);
+  }
+
+  void use_stream(void* stream) override {
+    if (options_.cuda) use_library_stream(stream);
+  }
+
   void end() override {
     for (at::Tensor& tensor : values_.tensors) tensor.reset();
     for (at::Tensor& tensor : values_.made) tensor.reset();

@@ -47,13 +47,20 @@ const ValueRef* first_argument(const Node& node) { return argument_as<ValueRef>(
 //! given, which is somebody else's, or a view of that.
 bool is_ours_alone(const at::Tensor& held) { return held.use_count() <= 2 && held.storage().use_count() == 1; }
 
+//! When memory may be used again is worked out for each buffer of the plan by itself, so none may lie in another's.
+void take_own_memory(at::Tensor& result) {
+  if (result.defined() && (result.use_count() > 1 || result.storage().use_count() > 1)) result = result.clone();
+}
+
 }  // namespace
 
 OpSteps::OpSteps(const Plan& plan, at::Device device, RandomNumbers random_numbers)
     : plan_(plan),
+      order_(plan),
       calls_(resolved(plan.call, device, random_numbers)),
       preparing_(resolved(plan.prepare, device, random_numbers)) {
   find_values_from_outside();
+  find_users();
   const std::vector<std::size_t> last = last_uses(plan_);
   plan_drops(last);
   find_steps_in_place(last, device);
@@ -88,7 +95,10 @@ std::vector<at::Tensor> OpSteps::call(std::size_t step_index, OpValues& values) 
     const ValueId self = first_argument(std::get<OpStep>(plan_.call[step_index]).node)->id;
     if (is_ours_alone(tensor_of(self, values))) return (*in_place_[step_index])(lookup);
   }
-  return (*calls_.at(step_index))(lookup);
+  std::vector<at::Tensor> results = (*calls_.at(step_index))(lookup);
+  const bool returns_state = !std::get<OpStep>(plan_.call[step_index]).node.writes_state.empty();
+  if (!plan_.branches.empty() && !returns_state) std::ranges::for_each(results, take_own_memory);
+  return results;
 }
 
 // A value outside op steps was set before the call; one inside is what the op returned, or a view of it.
@@ -121,13 +131,28 @@ void OpSteps::find_values_from_outside() {
     if (plan_.values[id].buffer >= 0 && !buffer_of(plan_.values[id]).allocated_by_op) from_outside_.push_back(id);
 }
 
+void OpSteps::find_users() {
+  users_.resize(plan_.buffers.size());
+  for (std::size_t i = 0; i < plan_.call.size(); ++i)
+    for (const int buffer : buffers_of(plan_, plan_.call[i])) users_[static_cast<std::size_t>(buffer)].push_back(i);
+}
+
+//! May the step use the buffer's memory for something else? On another branch than the step that made it, it may not:
+//! memory belongs to streams.
+bool OpSteps::is_over(std::size_t buffer, std::size_t step) const {
+  const std::vector<std::size_t>& users = users_[buffer];
+  return !users.empty() && order_.branch_of(users.front()) == order_.branch_of(step) &&
+         std::ranges::all_of(users, [&](std::size_t user) { return user == step || order_.is_before(user, step); });
+}
+
 //! What op steps made is freed before the first op step that comes after its last use.
 void OpSteps::plan_drops(const std::vector<std::size_t>& last) {
   drops_.resize(plan_.call.size());
   const auto drops_after = [&](int buffer) -> Drops* {
     if (buffer < 0 || !plan_.buffers[static_cast<std::size_t>(buffer)].allocated_by_op) return nullptr;
     for (std::size_t i = last[static_cast<std::size_t>(buffer)]; i < plan_.call.size(); ++i)
-      if (i > last[static_cast<std::size_t>(buffer)] && calls_[i]) return &drops_[i];
+      if (i > last[static_cast<std::size_t>(buffer)] && calls_[i] && is_over(static_cast<std::size_t>(buffer), i))
+        return &drops_[i];
     return nullptr;
   };
   for (std::size_t id = 0; id < plan_.values.size(); ++id)
@@ -159,7 +184,9 @@ void OpSteps::find_steps_in_place(const std::vector<std::size_t>& last, at::Devi
     if (!step) continue;
     Node node = step->node;
     node.op = name_in_place(node.op);
-    const auto is_last_use = [&](int buffer) { return last[static_cast<std::size_t>(buffer)] == i; };
+    const auto is_last_use = [&](int buffer) {
+      return last[static_cast<std::size_t>(buffer)] == i && is_over(static_cast<std::size_t>(buffer), i);
+    };
     if (node.op.empty() || !may_overwrite(*step, is_last_use)) continue;
     node.writes_state = {first_argument(node)->id};
     try {

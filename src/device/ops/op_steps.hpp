@@ -9,6 +9,7 @@
 
 #include "graph/aten_call.hpp"
 #include "program/plan.hpp"
+#include "program/step_branches.hpp"
 
 namespace cudal1 {
 
@@ -38,12 +39,16 @@ class OpSteps {
   const at::Tensor& tensor_of(ValueId id, OpValues& values) const;
   void keep(ValueId id, at::Tensor result, OpValues& values) const;
   void find_values_from_outside();
+  void find_users();
+  bool is_over(std::size_t buffer, std::size_t step) const;
   void plan_drops(const std::vector<std::size_t>& last);
   void find_steps_in_place(const std::vector<std::size_t>& last, at::Device device);
   bool may_overwrite(const OpStep& step, const std::function<bool(int buffer)>& is_last_use) const;
   std::vector<at::Tensor> call(std::size_t step_index, OpValues& values) const;
 
   Plan plan_;
+  StepOrder order_;
+  std::vector<std::vector<std::size_t>> users_;     // by buffer: steps, ascending
   std::vector<std::optional<AtenCall>> calls_;      // by step index
   std::vector<std::optional<AtenCall>> preparing_;  // the same for the steps of preparing
   std::vector<std::optional<AtenCall>> in_place_;   // the same, with the result in the place of the first argument

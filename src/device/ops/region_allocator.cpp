@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace cudal1 {
 
 void RegionAllocator::reset(std::byte* base, std::size_t bytes) {
   free_ = {{base, bytes / alignment * alignment}};
   used_.clear();
+  kept_.clear();
   in_use_ = 0;
 }
 
@@ -33,8 +35,25 @@ std::byte* RegionAllocator::choose_place(std::size_t wanted) {
   return nullptr;
 }
 
-void* RegionAllocator::allocate(std::size_t bytes) {
+void RegionAllocator::keep_apart(bool apart) {
+  apart_ = apart;
+  if (apart) return;
+  for (const auto& [stream, pieces] : std::exchange(kept_, {}))
+    for (const auto& [bytes, address] : pieces) free(address);
+}
+
+//! A piece of at most twice the size; null where there is none.
+void* RegionAllocator::kept_for(const void* stream, std::size_t wanted) {
+  const auto pieces = kept_.find(stream);
+  if (pieces == kept_.end()) return nullptr;
+  const auto piece = pieces->second.lower_bound(wanted);
+  if (piece == pieces->second.end() || piece->first > 2 * wanted) return nullptr;
+  return pieces->second.extract(piece).mapped();
+}
+
+void* RegionAllocator::allocate(std::size_t bytes, const void* stream) {
   const std::size_t wanted = std::max<std::size_t>(1, (bytes + alignment - 1) / alignment) * alignment;
+  if (void* kept = kept_for(stream, wanted)) return kept;
   std::byte* address = choose_place(wanted);
   if (!address) return nullptr;
   const auto piece = std::prev(free_.upper_bound(address));
@@ -49,9 +68,13 @@ void* RegionAllocator::allocate(std::size_t bytes) {
   return address;
 }
 
-void RegionAllocator::free(void* pointer) {
+void RegionAllocator::free(void* pointer, const void* stream) {
   const auto used = used_.find(static_cast<std::byte*>(pointer));
   if (used == used_.end()) return;
+  if (apart_) {
+    kept_[stream].emplace(used->second, used->first);
+    return;
+  }
   auto [address, bytes] = *used;
   used_.erase(used);
   in_use_ -= bytes;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "device/vgpu/launch_limits.hpp"
+#include "program/step_branches.hpp"
 
 namespace cudal1::vgpu {
 
@@ -13,6 +14,12 @@ CallPredictor::CallPredictor(const GpuProfile& gpu, const Plan& plan) : gpu_(gpu
 
 ProfileReport CallPredictor::report() const {
   ProfileReport sorted = report_;
+  if (!plan_.branches.empty()) {
+    const double overlapping = branched_ms(plan_.branches, costs_);
+    sorted.saved_ms = sorted.total_ms() - sorted.call_ms - overlapping;
+    sorted.notes.push_back(fmt::format("steps run side by side on {} branches, which saves {:.4f} ms",
+                                       branch_count(plan_), sorted.saved_ms));
+  }
   sorted.sort();
   return sorted;
 }
@@ -52,7 +59,12 @@ void CallPredictor::add_launch(const LaunchStep& step, const LoadedKernel& kerne
   shape.cached_bytes = static_cast<std::uint64_t>(cached(buffers));
   shape.buffer_bytes = static_cast<std::uint64_t>(bytes_of(buffers));
   const KernelPrediction prediction = predict(gpu_, shape, counters);
-  report_.add(report_of_kernel(step.kernel, step.at.line, gpu_, shape, counters, prediction));
+  add(report_of_kernel(step.kernel, step.at.line, gpu_, shape, counters, prediction), buffers);
+}
+
+void CallPredictor::add(const KernelReport& row, const std::vector<int>& buffers) {
+  report_.add(row);
+  costs_.push_back(cost_of(row, gpu_));
   use(buffers);
 }
 
@@ -60,9 +72,10 @@ void CallPredictor::add_op(const OpStep& step) {
   const std::vector<int> buffers = buffers_of(plan_, step);
   const OpEstimate estimate = estimate_op(gpu_, built_in_op_table(), step.node, metas_of(OpGraph::reads(step.node)),
                                           metas_of(step.node.outputs), cached(buffers));
-  if (estimate.work.op_class == "view") return;
-  report_.add(report_of_op(step.node.name, gpu_, estimate));
-  use(buffers);
+  if (estimate.work.op_class == "view")
+    costs_.emplace_back();
+  else
+    add(report_of_op(step.node.name, gpu_, estimate), buffers);
 }
 
 //! A kernel of the driver's that writes as fast as memory takes it.
@@ -76,8 +89,7 @@ void CallPredictor::add_zero(const ZeroStep& step) {
   row.launch_milliseconds = launch_us / 1e3;
   row.milliseconds = row.launch_milliseconds + 1e3 * row.bytes_written / gpu_.memory.l2_bytes_per_second;
   row.bound = "launch";
-  report_.add(row);
-  use(buffers);
+  add(row, buffers);
 }
 
 }  // namespace cudal1::vgpu

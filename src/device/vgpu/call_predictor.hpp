@@ -2,6 +2,7 @@
 #pragma once
 
 #include "device/vgpu/machine/counters.hpp"
+#include "device/vgpu/model/branch_time.hpp"
 #include "device/vgpu/model/kernel_report.hpp"
 #include "device/vgpu/model/l2_contents.hpp"
 #include "device/vgpu/vgpu_module.hpp"
@@ -11,7 +12,8 @@ namespace cudal1::vgpu {
 
 class CallPredictor {
  public:
-  //! Both must outlive it. Caches are empty at first, as they are in a timed call.
+  //! Both must outlive it. Caches are empty at first, as they are in a timed call. Steps are to be added in the plan's
+  //! order.
   CallPredictor(const GpuProfile& gpu, const Plan& plan);
 
   void add_launch(const LaunchStep& step, const LoadedKernel& kernel, const KernelCounters& counters);
@@ -25,11 +27,13 @@ class CallPredictor {
   double cached(const std::vector<int>& buffers) const;
   void use(const std::vector<int>& buffers);
   double bytes_of(const std::vector<int>& buffers) const;
+  void add(const KernelReport& row, const std::vector<int>& buffers);
 
   const GpuProfile& gpu_;
   const Plan& plan_;
   L2Contents l2_;
   ProfileReport report_;
+  std::vector<StepCost> costs_;  // by step
 };
 
 }  // namespace cudal1::vgpu

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <utility>
 
 #include "device/vgpu/launch_limits.hpp"
+#include "program/step_branches.hpp"
 
 namespace cudal1::vgpu {
 namespace {
@@ -23,6 +25,14 @@ bool is_constant(BufferRole role, bool preparing) {
   return role == BufferRole::input || role == BufferRole::weight || (role == BufferRole::prepared && !preparing);
 }
 
+//! Branches of a graph in an order that the plan's author did not have in mind: a GPU may take any.
+std::vector<std::size_t> run_order(const Plan& plan) {
+  if (!plan.branches.empty()) return StepOrder(plan).unlike_the_plan();
+  std::vector<std::size_t> order(plan.call.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  return order;
+}
+
 std::uint64_t bytes_of(const Buffer& buffer) { return static_cast<std::uint64_t>(buffer.meta.span_bytes()); }
 
 }  // namespace
@@ -30,6 +40,7 @@ std::uint64_t bytes_of(const Buffer& buffer) { return static_cast<std::uint64_t>
 VgpuPlan::VgpuPlan(Plan plan, const CompiledModule& module, const GpuProfile& gpu, const CheckOptions& checks,
                    std::span<std::byte> arena, std::unique_ptr<OpRuntime> ops, std::uint64_t sample_blocks)
     : plan_(std::move(plan)),
+      call_order_(run_order(plan_)),
       gpu_(gpu),
       checks_(checks),
       arena_(arena),
@@ -62,7 +73,7 @@ void VgpuPlan::prepare(const BufferOffsets& offsets) {
   printed_ = {};
   forget_written(true);
   begin_ops();
-  run_steps(plan_.prepare, nullptr);
+  prepare_steps();
   if (ops_) ops_->end();
 }
 
@@ -71,7 +82,7 @@ CallTimes VgpuPlan::call(const BufferOffsets& offsets, const CallOptions&) {
   begin_ops();
   CallPredictor predictor(gpu_, plan_);
   forget_written(false);
-  run_steps(plan_.call, &predictor);
+  call_steps(predictor);
   watching_ = false;  // the first call is enough: checks make a call several times longer
   copy_op_outputs(offsets);
   if (ops_) ops_->end();
@@ -94,23 +105,38 @@ void VgpuPlan::begin_ops() {
 }
 
 //! How long preparing takes nobody asks.
-void VgpuPlan::run_steps(const std::vector<cudal1::Step>& steps, CallPredictor* predictor) {
-  const bool preparing = predictor == nullptr;
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    if (const auto* launch = std::get_if<LaunchStep>(&steps[i])) {
-      const bool sampled = !preparing && is_sample_enough(i);
-      const KernelCounters counters = run_launch(*launch, preparing, sampled ? sample_blocks_ : 0);
-      if (predictor) predictor->add_launch(*launch, *module_->find(launch->kernel), counters);
-    } else if (const auto* zero = std::get_if<ZeroStep>(&steps[i])) {
-      run_zero(*zero);
-      if (predictor) predictor->add_zero(*zero);
-    } else {
-      const auto& op = std::get<OpStep>(steps[i]);
-      preparing ? ops_->prepare(op, i) : ops_->run(op, i);
-      note_written_by(op);
-      if (predictor) predictor->add_op(op);
-    }
+void VgpuPlan::prepare_steps() {
+  for (std::size_t i = 0; i < plan_.prepare.size(); ++i) run_step(plan_.prepare, i);
+}
+
+void VgpuPlan::call_steps(CallPredictor& predictor) {
+  std::vector<KernelCounters> counters(plan_.call.size());
+  for (const std::size_t i : call_order_) counters[i] = run_step(plan_.call, i);
+  for (std::size_t i = 0; i < plan_.call.size(); ++i) {
+    if (const auto* launch = std::get_if<LaunchStep>(&plan_.call[i]))
+      predictor.add_launch(*launch, *module_->find(launch->kernel), counters[i]);
+    else if (const auto* zero = std::get_if<ZeroStep>(&plan_.call[i]))
+      predictor.add_zero(*zero);
+    else
+      predictor.add_op(std::get<OpStep>(plan_.call[i]));
   }
+}
+
+//! What a launch counts; of other steps nothing.
+KernelCounters VgpuPlan::run_step(const std::vector<cudal1::Step>& steps, std::size_t index) {
+  const bool preparing = &steps == &plan_.prepare;
+  if (const auto* launch = std::get_if<LaunchStep>(&steps[index])) {
+    const bool sampled = !preparing && is_sample_enough(index);
+    return run_launch(*launch, preparing, sampled ? sample_blocks_ : 0);
+  }
+  if (const auto* zero = std::get_if<ZeroStep>(&steps[index])) {
+    run_zero(*zero);
+  } else {
+    const auto& op = std::get<OpStep>(steps[index]);
+    preparing ? ops_->prepare(op, index) : ops_->run(op, index);
+    note_written_by(op);
+  }
+  return {};
 }
 
 void VgpuPlan::note_written_by(const OpStep& step) {

@@ -27,7 +27,9 @@ class VgpuPlan : public LoadedPlan {
  private:
   void check_launches(const std::vector<cudal1::Step>& steps) const;
   void place(const BufferOffsets& offsets);
-  void run_steps(const std::vector<cudal1::Step>& steps, CallPredictor* predictor);  //!< null: to prepare
+  void prepare_steps();
+  void call_steps(CallPredictor& predictor);
+  KernelCounters run_step(const std::vector<cudal1::Step>& steps, std::size_t index);
   KernelCounters run_launch(const LaunchStep& step, bool preparing, std::uint64_t sample_blocks);
   bool is_sample_enough(std::size_t call_step) const;
   void run_zero(const ZeroStep& step);
@@ -48,6 +50,7 @@ class VgpuPlan : public LoadedPlan {
   bool is_near(std::uint64_t address) const;
 
   Plan plan_;
+  std::vector<std::size_t> call_order_;
   const GpuProfile& gpu_;
   CheckOptions checks_;
   std::span<std::byte> arena_;

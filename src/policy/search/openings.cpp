@@ -45,7 +45,7 @@ void add_openings(SearchSpace& space, const vgpu::GpuProfile& gpu, const std::ve
   if (fusions == nullptr) return;
   for (const std::vector<Fusion>& way : ways_to_fuse(*fusions))
     for (const bool cuda_graph : {true, false}) {
-      Proposal proposal{rewrites, way, cuda_graph};
+      Proposal proposal{rewrites, way, cuda_graph, 1};
       space.mend(proposal);
       openings.push_back({proposal, estimate_call(gpu, fusions->graph(), proposal).expected_ms});
     }
@@ -81,6 +81,16 @@ std::vector<Opening> in_turns(std::vector<std::vector<Opening>> ways) {
   return all;
 }
 
+//! The most promising graph with branches comes next after it. Whether they are worth it shows when it is planned.
+void add_branches(std::vector<Proposal>& made) {
+  const auto graph = std::find_if(made.rbegin(), made.rend(), [](const Proposal& each) { return each.cuda_graph; });
+  if (graph == made.rend()) return;
+  std::vector<Proposal> branched(2, *graph);
+  branched[0].branches = 4;
+  branched[1].branches = 2;
+  made.insert(std::prev(graph.base()), branched.begin(), branched.end());
+}
+
 }  // namespace
 
 std::vector<Proposal> opening_proposals(SearchSpace& space, const vgpu::GpuProfile& gpu) {
@@ -89,6 +99,7 @@ std::vector<Proposal> opening_proposals(SearchSpace& space, const vgpu::GpuProfi
     add_openings(space, gpu, rewrites, ways.emplace_back());
   std::vector<Proposal> made;
   for (Opening& opening : in_turns(std::move(ways))) made.insert(made.begin(), std::move(opening.proposal));
+  add_branches(made);
   return made;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "program/directive_tokens.hpp"
 #include "program/rejection.hpp"
@@ -46,6 +47,16 @@ std::optional<Fusion> read_fusion(TokenCursor& cursor) {
   return fusion;
 }
 
+bool read_graph(TokenCursor& cursor, Proposal& proposal) {
+  proposal.cuda_graph = true;
+  if (!cursor.accept(":")) return cursor.at_end();
+  const std::string given = read_word(cursor);
+  constexpr std::string_view name = "branches=";
+  const std::string_view number = std::string_view(given).substr(std::min(name.size(), given.size()));
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), proposal.branches);
+  return given.starts_with(name) && error == std::errc() && end == number.data() + number.size() && cursor.at_end();
+}
+
 //! As it was written: quotes count.
 std::string text_of(const DirectiveText& directive) {
   std::string text;
@@ -59,7 +70,7 @@ bool add_line(Proposal& proposal, const DirectiveText& directive) {
   TokenCursor cursor(directive);
   const DirectiveToken word = cursor.next();
   if (word.text == "graph") {
-    proposal.cuda_graph = true;
+    if (!read_graph(cursor, proposal)) return false;
   } else if (word.text == "fuse") {
     auto fusion = read_fusion(cursor);
     if (!fusion) return false;
@@ -89,7 +100,8 @@ std::string rewrites_text(const Proposal& proposal) {
 std::string to_text(const Proposal& proposal) {
   std::string text = rewrites_text(proposal);
   for (const Fusion& fusion : proposal.fusions) text += line_of(fusion);
-  if (proposal.cuda_graph) text += "//! graph\n";
+  if (proposal.cuda_graph)
+    text += proposal.branches > 1 ? fmt::format("//! graph : branches={}\n", proposal.branches) : "//! graph\n";
   return text;
 }
 

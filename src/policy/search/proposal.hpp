@@ -21,6 +21,7 @@ struct Proposal {
   std::vector<std::string> rewrites;  //!< lines without `//!`, in their order
   std::vector<Fusion> fusions;        //!< of different nodes of the graph that the rewrites leave
   bool cuda_graph = false;
+  int branches = 1;  //!< of the graph
   bool operator==(const Proposal&) const = default;
 
   bool is_empty() const { return rewrites.empty() && fusions.empty() && !cuda_graph; }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "policy/search/branch_worth.hpp"
 #include "policy/search/call_estimate.hpp"
 #include "policy/search/openings.hpp"
 #include "writer/write_program.hpp"
@@ -50,14 +51,17 @@ void SearchPolicy::look_at(const std::vector<ScoredProgram>& seen) {
 
 bool SearchPolicy::is_hopeless(const Proposal& proposal) {
   const OpGraph* graph = space_.graph_after(proposal.rewrites);
-  return graph == nullptr || (best_ms_ > 0.0 && estimate_call(gpu_, *graph, proposal).least_ms > best_ms_);
+  if (graph == nullptr) return true;
+  // Side by side, steps that wait most of their time may take as long as the longest of them.
+  return best_ms_ > 0.0 && estimate_call(gpu_, *graph, proposal).least_ms / proposal.branches > best_ms_;
 }
 
 std::optional<std::string> SearchPolicy::accepted(const Proposal& proposal) {
   if (proposal.is_empty()) return std::nullopt;
   std::string text = to_text(proposal);
   const auto plan = plan_program(space_.graph(), text);
-  if (!plan || !plans_.insert(plan.value().hash).second) return std::nullopt;
+  if (!plan || (proposal.branches > 1 && !is_worth_branches(gpu_, plan.value()))) return std::nullopt;
+  if (!plans_.insert(plan.value().hash).second) return std::nullopt;
   if (is_hopeless(proposal)) {
     ++hopeless_;
     return std::nullopt;
@@ -68,7 +72,7 @@ std::optional<std::string> SearchPolicy::accepted(const Proposal& proposal) {
 Proposal SearchPolicy::variation() {
   if (population_.is_empty()) {
     FusionSpace& plain = *space_.after({});
-    return variation_.mutated({{}, plain.largest_fusions({plain.nodes().begin(), plain.nodes().end()}), true});
+    return variation_.mutated({{}, plain.largest_fusions({plain.nodes().begin(), plain.nodes().end()}), true, 1});
   }
   const Proposal& parent = population_.parent(random_);
   if (random_.uniform() < cross_share) return variation_.crossed(parent, population_.partner(random_));

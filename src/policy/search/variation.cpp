@@ -31,21 +31,29 @@ Proposal Variation::mutated(Proposal proposal) {
 void Variation::change_once(Proposal& proposal) {
   using Change = void (Variation::*)(Proposal&);
   // Parameters are the many small steps, so they come more often.
-  constexpr Change changes[] = {
-      &Variation::change_parameter, &Variation::change_parameter, &Variation::change_parameter,
-      &Variation::take_node_out,    &Variation::join_neighbours,  &Variation::leave_to_library,
-      &Variation::fuse_another,     &Variation::rewrite_more,     &Variation::rewrite_less};
-  const std::uint64_t choice = random_.below(std::size(changes) + 1);
-  if (choice == std::size(changes))
-    proposal.cuda_graph = !proposal.cuda_graph;
-  else
-    (this->*changes[choice])(proposal);
+  constexpr Change changes[] = {&Variation::change_parameter, &Variation::change_parameter,
+                                &Variation::change_parameter, &Variation::take_node_out,
+                                &Variation::join_neighbours,  &Variation::leave_to_library,
+                                &Variation::fuse_another,     &Variation::rewrite_more,
+                                &Variation::rewrite_less,     &Variation::change_graph};
+  (this->*changes[random_.below(std::size(changes))])(proposal);
+}
+
+//! With or without; where it stays, with another number of branches.
+void Variation::change_graph(Proposal& proposal) {
+  constexpr int numbers[] = {1, 2, 4};
+  const int before = proposal.branches;
+  proposal.branches = proposal.cuda_graph ? numbers[random_.below(std::size(numbers))] : 1;
+  if (proposal.branches == before) proposal.cuda_graph = !proposal.cuda_graph;
+  if (!proposal.cuda_graph) proposal.branches = 1;
 }
 
 Proposal Variation::crossed(const Proposal& first, const Proposal& second) {
   Proposal child;
   child.rewrites = (random_.below(2) == 0 ? first : second).rewrites;
-  child.cuda_graph = (random_.below(2) == 0 ? first : second).cuda_graph;
+  const Proposal& launched = random_.below(2) == 0 ? first : second;
+  child.cuda_graph = launched.cuda_graph;
+  child.branches = launched.branches;
   std::vector<Fusion> all = first.fusions;
   all.insert(all.end(), second.fusions.begin(), second.fusions.end());
   std::set<std::string> taken;

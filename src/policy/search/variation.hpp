@@ -24,6 +24,7 @@ class Variation {
   void fuse_another(Proposal& proposal);
   void rewrite_more(Proposal& proposal);
   void rewrite_less(Proposal& proposal);
+  void change_graph(Proposal& proposal);
 
   SearchSpace& space_;
   Random& random_;

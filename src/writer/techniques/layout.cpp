@@ -201,7 +201,10 @@ const TechniqueDescription& ChannelsLast::description() const {
       "and whoever else reads a result gets a copy in the old layout (NODE_contiguous).",
       "Chains of convolutions with many channels: tensor cores want channels innermost, and cuDNN otherwise converts "
       "before and after every convolution.",
-      "A single convolution, or few channels: the copies cost more than they save. Depthwise convolutions.",
+      "A single convolution, or few channels: the copies cost more than they save. Depthwise convolutions. Where "
+      "PyTorch "
+      "allows TF32 for convolutions, as it does by default, cuDNN may use it in this layout and not in the other; the "
+      "result is then refused as wrong, since the task's own is more accurate.",
       "layout conv2d_1 relu_1 conv2d_2 channels_last",
       {}};
   return description;

@@ -117,7 +117,7 @@ KernelReport report_of_op(const std::string& name, const GpuProfile& gpu, const 
 }
 
 double ProfileReport::total_ms() const {
-  double sum = call_ms;
+  double sum = call_ms - saved_ms;
   for (const KernelReport& row : rows) sum += row.milliseconds;
   return sum;
 }

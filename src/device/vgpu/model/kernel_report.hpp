@@ -69,6 +69,7 @@ struct ProfileReport {
   std::string gpu;        //!< "h200", or what a real device calls itself
   bool predicted = true;  //!< on the virtual GPU
   double call_ms = 0;     //!< around all steps
+  double saved_ms = 0;    //!< of the steps' times, since some run side by side
   //! Measured only: a call whose steps are not timed one by one, and inside its CUDA Graph if it has one.
   std::optional<double> whole_call_ms;
   std::vector<std::string> notes;  //!< what a reader must know about how this came about

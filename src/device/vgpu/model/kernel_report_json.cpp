@@ -112,6 +112,7 @@ json to_json(const ProfileReport& report) {
             {"sources", sources_of(report)},
             {"notes", report.notes},
             {"steps", rows}};
+  if (report.saved_ms > 0) made["saved_milliseconds"] = report.saved_ms;
   if (report.whole_call_ms) made["whole_call_milliseconds"] = *report.whole_call_ms;
   return made;
 }
@@ -126,6 +127,7 @@ ProfileReport report_from_json(const std::string& text) try {
   report.gpu = given.at("gpu");
   report.predicted = given.at("predicted");
   report.call_ms = given.at("call_milliseconds");
+  report.saved_ms = given.value("saved_milliseconds", 0.0);
   if (given.contains("whole_call_milliseconds")) report.whole_call_ms = given["whole_call_milliseconds"];
   report.notes = given.value("notes", std::vector<std::string>{});
   for (const json& row : given.at("steps")) report.rows.push_back(row_from_json(row));
