@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <map>
 #include <memory>
@@ -334,9 +335,13 @@ class Run {
     };
     judge_all(huge, 1);
     std::vector<Compilation> compilations = compilations_for(numbers, memory);
-    const std::jthread compiling([&] { compile_all(compilations, memory); });
-    const std::jthread judging_large([&] { judge_all(large, for_large); });
-    judge_all(small, judging - for_large);
+    std::atomic<bool> all_judged = false;
+    const std::jthread compiling([&] { compile_all(compilations, memory, all_judged); });
+    {
+      const std::jthread judging_large([&] { judge_all(large, for_large); });
+      judge_all(small, judging - for_large);
+    }
+    all_judged = true;
   }
 
   struct Compilation {
@@ -354,18 +359,19 @@ class Run {
       if (BenchItem& item = items_[i]; !item.done && memory.may_compile(item.worker_bytes))
         for (CompileJob& job : compile_jobs({item.folder.module, options_.device, baselines, item.nodes}))
           compilations.push_back({&item, std::move(job), {}});
+    std::ranges::stable_sort(compilations, std::greater<>(), [](const Compilation& made) { return made.item->nodes; });
     return compilations;
   }
 
-  //! What the workers will ask for.
-  void compile_all(std::vector<Compilation>& compilations, JudgingMemory& memory) {
+  //! What the workers will ask for; they compile themselves what was not begun when the last program was judged.
+  void compile_all(std::vector<Compilation>& compilations, JudgingMemory& memory, const std::atomic<bool>& all_judged) {
     if (compilations.empty()) return;
     PoolLimits limits{std::max(1, std::min(options_.jobs * 3 / 4, fitting(bytes_per_worker) / 3)), bytes_per_worker};
     limits.may_begin = [&](std::size_t i) {
       return takes(compilations[i].share, memory.compiling, compilations[i].item->worker_bytes);
     };
     run_jobs(compilations.size(), limits, [&](std::size_t i) {
-      compile_for(*compilations[i].item, compilations[i].job);
+      if (!all_judged) compile_for(*compilations[i].item, compilations[i].job);
       compilations[i].share.give_back();
       return JobEnd::done;
     });

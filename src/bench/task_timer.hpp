@@ -13,7 +13,7 @@
 namespace cudal1 {
 
 struct TimingLimits {
-  double seconds = 1.5;      //!< of measuring, after which it ends
+  double seconds = 1.0;      //!< of measuring, after which it ends
   double half_width = 0.01;  //!< of the 95% intervals of all ratios, relative; then it ends as well
   int rounds_at_once = 21;
   int most_rounds = 700;

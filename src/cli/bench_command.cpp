@@ -197,7 +197,7 @@ void add_bench_command(CLI::App& app, CommandAction& action) {
   command->add_option("--merge", options->merged, "Measure nothing: one report of the results in these folders");
   command->add_option("--jobs", options->bench.jobs, "Processes at once, while nothing is measured")
       ->check(CLI::Range(1, 256));
-  command->add_option("--seconds", options->bench.timing.seconds, "Of measuring, at most, for each task (default: 1.5)")
+  command->add_option("--seconds", options->bench.timing.seconds, "Of measuring, at most, for each task (default: 1)")
       ->check(number_between(0.01, 86400.0));
   command->add_flag("!--no-verify", options->bench.verify, "Do not judge programs before they are measured");
   command->add_option("--archive", options->archive, "Another archive file");
