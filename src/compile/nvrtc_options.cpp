@@ -6,10 +6,19 @@
 #include "compile/program_headers.hpp"
 
 namespace cudal1 {
+namespace {
+
+//! Instructions of groups of warps are there only for those who ask for this very GPU, without its successors.
+std::string architecture_for(std::string_view source, std::string_view target) {
+  const bool wants_groups = source.find("cudal1/gemm_groups.cuh") != std::string_view::npos;
+  return std::string(target) + (wants_groups && target == "sm_90" ? "a" : "");
+}
+
+}  // namespace
 
 std::vector<std::string> nvrtc_options(std::string_view source, std::string_view target, const NvrtcLocation& nvrtc) {
-  std::vector<std::string> options = {fmt::format("--gpu-architecture={}", target), "--std=c++17",
-                                      "--generate-line-info",
+  std::vector<std::string> options = {fmt::format("--gpu-architecture={}", architecture_for(source, target)),
+                                      "--std=c++17", "--generate-line-info",
                                       // helper functions without __device__ are the commonest slip, and harmless
                                       "--device-as-default-execution-space",
                                       // asserts of honest programs are checks for their author, not part of the work

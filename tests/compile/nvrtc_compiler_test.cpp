@@ -84,6 +84,26 @@ TEST_F(CompileTest, WhatNvccGivesWithoutIncludesIsThere) {
   EXPECT_TRUE(module.ok()) << reason(module);
 }
 
+TEST_F(CompileTest, GroupsOfWarpsHaveTheirInstructionsWhereTheGpuHasThem) {
+  const std::string source =
+      "#include <cudal1/gemm_groups.cuh>\n"
+      "using Operand = cudal1::StridedOperand<float, 256, 256, true, 256, 4>;\n"
+      "using Tile = cudal1::ProductTile<128, 128, 32, 2, 4, 3>;\n"
+      "extern \"C\" __global__ void __launch_bounds__(256) k(const float* x, float* y) {\n"
+      "#if defined(__CUDA_ARCH_FEAT_SM90_ALL) != (__CUDA_ARCH__ == 900)\n"
+      "#error other instructions than those of the GPU\n"
+      "#endif\n"
+      "  extern __shared__ __align__(16) unsigned char memory[];\n"
+      "  const Operand operand{x};\n"
+      "  y[threadIdx.x] = cudal1::tiled_product<Tile, cudal1::Tf32x3Groups>(memory, operand, operand, 0, 0, 0, "
+      "256)[0];\n"
+      "}\n";
+  for (const char* target : {"sm_90", "sm_80"}) {
+    const auto module = NvrtcCompiler(options_).compile({source, {"k"}, target});
+    EXPECT_TRUE(module.ok()) << target << ": " << reason(module);
+  }
+}
+
 // The longest a program's author waits for a header written by habit is a refusal, so each must compile.
 TEST_F(CompileTest, HabitHeadersCompileTogether) {
   if (find_nvrtc()->include_directories.empty()) GTEST_SKIP() << "no CUDA headers on this machine";

@@ -117,6 +117,25 @@ TEST_F(Matmul, LoadsAheadAreRightWhereLittleOrNothingIsMultiplied) {
   EXPECT_RIGHT(mm({33, 100}, {100, 35}), "//! fuse matmul_1 : tile=32x32x32 ahead=1 split=4\n");
 }
 
+//! On a GPU of compute capability 9.0 with its own instructions; elsewhere, as on the virtual one, with those of a
+//! warp.
+TEST_F(Matmul, GroupsOfWarpsAreRight) {
+  for (const auto& [parameters, rows, columns, depth] : {std::tuple{"stages=3 split=1", 128, 128, 96},
+                                                         {"stages=2 split=1", 121, 130, 75},
+                                                         {"split=1", 140, 37, 1},
+                                                         {"split=2", 60, 124, 100}})
+    for (const bool turned : {false, true}) {
+      const json x = turned ? with_strides({1, rows}) : json{}, y = turned ? with_strides({1, depth}) : json{};
+      EXPECT_RIGHT(mm({rows, depth}, {depth, columns}, x, y),
+                   fmt::format("//! fuse matmul_1 : math=wgmma {}\n", parameters));
+    }
+  EXPECT_RIGHT(mm({100, 3000}, {3000, 20}, positive, positive), "//! fuse matmul_1 : math=wgmma split=1\n");
+  TaskText computed;
+  computed.input("x", {70, 100}).input("y", {100, 90}).node("relu_1", "aten::relu", {"x"});
+  computed.node("mm_1", "aten::mm", {"relu_1", "y"}).node("tri_1", "aten::tril", {"mm_1"}).output("tri_1");
+  EXPECT_RIGHT(computed, "//! fuse relu_1 mm_1 tri_1 : math=wgmma\n");
+}
+
 TEST_F(Matmul, RegistersAreLeftForSeveralBlocks) {
   const Verdict verdict = judged(mm({60, 70}, {70, 90}), "//! fuse matmul_1 : tile=64x64x32 blocks=3 add=8 ahead=1\n");
   EXPECT_EQ(verdict.status, "ok") << verdict.message;
@@ -324,6 +343,8 @@ TEST_F(Matmul, RefusesWhatItCannotWrite) {
   EXPECT_REFUSED(task, fuse + "tile=32x32x32 warps=2x8\n", "cannot be dealt out to warps=2x8");
   EXPECT_REFUSED(task, fuse + "tile=256x128x32 warps=2x1\n", "at most 64x64");
   EXPECT_REFUSED(task, fuse + "tile=128x128x32 warps=2x2 math=fp32\n", "with math=fp32 256, 512, 1024 or 2048");
+  EXPECT_REFUSED(task, fuse + "math=wgmma tile=64x64x32\n", "math=wgmma has tile=128x128x32");
+  EXPECT_REFUSED(task, fuse + "math=wgmma ahead=1\n", "ahead=1 is for math=tf32x3");
   EXPECT_REFUSED(task, fuse + "math=fp32 add=8\n", "add=8 is for math=tf32x3");
   EXPECT_REFUSED(linear_gelu(33, 35, 20, {{"dtype", "f16"}}), fuse + "ahead=1\n", "ahead=1 is for math=tf32x3");
   EXPECT_REFUSED(mm({5, 0}, {0, 7}), "//! fuse matmul_1 : tile=32x32x32\n", "nothing to multiply");

@@ -32,7 +32,7 @@ std::vector<std::string> result_names(const ProductResults& results) {
 }
 
 std::string math_name(const ProductShape& shape) {
-  constexpr const char* texts[] = {"Fp32", "Tf32x3", "HalfInputs"};
+  constexpr const char* texts[] = {"Fp32", "Tf32x3", "HalfInputs", "Tf32x3Groups"};
   if (shape.math == ProductMath::tf32x3 && shape.loop != WarpLoop{})
     return fmt::format("Tf32x3By<{}, {}>", shape.loop.in_a_row, shape.loop.ahead);
   return texts[static_cast<int>(shape.math)];
@@ -55,6 +55,7 @@ WrittenGroup ProductCode::write() const {
   WrittenGroup group;
   group.headers = results_.headers();
   group.headers.insert("cudal1/gemm.cuh");
+  if (shape_.math == ProductMath::wgmma) group.headers.insert("cudal1/gemm_groups.cuh");
   if (space_.dtype == DType::f16) group.headers.insert("cudal1/gemm_half.cuh");
   if (space_.dtype == DType::bf16) group.headers.insert("cudal1/gemm_bfloat16.cuh");
   for (const ProductOperand* operand : {&space_.left, &space_.right})

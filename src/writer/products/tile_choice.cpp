@@ -27,6 +27,8 @@ double products_a_us(ProductMath math) {
       return 24e6 / multiprocessors;
     case ProductMath::tf32x3:
       return 33e6 / multiprocessors;
+    case ProductMath::wgmma:
+      return 50e6 / multiprocessors;
     case ProductMath::tensor:
       break;
   }
@@ -70,6 +72,7 @@ double predicted_us(const ProductShape& shape, const ProductSizes& sizes, const 
 //! Instructions for tensor cores have 16 rows and 8 columns, of which two are loaded at once; threads without tensor
 //! cores have 8, 16, 32 or 64 sums.
 bool can_have_warps(const ProductTile& tile, ProductMath math) {
+  if (math == ProductMath::wgmma) return tile.name() == "128x128x32" && tile.warps() == "2x4";
   if (tile.rows % (16 * tile.warps_down) != 0 || tile.columns % (16 * tile.warps_across) != 0) return false;
   const std::int64_t sums = tile.warp_sums() / 32;
   if (math == ProductMath::fp32) return sums == 8 || sums == 16 || sums == 32 || sums == 64;
@@ -123,6 +126,7 @@ class ShapeChooser {
       reject(Status::plan_error, parameters_.at("math"),
              fmt::format("math={} is for fp32 operands; those of 16 bits have math=tensor", math));
     if (math == "tensor") return ProductMath::tensor;
+    if (math == "wgmma") return ProductMath::wgmma;
     return math == "fp32" ? ProductMath::fp32 : ProductMath::tf32x3;
   }
 
@@ -167,6 +171,8 @@ class ShapeChooser {
   }
 
   [[noreturn]] void refuse(ProductMath math) const {
+    if (math == ProductMath::wgmma && !some_tile_can_have_warps(math))
+      reject(Status::plan_error, parameters_.at("math"), "math=wgmma has tile=128x128x32 and warps=2x4, no others");
     if (!some_tile_can_have_warps(math))
       reject(
           Status::plan_error, parameters_.at("warps"),
@@ -217,6 +223,7 @@ std::int64_t shared_bytes(const ProductShape& shape, const ProductOperands& oper
   };
   const std::int64_t stage =
       elements(tile.rows, operands.left_along_depth) + elements(tile.columns, operands.right_along_depth);
+  if (shape.math == ProductMath::wgmma) return 1024 + 4 * (6 * tile.columns * tile.depth + shape.stages * stage);
   return std::max(shape.stages * stage * operands.element_bytes, tile.rows * (tile.columns + 4) * 4);
 }
 
@@ -231,7 +238,10 @@ const std::vector<Parameter>& product_parameters() {
         {"stages", "tiles of each operand in shared memory at a time", {"auto", "2", "3", "4"}},
         {"split", "parts of the depth that different blocks add up", {"auto", "1", "2", "4", "8", "16", "32"}},
         {"swizzle", "rows of tiles that neighbouring blocks walk down together", {"auto", "1", "2", "4", "8", "16"}},
-        {"math", "how fp32 operands are multiplied; tensor: operands of 16 bits", {"auto", "fp32", "tf32x3", "tensor"}},
+        {"math",
+         "how fp32 operands are multiplied; wgmma: as tf32x3, by groups of four warps where the GPU can (H100, H200), "
+         "with tile=128x128x32; tensor: operands of 16 bits",
+         {"auto", "fp32", "tf32x3", "tensor", "wgmma"}},
         {"warps",
          "warps of a block, down x across its results",
          {"auto", "1x4", "2x1", "2x2", "4x1", "2x4", "4x2", "4x4", "2x8"}},

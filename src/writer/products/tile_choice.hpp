@@ -18,6 +18,7 @@ enum class ProductMath {
   fp32,    //!< no tensor cores
   tf32x3,  //!< fp32 accuracy by three products of TF32 parts
   tensor,  //!< operands of 16 bits
+  wgmma,   //!< tf32x3 by groups of four warps (<cudal1/gemm_groups.cuh>)
 };
 
 struct ProductTile {
