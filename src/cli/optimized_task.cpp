@@ -122,6 +122,7 @@ TaskReport report_of(const OptimizedTask& task) {
   TaskReport report;
   report.name = task.name;
   report.error = task.error;
+  report.wants_another_process = task.wants_another_process;
   report.headline = headline(task);
   report.head = head_text(task);
   report.tail = tail_text(task);

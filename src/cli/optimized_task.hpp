@@ -20,6 +20,7 @@ struct OptimizedTask {
   int judged = 0, right = 0;  //!< by this run
   double seconds = 0.0;
   bool stopped = false, exhausted = false;
+  bool wants_another_process = false;
   std::optional<JudgedProgram> best;
   std::vector<PartEffect> effects;
   std::optional<double> replaced;  //!< share of the reference's time

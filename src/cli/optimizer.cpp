@@ -40,6 +40,9 @@ using Clock = std::chrono::steady_clock;
 // PyTorch and its exporter take under one, a search with its compilers and runners under two; the rest is for weights.
 constexpr std::uint64_t bytes_per_export = std::uint64_t{3} << 30, bytes_per_search = std::uint64_t{3} << 30;
 
+// After so many processes that gave up it is the task's doing, and the next one goes on whatever happens.
+constexpr std::size_t most_given_up = 3;
+
 //! "level1_19_ReLU": a folder's name for a task.
 std::string folder_name(const SuiteTask& task) {
   std::string name;
@@ -110,6 +113,7 @@ struct SearchedTask {
   double seconds = std::numeric_limits<double>::infinity();  //!< that it may take
   std::optional<Clock::time_point> begin;
   bool is_running = false;
+  std::vector<TaskReport> given_up;  //!< by processes that others were to go on after
   std::optional<TaskReport> report;
 };
 
@@ -203,8 +207,10 @@ class Optimizer {
     TaskReport report = search_in_own_process(request_for(i), threads(), events_of(i));
     const std::uint64_t had = task.share.bytes();
     task.share.give_back();
-    if (device_.is_gpu() && says_short_of_memory(report.error) && !memory_.is_everything(had) && !options_.stop()) {
-      task.device_bytes = memory_.more_than(had);
+    const bool is_short = device_.is_gpu() && says_short_of_memory(report.error) && !memory_.is_everything(had);
+    if (is_short) task.device_bytes = memory_.more_than(had);
+    if (is_short || report.wants_another_process) {
+      task.given_up.push_back(std::move(report));
       return JobEnd::again;
     }
     end(i, std::move(report));
@@ -252,7 +258,15 @@ class Optimizer {
     request.bytes_for_input_sets = device_.bytes_for_input_sets;
     request.explain = options_.explain;
     request.beside_others = at_once_ > 1;
+    request.ends_with_its_gpu = task.given_up.size() < most_given_up;
+    if (!task.given_up.empty()) go_on_after(task.given_up.back(), request);
     return request;
+  }
+
+  static void go_on_after(const TaskReport& before, SearchRequest& request) {
+    request.judged = before.fields.value("judged", 0);
+    request.right = before.fields.value("right", 0);
+    request.seconds_before = before.fields.value("seconds", 0.0);
   }
 
   SearchEvents events_of(std::size_t i) {
@@ -286,9 +300,11 @@ class Optimizer {
     std::vector<SuiteTask> tasks;
     std::vector<TaskReport> reports;
     for (std::size_t i = 0; i < tasks_.size(); ++i) {
-      if (!searched_[i].report) continue;
+      SearchedTask& task = searched_[i];
+      if (!task.report && !task.given_up.empty()) task.report = std::move(task.given_up.back());
+      if (!task.report) continue;
       tasks.push_back(tasks_[i]);
-      reports.push_back(std::move(*searched_[i].report));
+      reports.push_back(std::move(*task.report));
     }
     if (options_.beside && !options_.stop())
       time_beside_pytorch(tasks, reports,

@@ -76,34 +76,55 @@ TaskSearchOptions options_for(const SearchRequest& request, Asker& asker) {
   made.progress_file = request.folder / "progress.json";
   made.jobs = request.jobs;
   made.bytes_for_input_sets = request.bytes_for_input_sets;
+  made.beside_other_judges = request.beside_others;
   made.stop = [&asker] { return asker.wants_stop(); };
   made.report = [&asker](const std::string& problem) { asker.tell(problem_message(problem)); };
   return made;
 }
 
-void run(TaskSearch& search, const Asker& asker) {
-  const int before = search.run().spent().evaluations;
-  const auto tell = [&] {
-    asker.tell(news_message({search.run().spent().evaluations, before, search.run().best_reward()}));
-  };
-  tell();
-  while (search.step()) tell();
-  tell();
+//! What the judge's own work on a GPU has failed on is of no more use to this process.
+const Failure* failure_of_gpu(const SearchRun& run, const Backend& backend) {
+  if (backend.predicted() || run.judged().empty()) return nullptr;
+  const Evaluation& last = run.judged().back().evaluation;
+  return last.status == Status::judge_error ? &last.failure : nullptr;
 }
 
-void count(const SearchRun& run, OptimizedTask& found) {
+//! Null, or why another process is to go on.
+const Failure* run(TaskSearch& search, const Backend& backend, const SearchRequest& request, const Asker& asker) {
+  const int before = search.run().spent().evaluations - request.judged;
+  const Failure* failure = nullptr;
+  bool goes_on = true;
+  while (goes_on && failure == nullptr) {
+    asker.tell(news_message({search.run().spent().evaluations, before, search.run().best_reward()}));
+    goes_on = search.step();
+    if (request.ends_with_its_gpu) failure = failure_of_gpu(search.run(), backend);
+  }
+  asker.tell(news_message({search.run().spent().evaluations, before, search.run().best_reward()}));
+  return failure;
+}
+
+OptimizedTask counted(const SearchRun& run, const SearchRequest& request) {
+  OptimizedTask found;
+  found.name = request.name;
   found.evaluations = run.spent().evaluations;
-  found.judged = static_cast<int>(run.judged().size());
-  found.right = static_cast<int>(std::ranges::count_if(
-      run.judged(), [](const JudgedProgram& finding) { return finding.evaluation.status == Status::ok; }));
-  found.seconds = run.seconds();
+  found.judged = request.judged + static_cast<int>(run.judged().size());
+  found.right = request.right + static_cast<int>(std::ranges::count_if(run.judged(), [](const JudgedProgram& finding) {
+                  return finding.evaluation.status == Status::ok;
+                }));
+  found.seconds = request.seconds_before + run.seconds();
   found.exhausted = run.is_exhausted();
+  return found;
+}
+
+OptimizedTask given_up(const SearchRun& run, const SearchRequest& request, const Failure& why) {
+  OptimizedTask found = counted(run, request);
+  found.error = why.message;
+  found.wants_another_process = true;
+  return found;
 }
 
 OptimizedTask finished(TaskSearch& search, const SearchRequest& request, Asker& asker) {
-  OptimizedTask found;
-  found.name = request.name;
-  count(search.run(), found);
+  OptimizedTask found = counted(search.run(), request);
   found.stopped = asker.wants_stop();
   found.best = search.confirmed_best();
   if (!found.best || found.best->evaluation.status != Status::ok) return found;
@@ -113,7 +134,8 @@ OptimizedTask finished(TaskSearch& search, const SearchRequest& request, Asker& 
   return found;
 }
 
-OptimizedTask searched(const SearchRequest& request, Asker& asker) {
+//! Tells what came of it while everything is still there: of a GPU that has failed, not everybody takes leave in peace.
+void search_and_tell(const SearchRequest& request, Asker& asker) {
   const std::unique_ptr<Backend> backend = backend_for(request);
   const vgpu::GpuProfile gpu = profile_for_search(request, *backend);
   const std::unique_ptr<Archive> archive = archive_for(request, asker);
@@ -122,14 +144,10 @@ OptimizedTask searched(const SearchRequest& request, Asker& asker) {
   };
   TaskSearch search(*backend, load_task_with_metas(request.task), archive.get(), make_policy,
                     options_for(request, asker));
-  run(search, asker);
-  return finished(search, request, asker);
-}
-
-TaskReport report_on(const SearchRequest& request, Asker& asker) try {
-  return report_of(searched(request, asker));
-} catch (const std::exception& problem) {
-  return failed_report(request.name, problem.what());
+  const Failure* failure = run(search, *backend, request, asker);
+  const OptimizedTask found =
+      failure != nullptr ? given_up(search.run(), request, *failure) : finished(search, request, asker);
+  asker.tell(report_message(report_of(found)));
 }
 
 }  // namespace
@@ -139,6 +157,10 @@ int main() {
   cudal1::Asker asker;
   const auto request = asker.request();
   if (!request) return 1;
-  asker.tell(cudal1::report_message(cudal1::report_on(*request, asker)));
+  try {
+    cudal1::search_and_tell(*request, asker);
+  } catch (const std::exception& problem) {
+    asker.tell(cudal1::report_message(cudal1::failed_report(request->name, problem.what())));
+  }
   return 0;
 }

@@ -25,7 +25,7 @@ constexpr std::size_t most_message_bytes = std::size_t{64} << 20;
 
 std::string how_it_ended(const std::optional<ChildExit>& ended) {
   if (!ended) return "ended its conversation";
-  if (!ended->exited) return fmt::format("was ended by signal {}", ended->code);
+  if (!ended->exited) return fmt::format("ended with signal {}", ended->code);
   return fmt::format("ended with exit code {}", ended->code);
 }
 
@@ -68,7 +68,7 @@ class SearchProcess {
       std::string line;
       switch (socket_.read(line, most_message_bytes, std::chrono::steady_clock::now() + between_looks)) {
         case LineSocket::Heard::line:
-          if (auto report = heard(json::parse(line), events)) return std::move(*report);
+          if (auto report = heard(json::parse(line), events)) return with_end_of_process(std::move(*report));
           break;
         case LineSocket::Heard::end:
           throw Error(obituary());
@@ -86,6 +86,13 @@ class SearchProcess {
   void tell_to_stop() {
     is_told_to_stop_ = true;
     socket_.send("stop");
+  }
+
+  //! What it has on a GPU is free when it has taken leave; who does not, is made to.
+  TaskReport with_end_of_process(TaskReport report) {
+    child_.wait_for(time_to_end);
+    child_.kill();
+    return report;
   }
 
   static std::optional<TaskReport> heard(const json& message, const SearchEvents& events) {
@@ -126,6 +133,10 @@ json to_json(const SearchRequest& request) {
           {"jobs", request.jobs},
           {"bytes_for_input_sets", request.bytes_for_input_sets},
           {"explain", request.explain},
+          {"ends_with_its_gpu", request.ends_with_its_gpu},
+          {"judged", request.judged},
+          {"right", request.right},
+          {"seconds_before", request.seconds_before},
           {"beside_others", request.beside_others}};
 }
 
@@ -145,6 +156,10 @@ SearchRequest search_request_from_json(const json& said) {
   request.jobs = said.at("jobs").get<int>();
   request.bytes_for_input_sets = said.at("bytes_for_input_sets").get<std::uint64_t>();
   request.explain = said.at("explain").get<bool>();
+  request.ends_with_its_gpu = said.at("ends_with_its_gpu").get<bool>();
+  request.judged = said.at("judged").get<int>();
+  request.right = said.at("right").get<int>();
+  request.seconds_before = said.at("seconds_before").get<double>();
   request.beside_others = said.at("beside_others").get<bool>();
   return request;
 }

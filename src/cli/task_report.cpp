@@ -55,6 +55,7 @@ TaskReport failed_report(const std::string& name, const std::string& error) {
 json message_of(const TaskReport& report) {
   return {{"name", report.name},
           {"error", report.error},
+          {"wants_another_process", report.wants_another_process},
           {"headline", report.headline},
           {"head", report.head},
           {"tail", report.tail},
@@ -68,6 +69,7 @@ TaskReport report_of_message(const json& message) {
   TaskReport report;
   report.name = message.at("name").get<std::string>();
   report.error = message.at("error").get<std::string>();
+  report.wants_another_process = message.at("wants_another_process").get<bool>();
   report.headline = message.at("headline").get<std::string>();
   report.head = message.at("head").get<std::string>();
   report.tail = message.at("tail").get<std::string>();

@@ -13,6 +13,7 @@ namespace cudal1 {
 
 struct TaskReport {
   std::string name, error;                 //!< an error, and nothing else is there
+  bool wants_another_process = false;      //!< to go on in: this one's GPU has failed
   std::string headline;                    //!< "level1/19_ReLU: best 2.31x": while others are still searched for
   std::string head, tail;                  //!< for people: above and below the comparison with PyTorch's own ways
   nlohmann::json fields;                   //!< for programs, without that comparison

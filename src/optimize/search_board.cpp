@@ -23,18 +23,20 @@ int SearchBoard::total() const {
   return total;
 }
 
-double SearchBoard::seconds_left(double elapsed) const {
+std::optional<double> SearchBoard::seconds_left(double elapsed) const {
   int now = 0;
   for (const Search& search : searches_) now += search.news.evaluations - search.news.before;
-  return now > 0 ? elapsed / now * (total() - judged()) : 0.0;
+  return now > 0 ? std::optional(elapsed / now * (total() - judged())) : std::nullopt;
 }
 
 std::string SearchBoard::text(std::size_t search, const std::string& name, double elapsed, double most_left) const {
-  const double best = searches_[search].news.best, left = std::min(seconds_left(elapsed), most_left);
+  const double best = searches_[search].news.best;
+  const auto left = seconds_left(elapsed);
   const std::string found = best > 0.0 ? fmt::format("best {:.2f}x", best) : "nothing that is right yet";
   const auto ended = std::ranges::count_if(searches_, &Search::ended);
   const std::string of_all = searches_.size() > 1 ? fmt::format("{} of {} tasks; ", ended, searches_.size()) : "";
-  return fmt::format("{}{}: {}, {:.0f} s left", of_all, name, found, std::max(0.0, left));
+  const std::string time = left ? fmt::format(", {:.0f} s left", std::max(0.0, std::min(*left, most_left))) : "";
+  return fmt::format("{}{}: {}{}", of_all, name, found, time);
 }
 
 }  // namespace cudal1

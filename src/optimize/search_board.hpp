@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,8 +26,8 @@ class SearchBoard {
 
   int judged() const;  //!< with those of earlier runs
   int total() const;   //!< of those that ended, what they had
-  //! As long as what was judged says, which took this long; nothing was: 0.
-  double seconds_left(double elapsed) const;
+  //! By what was judged in this time; nothing was: nobody knows.
+  std::optional<double> seconds_left(double elapsed) const;
   //! "1 of 3 tasks; level1/19_ReLU: best 2.31x, 40 s left": of a search that was heard from. No longer than
   //! `most_left`.
   std::string text(std::size_t search, const std::string& name, double elapsed, double most_left) const;
