@@ -209,7 +209,7 @@ class Optimizer {
     task.share.give_back();
     const bool is_short = device_.is_gpu() && says_short_of_memory(report.error) && !memory_.is_everything(had);
     if (is_short) task.device_bytes = memory_.more_than(had);
-    if (is_short || report.wants_another_process) {
+    if (is_short || (report.wants_another_process && task.given_up.size() < most_given_up)) {
       task.given_up.push_back(std::move(report));
       return JobEnd::again;
     }

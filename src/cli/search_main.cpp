@@ -82,22 +82,21 @@ TaskSearchOptions options_for(const SearchRequest& request, Asker& asker) {
   return made;
 }
 
-//! What the judge's own work on a GPU has failed on is of no more use to this process.
-const Failure* failure_of_gpu(const SearchRun& run, const Backend& backend) {
-  if (backend.predicted() || run.judged().empty()) return nullptr;
-  const Evaluation& last = run.judged().back().evaluation;
-  return last.status == Status::judge_error ? &last.failure : nullptr;
+//! Of a judge's own work, after which the GPU is of no more use to this process; null: it has not failed.
+const Failure* failure_of_gpu(const Evaluation& evaluation, const SearchRequest& request) {
+  const bool failed = evaluation.status == Status::judge_error && !evaluation.predicted;
+  return failed && request.ends_with_its_gpu ? &evaluation.failure : nullptr;
 }
 
 //! Null, or why another process is to go on.
-const Failure* run(TaskSearch& search, const Backend& backend, const SearchRequest& request, const Asker& asker) {
+const Failure* run(TaskSearch& search, const SearchRequest& request, const Asker& asker) {
   const int before = search.run().spent().evaluations - request.judged;
   const Failure* failure = nullptr;
   bool goes_on = true;
   while (goes_on && failure == nullptr) {
     asker.tell(news_message({search.run().spent().evaluations, before, search.run().best_reward()}));
     goes_on = search.step();
-    if (request.ends_with_its_gpu) failure = failure_of_gpu(search.run(), backend);
+    if (!search.run().judged().empty()) failure = failure_of_gpu(search.run().judged().back().evaluation, request);
   }
   asker.tell(news_message({search.run().spent().evaluations, before, search.run().best_reward()}));
   return failure;
@@ -127,10 +126,13 @@ OptimizedTask finished(TaskSearch& search, const SearchRequest& request, Asker& 
   OptimizedTask found = counted(search.run(), request);
   found.stopped = asker.wants_stop();
   found.best = search.confirmed_best();
-  if (!found.best || found.best->evaluation.status != Status::ok) return found;
+  if (!found.best) return found;
+  if (const Failure* failure = failure_of_gpu(found.best->evaluation, request))
+    return given_up(search.run(), request, *failure);
+  if (found.best->evaluation.status != Status::ok) return found;
+  write_best(found, search.task(), {request.task, request.module}, request.folder);
   if (request.explain && !asker.wants_stop()) found.effects = search.effects(found.best->text);
   if (!asker.wants_stop()) found.replaced = search.replaced_share(found.best->text);
-  write_best(found, search.task(), {request.task, request.module}, request.folder);
   return found;
 }
 
@@ -144,7 +146,7 @@ void search_and_tell(const SearchRequest& request, Asker& asker) {
   };
   TaskSearch search(*backend, load_task_with_metas(request.task), archive.get(), make_policy,
                     options_for(request, asker));
-  const Failure* failure = run(search, *backend, request, asker);
+  const Failure* failure = run(search, request, asker);
   const OptimizedTask found =
       failure != nullptr ? given_up(search.run(), request, *failure) : finished(search, request, asker);
   asker.tell(report_message(report_of(found)));
