@@ -174,9 +174,12 @@ class Optimizer {
     return JobEnd::done;
   }
 
-  //! Who times has a second runner, with memory of its own, beside the one that is judged.
+  //! Who times has a second runner, with memory of its own, beside the one that is judged; and four of each, who share
+  //! theirs, where the best program is measured as figures are.
   std::uint64_t search_bytes(const Task& task) const {
-    return idle_judge_bytes + 2 * judge_bytes(task) + std::min(input_sets_bytes(task), device_.bytes_for_input_sets);
+    constexpr std::uint64_t further_runners = 6, bytes_of_runner = std::uint64_t{600} << 20;
+    return idle_judge_bytes + 2 * judge_bytes(task) + further_runners * bytes_of_runner +
+           std::min(input_sets_bytes(task), device_.bytes_for_input_sets);
   }
 
   void search_all() {
