@@ -1,5 +1,6 @@
 #include "base/line_socket.hpp"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -24,6 +25,13 @@ LineSocket LineSocket::at(UniqueFd socket) {
   LineSocket made;
   made.socket_ = std::move(socket);
   return made;
+}
+
+LineSocket LineSocket::taken_from_standard_input() {
+  UniqueFd socket(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
+  const UniqueFd nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  ::dup2(nothing.get(), STDIN_FILENO);
+  return at(std::move(socket));
 }
 
 void LineSocket::send(const std::string& line) const {

@@ -18,6 +18,9 @@ class LineSocket {
   explicit LineSocket(UniqueFd& theirs);  //!< throws Error
   //! An end that was given to us.
   static LineSocket at(UniqueFd socket);
+  //! Of a process whose parent gave it the other end as its standard input: moved to where nobody whom it starts finds
+  //! it.
+  static LineSocket taken_from_standard_input();
 
   //! To one that has ended, nothing is sent; reading will find out.
   void send(const std::string& line) const;

@@ -65,6 +65,12 @@ std::uint64_t judge_bytes(const Task& task) {
          with_fragments(sets + compared + expectation_bytes(task, temporaries));
 }
 
+std::uint64_t input_sets_bytes(const Task& task) {
+  constexpr std::uint64_t most_sets = 10;  // three native ones, and every derived distribution
+  const GraphBytes own = graph_bytes(task.graph, Width::own), wide = graph_bytes(task.graph, Width::fp64);
+  return 2 * own.weights + most_sets * (own.inputs + (wide.results + own.results) / 2 * 3);
+}
+
 std::uint64_t worker_bytes(const Task& task, const std::vector<std::string>& baselines) {
   const GraphBytes own = graph_bytes(task.graph, Width::own);
   // A recorded graph has inputs and intermediates of its own, for good.

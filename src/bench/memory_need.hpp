@@ -18,6 +18,9 @@ inline constexpr std::uint64_t idle_judge_bytes = std::uint64_t{700} << 20;
 //! What it has besides while it judges, and the runner that it starts.
 std::uint64_t judge_bytes(const Task& task);
 
+//! What it keeps where programs of a search are verified on the same input sets: these, and what must come out.
+std::uint64_t input_sets_bytes(const Task& task);
+
 //! The Python process that runs the module as it is, by a program and by these baselines.
 std::uint64_t worker_bytes(const Task& task, const std::vector<std::string>& baselines);
 

@@ -20,6 +20,11 @@ std::unique_ptr<Backend> choose_backend(const std::string& device, const VgpuOpt
   return make_cuda_backend(0, std::make_unique<NvrtcCompiler>());
 }
 
+void leave_cores_to_others() {
+  std::string reason;
+  if (cuda::device_count(reason) > 0) cuda::use_primary_context(0, CU_CTX_SCHED_BLOCKING_SYNC);
+}
+
 std::unique_ptr<Backend> make_counting_backend(const std::string& gpu_file) {
   constexpr std::uint64_t sample_blocks = 264;  // two for each multiprocessor of a large GPU
   return make_vgpu_backend(std::make_unique<ClangCompiler>(),

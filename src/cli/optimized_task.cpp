@@ -9,7 +9,6 @@
 #include "cli/effects_table.hpp"
 #include "cli/package_export.hpp"
 #include "cli/printable.hpp"
-#include "report/speedups.hpp"
 
 namespace cudal1 {
 namespace {
@@ -29,45 +28,71 @@ std::string interval_text(const TimingSummary& timing, bool predicted) {
   return predicted ? "predicted" : fmt::format("[{:.2f}, {:.2f}]", timing.low, timing.high);
 }
 
-void print_best(const Evaluation& best) {
-  fmt::print("  best {:.2f}x {} over PyTorch's library calls, {:.4f} ms -> {:.4f} ms on {}\n", best.timing->speedup,
-             interval_text(*best.timing, best.predicted), best.timing->reference_ms, best.timing->candidate_ms,
-             best.device);
+std::string best_text(const Evaluation& best) {
+  return fmt::format("  best {:.2f}x {} over PyTorch's library calls, {:.4f} ms -> {:.4f} ms on {}\n",
+                     best.timing->speedup, interval_text(*best.timing, best.predicted), best.timing->reference_ms,
+                     best.timing->candidate_ms, best.device);
 }
 
-void print_beside(const BenchRow& row) {
-  fmt::print("  as a package, beside what PyTorch itself can do{}\n", row.predicted ? " (predicted)" : "");
-  for (const std::string& baseline : baselines_of({row})) {
-    const auto speedup = speedup_of(row, baseline);
-    const auto milliseconds = median_ms(row, baseline);
-    if (!speedup || !milliseconds) continue;
-    const bool is_best = best_baseline(row) == baseline;
-    fmt::print("  {:>8.2f}x  {:<16}  {:<24} {:.4f} ms{}\n", speedup->speedup, interval_text(*speedup, row.predicted),
-               baseline, *milliseconds, is_best ? "  the best of them" : "");
-  }
-}
-
-void print_places(const OptimizedTask& task) {
-  if (!task.program.empty()) fmt::print("  program  {}\n", printable(task.program.string()));
+std::string places_text(const OptimizedTask& task) {
+  std::string text;
+  if (!task.program.empty()) text += fmt::format("  program  {}\n", printable(task.program.string()));
   if (!task.package.empty())
-    fmt::print("  package  {} ({})\n", printable(task.package.string()), printable(how_to_import(task.package)));
+    text +=
+        fmt::format("  package  {} ({})\n", printable(task.package.string()), printable(how_to_import(task.package)));
   else if (!task.why_no_package.empty())
-    fmt::print("  no package: {}\n", one_line(task.why_no_package));
+    text += fmt::format("  no package: {}\n", one_line(task.why_no_package));
+  return text;
 }
 
-json beside_json(const BenchRow& row) {
-  json made = json::array();
-  for (const std::string& baseline : baselines_of({row})) {
-    const auto speedup = speedup_of(row, baseline);
-    if (!speedup) continue;
-    made.push_back({{"baseline", baseline},
-                    {"speedup", speedup->speedup},
-                    {"speedup_low", speedup->low},
-                    {"speedup_high", speedup->high},
-                    {"baseline_ms", median_ms(row, baseline).value_or(0.0)},
-                    {"best", best_baseline(row) == baseline},
-                    {"predicted", row.predicted}});
-  }
+bool is_timed(const OptimizedTask& task) { return task.best && task.best->evaluation.timing; }
+
+std::string headline(const OptimizedTask& task) {
+  if (!task.error.empty()) return fmt::format("{}: {}", task.name, task.error);
+  const bool right = is_timed(task) && task.best->evaluation.status == Status::ok;
+  return fmt::format(
+      "{}: {}", task.name,
+      right ? fmt::format("best {:.2f}x", task.best->evaluation.timing->speedup) : "nothing that is right");
+}
+
+std::string head_text(const OptimizedTask& task) {
+  if (!task.error.empty()) return fmt::format("{}: {}\n", printable(task.name), one_line(task.error));
+  std::string text = fmt::format("{}: {} programs in {:.0f} s, {} of them right{}{}\n", printable(task.name),
+                                 task.judged, task.seconds, task.right, task.stopped ? "; stopped" : "",
+                                 task.exhausted ? "; there was nothing more to try" : "");
+  if (task.evaluations > task.judged) text += fmt::format("  {} with those of earlier runs\n", task.evaluations);
+  return text + (is_timed(task) ? best_text(task.best->evaluation) : "  none that is right and could be timed\n");
+}
+
+std::string tail_text(const OptimizedTask& task) {
+  if (!is_timed(task)) return {};
+  std::string text;
+  if (task.replaced)
+    text += fmt::format("  replaces {:.0f}% of the time of the library's steps\n", 100.0 * *task.replaced);
+  if (!task.effects.empty()) text += printable_lines(effects_table(task.effects, task.best->evaluation, false));
+  return text + places_text(task);
+}
+
+json fields_of(const OptimizedTask& task) {
+  json made{{"task", task.name},
+            {"error", task.error.empty() ? json(nullptr) : json(task.error)},
+            {"evaluations", task.evaluations},
+            {"judged", task.judged},
+            {"right", task.right},
+            {"seconds", task.seconds},
+            {"stopped", task.stopped},
+            {"exhausted", task.exhausted},
+            {"why_no_package", task.why_no_package.empty() ? json(nullptr) : json(task.why_no_package)},
+            {"best", nullptr},
+            {"techniques", json::array()},
+            {"replaced_share", task.replaced ? json(*task.replaced) : json(nullptr)},
+            {"program", nullptr},
+            {"package", nullptr}};
+  if (!task.best) return made;
+  made["best"] = to_json(task.best->evaluation);
+  if (task.best->evaluation.timing) made["techniques"] = effects_json(task.effects, task.best->evaluation);
+  if (!task.program.empty()) made["program"] = task.program.string();
+  if (!task.package.empty()) made["package"] = task.package.string();
   return made;
 }
 
@@ -93,57 +118,19 @@ void write_best(OptimizedTask& task, const Task& graph, const TaskFolder& source
   }
 }
 
-std::string headline(const OptimizedTask& task) {
-  const bool timed = task.best && task.best->evaluation.status == Status::ok && task.best->evaluation.timing;
-  return fmt::format(
-      "{}: {}", task.name,
-      timed ? fmt::format("best {:.2f}x", task.best->evaluation.timing->speedup) : "nothing that is right");
-}
-
-void print(const OptimizedTask& task) {
-  if (!task.error.empty()) {
-    fmt::print("{}: {}\n", printable(task.name), one_line(task.error));
-    return;
-  }
-  fmt::print("{}: {} programs in {:.0f} s, {} of them right{}{}\n", printable(task.name), task.judged, task.seconds,
-             task.right, task.stopped ? "; stopped" : "", task.exhausted ? "; there was nothing more to try" : "");
-  if (task.evaluations > task.judged) fmt::print("  {} with those of earlier runs\n", task.evaluations);
-  if (!task.best || !task.best->evaluation.timing) {
-    fmt::print("  none that is right and could be timed\n");
-    return;
-  }
-  print_best(task.best->evaluation);
-  if (task.beside) print_beside(*task.beside);
-  if (!task.why_not_beside.empty()) fmt::print("  not beside PyTorch: {}\n", one_line(task.why_not_beside));
-  if (task.replaced) fmt::print("  replaces {:.0f}% of the time of the library's steps\n", 100.0 * *task.replaced);
-  if (!task.effects.empty())
-    fmt::print("{}", printable_lines(effects_table(task.effects, task.best->evaluation, false)));
-  print_places(task);
-}
-
-json to_json(const OptimizedTask& task) {
-  json made{{"task", task.name},
-            {"error", task.error.empty() ? json(nullptr) : json(task.error)},
-            {"evaluations", task.evaluations},
-            {"judged", task.judged},
-            {"right", task.right},
-            {"seconds", task.seconds},
-            {"stopped", task.stopped},
-            {"exhausted", task.exhausted},
-            {"why_no_package", task.why_no_package.empty() ? json(nullptr) : json(task.why_no_package)},
-            {"why_no_baselines", task.why_not_beside.empty() ? json(nullptr) : json(task.why_not_beside)},
-            {"best", nullptr},
-            {"baselines", task.beside ? beside_json(*task.beside) : json::array()},
-            {"techniques", json::array()},
-            {"replaced_share", task.replaced ? json(*task.replaced) : json(nullptr)},
-            {"program", nullptr},
-            {"package", nullptr}};
-  if (!task.best) return made;
-  made["best"] = cudal1::to_json(task.best->evaluation);
-  if (task.best->evaluation.timing) made["techniques"] = effects_json(task.effects, task.best->evaluation);
-  if (!task.program.empty()) made["program"] = task.program.string();
-  if (!task.package.empty()) made["package"] = task.package.string();
-  return made;
+TaskReport report_of(const OptimizedTask& task) {
+  TaskReport report;
+  report.name = task.name;
+  report.error = task.error;
+  report.wants_another_process = task.wants_another_process;
+  report.headline = headline(task);
+  report.head = head_text(task);
+  report.tail = tail_text(task);
+  report.fields = fields_of(task);
+  if (task.best) report.device = task.best->evaluation.device;
+  report.program = task.program;
+  report.package = task.package;
+  return report;
 }
 
 }  // namespace cudal1

@@ -1,16 +1,15 @@
-// What came of one task of `optimize`: the best program, its parts, its package, and how it fares beside PyTorch.
+// What a search of `optimize` has found for its task: the best program, its parts, its package.
 #pragma once
 
 #include <filesystem>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "cli/task_report.hpp"
 #include "graph/task.hpp"
 #include "optimize/part_effects.hpp"
 #include "optimize/search_run.hpp"
-#include "report/bench_row.hpp"
 #include "suite/task_export.hpp"
 
 namespace cudal1 {
@@ -21,23 +20,18 @@ struct OptimizedTask {
   int judged = 0, right = 0;  //!< by this run
   double seconds = 0.0;
   bool stopped = false, exhausted = false;
+  bool wants_another_process = false;
   std::optional<JudgedProgram> best;
   std::vector<PartEffect> effects;
   std::optional<double> replaced;  //!< share of the reference's time
   std::filesystem::path program, package;
   std::string why_no_package;
-  std::optional<BenchRow> beside;  //!< the package and PyTorch's own ways, in one run
-  std::string why_not_beside;
 };
 
 //! Writes the best program, and a package of it where there is a module, into `folder`. What stands in the way of a
 //! package is put down in the task.
 void write_best(OptimizedTask& task, const Task& graph, const TaskFolder& source, const std::filesystem::path& folder);
 
-//! "level1/19_ReLU: best 2.31x": while others are still searched for.
-std::string headline(const OptimizedTask& task);
-
-void print(const OptimizedTask& task);
-nlohmann::json to_json(const OptimizedTask& task);
+TaskReport report_of(const OptimizedTask& task);
 
 }  // namespace cudal1

@@ -1,8 +1,5 @@
 // cudal1-prepare: what bench does for a task before it measures, in a process of its own. Reads requests from standard
 // input, a socket, one a line, and answers each there.
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <chrono>
 #include <map>
 #include <memory>
@@ -11,7 +8,6 @@
 #include "base/line_socket.hpp"
 #include "bench/preparation.hpp"
 #include "cli/device_choice.hpp"
-#include "device/cuda/driver.hpp"
 #include "judge/judge.hpp"
 
 namespace {
@@ -20,12 +16,6 @@ using cudal1::LineSocket;
 using nlohmann::json;
 
 constexpr std::size_t most_request_bytes = std::size_t{64} << 20;  // a solution may be part of it
-
-//! Many of these run at once: while one waits for the GPU, it sleeps. A context keeps the way to wait it was made with.
-void leave_cores_to_others() {
-  std::string reason;
-  if (cudal1::cuda::device_count(reason) > 0) cudal1::cuda::use_primary_context(0, CU_CTX_SCHED_BLOCKING_SYNC);
-}
 
 //! Devices that were asked for before.
 class Backends {
@@ -46,7 +36,7 @@ class Backends {
   static std::shared_ptr<cudal1::Backend> make(const std::string& device, const std::string& gpu) {
     cudal1::VgpuOptions vgpu;
     if (!gpu.empty()) vgpu.gpu = gpu;
-    if (device == "cuda") leave_cores_to_others();
+    if (device == "cuda") cudal1::leave_cores_to_others();
     return cudal1::choose_backend(device, vgpu);
   }
 
@@ -63,14 +53,6 @@ cudal1::Preparation prepared(const std::string& request, Backends& backends) {
   }
 }
 
-//! The conversation, where nobody whom we start finds it.
-LineSocket taken_from_standard_input() {
-  cudal1::UniqueFd socket(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
-  const cudal1::UniqueFd nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-  ::dup2(nothing.get(), STDIN_FILENO);
-  return LineSocket::at(std::move(socket));
-}
-
 //! A GPU on which the judge's own work has failed is of no more use to this process.
 bool gives_back_memory(const Backends& backends) try {
   backends.give_back_memory();
@@ -82,7 +64,7 @@ bool gives_back_memory(const Backends& backends) try {
 }  // namespace
 
 int main() {
-  LineSocket socket = taken_from_standard_input();
+  LineSocket socket = LineSocket::taken_from_standard_input();
   Backends backends;
   std::string request;
   constexpr auto forever = std::chrono::steady_clock::time_point::max();

@@ -85,7 +85,8 @@ struct TaskJudge::Impl {
 
   double shortest_limit() const {
     if (backend.predicted()) return shortest_interpreted_limit_ms;
-    return options.caller_shares_gpu ? shortest_limit_beside_others_ms : shortest_limit_ms;
+    const bool beside_others = options.caller_shares_gpu || options.beside_other_judges;
+    return beside_others ? shortest_limit_beside_others_ms : shortest_limit_ms;
   }
 
   std::chrono::milliseconds call_limit() const {

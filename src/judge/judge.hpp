@@ -29,9 +29,10 @@ struct JudgeOptions {
   TimingProtocol protocol = TimingProtocol::standard;
   Precision precision = Precision::standard;
   bool demand_equal_bits = false;
-  bool measure_time = true;         //!< false: verify only; no reward
-  bool caller_shares_gpu = false;   //!< and holds its lock for as long as this goes on; not where times are measured
-  double call_limit_seconds = 0.0;  //!< 0: 1000 times the reference, at least one second, beside other judges ten
+  bool measure_time = true;          //!< false: verify only; no reward
+  bool caller_shares_gpu = false;    //!< and holds its lock for as long as this goes on; not where times are measured
+  bool beside_other_judges = false;  //!< on the same GPU, while nobody measures: programs are given longer
+  double call_limit_seconds = 0.0;   //!< 0: 1000 times the reference, at least one second, beside other judges ten
   double paper_window_seconds = 1800.0;
   double longest_measurement_seconds = 0.0;  //!< 0: as the mode says; ends a measurement that does not settle
   bool profile_steps = false;                //!< of programs that were timed: where does their time go?

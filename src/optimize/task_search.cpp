@@ -35,6 +35,7 @@ TaskJudge& TaskSearch::judge_for(Use use) {
   made.mode = use == Use::confirm ? JudgeMode::result : JudgeMode::fast;
   made.precision = options_.precision;
   made.bytes_for_input_sets = options_.bytes_for_input_sets;
+  made.beside_other_judges = options_.beside_other_judges;
   made.profile_steps = use == Use::profile;
   judge_.reset();
   judge_ = std::make_unique<TaskJudge>(backend_, task_, made);

@@ -24,6 +24,7 @@ struct TaskSearchOptions {
   int jobs = 1;                         //!< compilers at once
   Precision precision = Precision::standard;
   std::uint64_t bytes_for_input_sets = 0;  //!< that programs are verified on
+  bool beside_other_judges = false;        //!< on the same GPU
   std::function<bool()> stop = [] { return false; };
   std::function<void(const std::string& problem)> report = [](const std::string&) {};
 };

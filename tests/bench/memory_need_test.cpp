@@ -48,6 +48,11 @@ TEST(MemoryNeed, GrowsWithTheTensors) {
   EXPECT_LT(comparison_bytes(large), judge_bytes(large)) << "it has no arena";
 }
 
+TEST(MemoryNeed, OfInputSetsIsThatOfTheirTensors) {
+  EXPECT_EQ(input_sets_bytes(chain(1000)), 10 * (4000u + 18000u) + 2 * 4000u)
+      << "ten inputs, half as much again as their results in two widths, and weights twice";
+}
+
 TEST(MemoryNeed, OfAWorkerGrowsWithItsModelsAndRecordedGraphs) {
   const Task task = chain(1 << 28);
   const std::uint64_t eager = worker_bytes(task, {"eager"});

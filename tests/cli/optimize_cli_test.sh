@@ -5,10 +5,10 @@ set -uo pipefail
 cudal1=$1 python=$2
 compgen -G '/usr/bin/clang-[12][0-9]' >/dev/null || [[ -n ${CUDAL1_CLANG:-} ]] || { echo 'skipped: no clang'; exit 77; }
 "$python" -c 'import torch' 2>/dev/null || { echo 'skipped: no PyTorch'; exit 77; }
-export CUDAL1_PYTHON=$python CUDAL1_CACHE_DIR
+export CUDAL1_PYTHON=$python CUDAL1_CACHE_DIR CUDAL1_DATA_DIR
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-CUDAL1_CACHE_DIR=$folder/cache
+CUDAL1_CACHE_DIR=$folder/cache CUDAL1_DATA_DIR=$folder/data
 cd "$folder" || exit 1
 failed=0
 fail() { echo "FAILED: $1"; failed=1; }
@@ -57,12 +57,101 @@ mkdir other && sed 's/relu/tanh/' modules/gate.py >other/gate.py
   --json >twice.json 2>/dev/null || fail 'two tasks of the same name'
 [[ -s twice/gate/program.cu && -s twice/gate_2/program.cu ]] || fail 'have a folder each'
 
-"$cudal1" optimize modules/gate.py --device vgpu --archive archive.sqlite -o stopped --budget-evals 500 --no-baselines \
-  --no-explain >stopped.txt 2>&1 &
-sleep 6
-kill -INT $!
-wait $! || fail 'Ctrl-C is no failure'
-grep -q 'stopped' stopped.txt && [[ -s stopped/gate/program.cu ]] || fail "Ctrl-C keeps what was found: $(cat stopped.txt)"
+# Two tasks at once: modules/gate.py and other/gate.py.
+searches_of() { pgrep -P "$1" -f cudal1-search; }
+start_two() {  # OUT: searches without end; goes on when both have judged something
+  local out=$1
+  "$cudal1" optimize modules/gate.py other/gate.py --device vgpu --at-once 2 --archive "$out.sqlite" -o "$out" \
+    --budget-evals 500 --no-baselines --no-explain --json >"$out.json" 2>"$out.err" &
+  two=$!
+  most_at_once=0
+  for _ in {1..300}; do
+    now=$(searches_of "$two" | wc -l)
+    ((now > most_at_once)) && most_at_once=$now
+    [[ -s $out/gate/progress.json && -s $out/gate_2/progress.json ]] && return
+    sleep 0.2
+  done
+  fail "two tasks make progress: $(cat "$out.err")"
+}
+evaluations() { field "$1/progress.json" 'd["searches"][0]["evaluations"]'; }
+
+start_two killed
+[[ $most_at_once == 2 ]] || fail "two tasks are searched at once, not $most_at_once"
+kill -9 "$(searches_of "$two" | head -1)"
+sleep 2
+kill -0 "$two" || fail 'the other one goes on'
+kill -INT "$two"
+wait "$two" || fail "one of two has a result: $(cat killed.err)"
+[[ $(field killed.json 'sum("signal 9" in (r["error"] or "") for r in d["results"])') == 1 ]] || fail 'the killed one is an error'
+[[ $(field killed.json 'sum((r["best"] or {}).get("status") == "ok" and r["stopped"] for r in d["results"])') == 1 ]] ||
+  fail 'the other one has its result'
+[[ $(grep -c 'signal 9' killed.err) == 1 ]] || fail "the error is one line: $(cat killed.err)"
+for folder_of in gate gate_2; do
+  (($(evaluations killed/$folder_of) > 0)) || fail "what was judged for $folder_of is counted"
+done
+read -r tasks recorded < <("$python" -c 'import sqlite3; print(*sqlite3.connect("killed.sqlite").execute(
+  "SELECT count(DISTINCT task_hash), count(*) FROM evaluations").fetchone())')
+judged=$(($(evaluations killed/gate) + $(evaluations killed/gate_2)))
+((tasks == 2 && (recorded == judged || recorded == judged + 1))) ||  # killed between its record and its count
+  fail "$judged programs of two tasks are on record, not $recorded of $tasks"
+
+start_two stopped
+kill -INT "$two"
+wait "$two" || fail "Ctrl-C is no failure: $(cat stopped.err)"
+[[ $(field stopped.json '[(r["stopped"], r["judged"] > 0) for r in d["results"]]') == '[(True, True), (True, True)]' ]] ||
+  fail 'Ctrl-C ends both'
+[[ -s stopped/gate/program.cu && -s stopped/gate_2/program.cu ]] || fail 'and keeps what was found'
+
+start_two ended
+searches=$(searches_of "$two")
+kill -INT "$two"
+sleep 0.1  # two signals that come together are one
+kill -INT "$two"
+wait "$two"
+[[ $? == 130 ]] || fail 'a second Ctrl-C ends the command'
+sleep 1
+for search in $searches; do
+  [[ $(ps -o stat= -p "$search") == [!Z]* ]] && fail 'and its searches with it'  # Z: ended, and nobody has asked yet
+done
+
+# A stand-in for the process that searches: its GPU fails once; it says what it was asked.
+mkdir binaries
+for file in "$(dirname "$(readlink -f "$cudal1")")"/*; do ln -s "$file" binaries/; done
+rm binaries/cudal1 binaries/cudal1-search
+cp "$cudal1" binaries/cudal1  # it looks for the others beside itself
+cat >binaries/cudal1-search <<PYTHON
+#!$python
+import json, os, socket
+line = socket.socket(fileno=0).makefile("rw")
+asked = json.loads(line.readline())
+first = not os.path.exists("$folder/failed once")
+open("$folder/failed once", "a").close()
+fields = {"judged": asked["judged"] + 3, "right": 1, "seconds": 1.0, "best": None, "asked": asked}
+report = {"name": asked["name"], "error": "the GPU has failed" if first else "", "wants_another_process": first, "headline": "",
+          "head": "", "tail": "", "fields": fields, "device": "", "program": "", "package": ""}
+line.write(json.dumps({"report": report}) + "\n")
+line.flush()
+PYTHON
+chmod +x binaries/cudal1-search
+asked() {  # WHAT ARGUMENTS…: of each task
+  local what=$1
+  shift
+  binaries/cudal1 optimize modules/gate.py other/gate.py --device vgpu -o asked --json "$@" >asked.json 2>asked.err || cat asked.err
+  field asked.json "[r['asked']['$what'] for r in d['results']]"
+}
+binaries/cudal1 optimize modules/gate.py --device vgpu -o failing --json >failing.json 2>&1 || fail "$(cat failing.json)"
+[[ $(field failing.json 'd["results"][0]["judged"]') == 6 ]] ||
+  fail "another process goes on, and what the first one judged counts: $(cat failing.json)"
+seeds=$(asked seed --seed 5 --at-once 1)
+[[ $seeds == "$(asked seed --seed 5 --at-once 2)" ]] || fail 'a seed means the same however many are searched at once'
+[[ $seeds != "$(asked seed --seed 6)" && $(field asked.json 'len({r["asked"]["seed"] for r in d["results"]})') == 2 ]] ||
+  fail 'seeds and tasks differ'
+asked seconds --budget-minutes 10 --at-once 1 >/dev/null
+[[ $(field asked.json '[round(r["asked"]["seconds"] / 30) for r in d["results"]]') == '[10, 20]' ]] ||
+  fail 'half of the time for the first of two, and what it leaves for the second'
+asked seconds --budget-minutes 10 --at-once 2 >/dev/null
+[[ $(field asked.json '[round(r["asked"]["seconds"] / 30) for r in d["results"]]') == '[20, 20]' ]] ||
+  fail 'all of the time for each of two at once'
 
 "$cudal1" optimize modules/broken.py --device vgpu >/dev/null 2>&1
 [[ $? == 1 ]] || fail 'nothing could be done: exit code 1'

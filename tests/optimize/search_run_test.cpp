@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "base/files.hpp"
-#include "optimize/fair_turns.hpp"
 #include "optimize/replaced_time.hpp"
 #include "optimize/search_progress.hpp"
 
@@ -139,13 +138,6 @@ TEST(ReplacedShare, IsTheTimeOfNodesThatTheLibraryNoLongerRuns) {
   EXPECT_DOUBLE_EQ(replaced_share(plan, reference), 0.25);
   plan.call = {LaunchStep{"all"}};
   EXPECT_DOUBLE_EQ(replaced_share(plan, reference), 1.0);
-}
-
-TEST(FairTurns, WhoHasHadTheLeastIsNext) {
-  EXPECT_EQ(next_in_turn({3.0, 1.0, 2.0}), 1u);
-  EXPECT_EQ(next_in_turn({1.0, 1.0}), 0u);
-  EXPECT_EQ(share_of_time(30.0, 3), 10.0);
-  EXPECT_EQ(share_of_time(-1.0, 3), 0.0);
 }
 
 }  // namespace

@@ -1,0 +1,168 @@
+// cudal1-search: what `optimize` does for one task. Reads a request from standard input, a socket, says there how far
+// it is, and in the end what came of it. A further line from the other side, or its end, means: stop, and report.
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "archive/evaluation_record.hpp"
+#include "base/line_socket.hpp"
+#include "base/random.hpp"
+#include "cli/device_choice.hpp"
+#include "cli/optimized_task.hpp"
+#include "cli/search_process.hpp"
+#include "judge/backend_profile.hpp"
+#include "optimize/task_search.hpp"
+#include "policy/search/search_policy.hpp"
+
+namespace cudal1 {
+namespace {
+
+using nlohmann::json;
+
+//! Who asked for the search.
+class Asker {
+ public:
+  Asker() : socket_(LineSocket::taken_from_standard_input()) {}
+
+  std::optional<SearchRequest> request() {
+    constexpr auto forever = std::chrono::steady_clock::time_point::max();
+    std::string line;
+    if (socket_.read(line, most_line_bytes, forever) != LineSocket::Heard::line) return std::nullopt;
+    return search_request_from_json(json::parse(line));
+  }
+
+  void tell(const json& message) const { socket_.send(message.dump(-1, ' ', false, json::error_handler_t::replace)); }
+
+  bool wants_stop() {
+    std::string line;
+    const auto at_once = std::chrono::steady_clock::now() + std::chrono::milliseconds(1);
+    if (!stopped_) stopped_ = socket_.read(line, most_line_bytes, at_once) != LineSocket::Heard::too_late;
+    return stopped_;
+  }
+
+ private:
+  static constexpr std::size_t most_line_bytes = std::size_t{1} << 20;
+  LineSocket socket_;
+  bool stopped_ = false;
+};
+
+std::unique_ptr<Backend> backend_for(const SearchRequest& request) {
+  if (request.device == "cuda" && request.beside_others) leave_cores_to_others();
+  VgpuOptions vgpu;
+  vgpu.gpu = request.gpu;
+  return choose_backend(request.device, vgpu);
+}
+
+vgpu::GpuProfile profile_for_search(const SearchRequest& request, const Backend& backend) {
+  if (backend.predicted()) return vgpu::find_profile(request.gpu);
+  const vgpu::MatchingProfile matching = profile_of(backend);
+  return vgpu::parse_profile(matching.text, matching.origin);
+}
+
+std::unique_ptr<Archive> archive_for(const SearchRequest& request, const Asker& asker) {
+  std::string why_none;
+  if (request.archive.empty()) return nullptr;
+  std::unique_ptr<Archive> archive = open_archive(request.archive, why_none);
+  if (!archive) asker.tell(problem_message(why_none + " (the search goes on; nothing is recorded)"));
+  return archive;
+}
+
+TaskSearchOptions options_for(const SearchRequest& request, Asker& asker) {
+  TaskSearchOptions made;
+  made.limits = {request.evaluations, request.seconds};
+  made.policy_name = request.policy;
+  made.progress_file = request.folder / "progress.json";
+  made.jobs = request.jobs;
+  made.bytes_for_input_sets = request.bytes_for_input_sets;
+  made.beside_other_judges = request.beside_others;
+  made.stop = [&asker] { return asker.wants_stop(); };
+  made.report = [&asker](const std::string& problem) { asker.tell(problem_message(problem)); };
+  return made;
+}
+
+//! Of a judge's own work, after which the GPU is of no more use to this process; null: it has not failed.
+const Failure* failure_of_gpu(const Evaluation& evaluation, const SearchRequest& request) {
+  const bool failed = evaluation.status == Status::judge_error && !evaluation.predicted;
+  return failed && request.ends_with_its_gpu ? &evaluation.failure : nullptr;
+}
+
+//! Null, or why another process is to go on.
+const Failure* run(TaskSearch& search, const SearchRequest& request, const Asker& asker) {
+  const int before = search.run().spent().evaluations - request.judged;
+  const Failure* failure = nullptr;
+  bool goes_on = true;
+  while (goes_on && failure == nullptr) {
+    asker.tell(news_message({search.run().spent().evaluations, before, search.run().best_reward()}));
+    goes_on = search.step();
+    if (!search.run().judged().empty()) failure = failure_of_gpu(search.run().judged().back().evaluation, request);
+  }
+  asker.tell(news_message({search.run().spent().evaluations, before, search.run().best_reward()}));
+  return failure;
+}
+
+OptimizedTask counted(const SearchRun& run, const SearchRequest& request) {
+  OptimizedTask found;
+  found.name = request.name;
+  found.evaluations = run.spent().evaluations;
+  found.judged = request.judged + static_cast<int>(run.judged().size());
+  found.right = request.right + static_cast<int>(std::ranges::count_if(run.judged(), [](const JudgedProgram& finding) {
+                  return finding.evaluation.status == Status::ok;
+                }));
+  found.seconds = request.seconds_before + run.seconds();
+  found.exhausted = run.is_exhausted();
+  return found;
+}
+
+OptimizedTask given_up(const SearchRun& run, const SearchRequest& request, const Failure& why) {
+  OptimizedTask found = counted(run, request);
+  found.error = why.message;
+  found.wants_another_process = true;
+  return found;
+}
+
+OptimizedTask finished(TaskSearch& search, const SearchRequest& request, Asker& asker) {
+  OptimizedTask found = counted(search.run(), request);
+  found.stopped = asker.wants_stop();
+  found.best = search.confirmed_best();
+  if (!found.best) return found;
+  if (const Failure* failure = failure_of_gpu(found.best->evaluation, request))
+    return given_up(search.run(), request, *failure);
+  if (found.best->evaluation.status != Status::ok) return found;
+  write_best(found, search.task(), {request.task, request.module}, request.folder);
+  if (request.explain && !asker.wants_stop()) found.effects = search.effects(found.best->text);
+  if (!asker.wants_stop()) found.replaced = search.replaced_share(found.best->text);
+  return found;
+}
+
+//! Tells what came of it while everything is still there: of a GPU that has failed, not everybody takes leave in peace.
+void search_and_tell(const SearchRequest& request, Asker& asker) {
+  const std::unique_ptr<Backend> backend = backend_for(request);
+  const vgpu::GpuProfile gpu = profile_for_search(request, *backend);
+  const std::unique_ptr<Archive> archive = archive_for(request, asker);
+  const auto make_policy = [&](const OpGraph& graph) {
+    return std::make_unique<SearchPolicy>(graph, gpu, Random(request.seed));
+  };
+  TaskSearch search(*backend, load_task_with_metas(request.task), archive.get(), make_policy,
+                    options_for(request, asker));
+  const Failure* failure = run(search, request, asker);
+  const OptimizedTask found =
+      failure != nullptr ? given_up(search.run(), request, *failure) : finished(search, request, asker);
+  asker.tell(report_message(report_of(found)));
+}
+
+}  // namespace
+}  // namespace cudal1
+
+int main() {
+  cudal1::Asker asker;
+  const auto request = asker.request();
+  if (!request) return 1;
+  try {
+    cudal1::search_and_tell(*request, asker);
+  } catch (const std::exception& problem) {
+    asker.tell(cudal1::report_message(cudal1::failed_report(request->name, problem.what())));
+  }
+  return 0;
+}

@@ -1,0 +1,183 @@
+#include "cli/search_process.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "base/child_process.hpp"
+#include "base/files.hpp"
+#include "base/line_socket.hpp"
+#include "base/result.hpp"
+
+namespace cudal1 {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::chrono::milliseconds between_looks{200};
+constexpr std::chrono::seconds time_to_end{10};
+constexpr std::size_t most_message_bytes = std::size_t{64} << 20;
+
+std::string how_it_ended(const std::optional<ChildExit>& ended) {
+  if (!ended) return "ended its conversation";
+  if (!ended->exited) return fmt::format("ended with signal {}", ended->code);
+  return fmt::format("ended with exit code {}", ended->code);
+}
+
+//! Of what a process that crashed has written; empty: nothing.
+std::string last_line_of(const std::filesystem::path& file) try {
+  std::string text = read_file(file);
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text.substr(text.rfind('\n') + 1);  // npos + 1: the beginning
+} catch (const Error&) {
+  return {};
+}
+
+std::vector<std::pair<std::string, std::string>> environment_with(int threads) {
+  auto environment = minimal_environment();
+  environment.emplace_back("CUDAL1_CACHE_DIR", cache_directory().string());
+  if (threads > 0 && std::getenv("OMP_NUM_THREADS") == nullptr)
+    environment.emplace_back("OMP_NUM_THREADS", std::to_string(threads));
+  return environment;
+}
+
+//! Lives as long as the thread that made it, at most.
+class SearchProcess {
+ public:
+  SearchProcess(const SearchRequest& request, int threads) {
+    const UniqueFd nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
+    const UniqueFd messages(::open(messages_file().c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+    UniqueFd theirs;
+    socket_ = LineSocket(theirs);
+    ChildOptions options;
+    options.arguments = {(executable_directory() / "cudal1-search").string()};
+    options.environment = environment_with(threads);
+    options.descriptors = {{theirs.get(), 0}, {nothing.get(), 1}, {messages.get(), 2}};
+    child_ = ChildProcess::start(options);
+    socket_.send(to_json(request).dump(-1, ' ', false, json::error_handler_t::replace));
+  }
+
+  TaskReport listen(const SearchEvents& events) {
+    for (;;) {
+      if (!is_told_to_stop_ && events.stop()) tell_to_stop();
+      std::string line;
+      switch (socket_.read(line, most_message_bytes, std::chrono::steady_clock::now() + between_looks)) {
+        case LineSocket::Heard::line:
+          if (auto report = heard(json::parse(line), events)) return with_end_of_process(std::move(*report));
+          break;
+        case LineSocket::Heard::end:
+          throw Error(obituary());
+        case LineSocket::Heard::too_long:
+          throw Error("the search says too much");
+        case LineSocket::Heard::too_late:
+          break;
+      }
+    }
+  }
+
+ private:
+  std::filesystem::path messages_file() const { return folder_.path() / "messages.txt"; }
+
+  void tell_to_stop() {
+    is_told_to_stop_ = true;
+    socket_.send("stop");
+  }
+
+  //! What it has on a GPU is free when it has taken leave; who does not, is made to.
+  TaskReport with_end_of_process(TaskReport report) {
+    child_.wait_for(time_to_end);
+    child_.kill();
+    return report;
+  }
+
+  static std::optional<TaskReport> heard(const json& message, const SearchEvents& events) {
+    if (message.contains("report")) return report_of_message(message["report"]);
+    if (message.contains("problem")) events.problem(message["problem"].get<std::string>());
+    if (message.contains("evaluations"))
+      events.news(
+          {message["evaluations"].get<int>(), message.at("before").get<int>(), message.at("best").get<double>()});
+    return std::nullopt;
+  }
+
+  std::string obituary() {
+    const std::string words = last_line_of(messages_file());
+    return fmt::format("the search {}{}; what it judged is on record, and the same command goes on from there",
+                       how_it_ended(child_.wait_for(time_to_end)), words.empty() ? "" : fmt::format(" ({})", words));
+  }
+
+  TemporaryFolder folder_;
+  LineSocket socket_;
+  ChildProcess child_;
+  bool is_told_to_stop_ = false;
+};
+
+}  // namespace
+
+json to_json(const SearchRequest& request) {
+  return {{"name", request.name},
+          {"task", request.task.string()},
+          {"module", request.module.string()},
+          {"folder", request.folder.string()},
+          {"archive", request.archive.string()},
+          {"device", request.device},
+          {"gpu", request.gpu},
+          {"policy", request.policy},
+          {"evaluations", request.evaluations},
+          {"seconds", std::isfinite(request.seconds) ? json(request.seconds) : json(nullptr)},
+          {"seed", request.seed},
+          {"jobs", request.jobs},
+          {"bytes_for_input_sets", request.bytes_for_input_sets},
+          {"explain", request.explain},
+          {"ends_with_its_gpu", request.ends_with_its_gpu},
+          {"judged", request.judged},
+          {"right", request.right},
+          {"seconds_before", request.seconds_before},
+          {"beside_others", request.beside_others}};
+}
+
+SearchRequest search_request_from_json(const json& said) {
+  SearchRequest request;
+  request.name = said.at("name").get<std::string>();
+  request.task = said.at("task").get<std::string>();
+  request.module = said.at("module").get<std::string>();
+  request.folder = said.at("folder").get<std::string>();
+  request.archive = said.at("archive").get<std::string>();
+  request.device = said.at("device").get<std::string>();
+  request.gpu = said.at("gpu").get<std::string>();
+  request.policy = said.at("policy").get<std::string>();
+  request.evaluations = said.at("evaluations").get<int>();
+  if (!said.at("seconds").is_null()) request.seconds = said["seconds"].get<double>();
+  request.seed = said.at("seed").get<std::uint64_t>();
+  request.jobs = said.at("jobs").get<int>();
+  request.bytes_for_input_sets = said.at("bytes_for_input_sets").get<std::uint64_t>();
+  request.explain = said.at("explain").get<bool>();
+  request.ends_with_its_gpu = said.at("ends_with_its_gpu").get<bool>();
+  request.judged = said.at("judged").get<int>();
+  request.right = said.at("right").get<int>();
+  request.seconds_before = said.at("seconds_before").get<double>();
+  request.beside_others = said.at("beside_others").get<bool>();
+  return request;
+}
+
+json news_message(const SearchNews& news) {
+  return {{"evaluations", news.evaluations}, {"before", news.before}, {"best", news.best}};
+}
+
+json problem_message(const std::string& problem) { return {{"problem", problem}}; }
+
+json report_message(const TaskReport& report) { return {{"report", message_of(report)}}; }
+
+TaskReport search_in_own_process(const SearchRequest& request, int threads, const SearchEvents& events) {
+  try {
+    return SearchProcess(request, threads).listen(events);
+  } catch (const std::exception& problem) {
+    return failed_report(request.name, problem.what());
+  }
+}
+
+}  // namespace cudal1
