@@ -31,7 +31,7 @@ from .channel import Channel
 from .clock import CudaClock, HostClock
 from .failures import failure_of
 from .restriction import Restriction
-from .results import ResultChecks, tensors_of
+from .results import EarlierResults, ResultChecks, tensors_of
 from .solution import Solution, value_of
 from .start import start_device
 
@@ -47,7 +47,7 @@ class Worker:
         driver = start_device(device)
         self._clock = CudaClock(driver) if driver else HostClock()
         self._arena = Arena(4, arena_bytes, device, driver)
-        self._earlier: list[torch.Tensor] = []
+        self._earlier = EarlierResults()
         self._result: Any = None
 
     def load(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -60,6 +60,7 @@ class Worker:
         construct = self._interface.get("construct", {"other": "value"})
         self._outputs = request["outputs"]
         self._checks = ResultChecks(self._outputs, self._device)
+        self._earlier = EarlierResults()
         self._solution = Solution(self._path, request["class"], construct, self._device)
         self._solution.bind(request["weights"] + request["states"])
         self._state_keys = [leaf["key"] for leaf in request["states"]]
@@ -102,14 +103,16 @@ class Worker:
         results = tensors_of(self._interface["outputs"], self._result)
         solution = self._solution
         constants = {key: tensor for key, tensor in solution.weights.items() if key not in self._state_keys}
-        self._checks.check(results, constants, self._earlier, self._arena)
+        self._checks.check(results, constants, self._earlier.tensors, self._arena)
         with _no_grad():
+            self._earlier.check()
+            self._earlier.keep(results, self._outputs, [solution.weights[key] for key in self._state_keys])
             for tensor, meta in zip(results, request["outputs"]):
                 _copy(self._arena.tensor(meta), tensor)
             for leaf in request["states"]:
                 _copy(self._arena.tensor(leaf), solution.weights[leaf["key"]])
         self._clock.synchronize()
-        self._earlier, self._result = results, None  # kept: nobody may write there while their owner holds them
+        self._result = None
         return {}
 
     def show(self, request: dict[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import torch
 
 from cudal1_solution.arena import Arena
 from cudal1_solution.failures import SolutionFailure, failure_of
-from cudal1_solution.results import ResultChecks, tensors_of
+from cudal1_solution.results import EarlierResults, ResultChecks, tensors_of
 from cudal1_solution.solution import Solution, value_of
 
 CPU = torch.device("cpu")
@@ -138,3 +138,16 @@ def test_constructor_arguments_keep_their_types():
     assert value_of(structure, []) == {"size": (3, 3), "dtype": torch.float16}
     with pytest.raises(SolutionFailure):
         value_of({"other": "Module"}, [])
+
+
+def test_a_call_must_not_change_what_the_call_before_it_gave() -> None:
+    result, state = torch.tensor([1.0, float("nan"), 3.0]), torch.zeros(2)
+    metas = [{"is_view": False}, {"is_view": False}]
+    earlier = EarlierResults()
+    earlier.check()
+    earlier.keep([result, state], metas, [state])
+    state.add_(1)
+    earlier.check()
+    result[0] = 0
+    with pytest.raises(SolutionFailure, match="a call changes result 0 of the call before it"):
+        earlier.check()

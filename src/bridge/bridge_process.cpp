@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t max_message_bytes = std::size_t{64} << 20;
-constexpr std::chrono::minutes longest_run{30};
+constexpr std::chrono::minutes longest_run{10};
 
 std::string variable_or(const char* name, const std::string& otherwise) {
   const char* given = std::getenv(name);

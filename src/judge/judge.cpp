@@ -14,6 +14,7 @@
 #include "judge/measurement.hpp"
 #include "judge/possible.hpp"
 #include "judge/profiler.hpp"
+#include "program/plan_hash.hpp"
 #include "writer/write_program.hpp"
 
 namespace cudal1 {
@@ -303,6 +304,13 @@ const std::string& TaskJudge::name() const { return impl_->context->task().name;
 const std::string& TaskJudge::hash() const { return impl_->context->task().hash; }
 const std::string& TaskJudge::source_text() const { return impl_->context->task().source_text; }
 
+//! Library ops need no code, but what stands there must be some: prose is no program.
+static std::optional<Failure> objection_to_unused_code(Backend& backend, const std::string& text) {
+  if (canonical_code(text).find_first_not_of(" \t\r\n") == std::string::npos) return std::nullopt;
+  const auto module = backend.compiler().compile({text, {}, backend.info().target});
+  return module ? std::nullopt : std::optional(module.failure());
+}
+
 CompiledProgram compile_program(const OpGraph& graph, Backend& backend, const std::string& name,
                                 const std::string& text) {
   CompiledProgram program{name, text, {}, {}, {}};
@@ -312,7 +320,10 @@ CompiledProgram compile_program(const OpGraph& graph, Backend& backend, const st
     return program;
   }
   program.plan = std::move(plan).value();
-  if (!program.plan.has_launches()) return program;
+  if (!program.plan.has_launches()) {
+    program.failure = objection_to_unused_code(backend, text);
+    return program;
+  }
   auto module = backend.compiler().compile({program.plan.code, program.plan.kernels, backend.info().target});
   if (module)
     program.module = std::move(module).value();

@@ -93,7 +93,7 @@ TimingSummary summarize(const Buckets& buckets, TimingProtocol protocol) {
   summary.stable = summary.bucket_variance <= largest_bucket_variance;
   const Interval within = median_interval(ratios);
   const double between = half_interval(summary.bucket_values);
-  summary.low = std::min(within.low, summary.speedup - between);
+  summary.low = std::max(0.0, std::min(within.low, summary.speedup - between));
   summary.high = std::max(within.high, summary.speedup + between);
   summary.reference_ms = median(reference);
   summary.candidate_ms = median(candidate);

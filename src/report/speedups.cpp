@@ -89,7 +89,8 @@ std::optional<Interval> cautious_interval(const BenchRow& row, const std::string
   const TimingSummary summary = summarize(consecutive_buckets(pairs), TimingProtocol::standard);
   const Interval within = widened(ratios, normal_deviations);
   const double between = half_interval_between(summary.bucket_values);
-  return Interval{std::min(within.low, summary.speedup - between), std::max(within.high, summary.speedup + between)};
+  return Interval{std::max(0.0, std::min(within.low, summary.speedup - between)),
+                  std::max(within.high, summary.speedup + between)};
 }
 
 }  // namespace cudal1

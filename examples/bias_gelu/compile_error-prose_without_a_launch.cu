@@ -1,0 +1,1 @@
+Here is a faster version: it multiplies and adds in one pass.
