@@ -37,6 +37,12 @@ std::set<ValueId> touched_by(const Region& region) {
   return touched;
 }
 
+std::string names_of(const Region& region) {
+  std::string names;
+  for (const int node : region.computing_nodes()) names += (names.empty() ? "" : " ") + region.graph().nodes[node].name;
+  return names;
+}
+
 class Estimator {
  public:
   Estimator(const vgpu::GpuProfile& gpu, const OpGraph& graph, bool cuda_graph)
@@ -45,7 +51,7 @@ class Estimator {
   void add_library_step(const Node& node) {
     const auto inputs = metas_of(graph_, OpGraph::reads(node)), outputs = metas_of(graph_, node.outputs);
     const double whole = vgpu::op_milliseconds(gpu_, node, inputs, outputs);
-    expected_ += whole;
+    steps_.push_back({node.name, true, whole});
     least_ += least_of_library * whole;
     host_ += NominalHost().op_ms;
   }
@@ -54,7 +60,8 @@ class Estimator {
     const double moving = bytes_of(region) / gpu_.dram_achievable_bytes_per_second() * 1e3;
     const double computing = computing_seconds(region) * 1e3;
     const double launch = (cuda_graph_ ? gpu_.costs.graph_launch_us : gpu_.costs.launch_us) / 1e3;
-    expected_ += std::max(moving / likely_bandwidth, computing / likely_compute_share) + launch;
+    const double expected = std::max(moving / likely_bandwidth, computing / likely_compute_share) + launch;
+    steps_.push_back({names_of(region), false, expected});
     // Of a product perhaps only a part must be computed, say of a triangle.
     least_ += std::max(far_bytes_of(region) / gpu_.memory.dram_bytes_per_second * 1e3, least_of_products * computing);
     host_ += NominalHost().launch_ms;
@@ -62,8 +69,12 @@ class Estimator {
 
   CallEstimate total() const {
     const double host = cuda_graph_ ? NominalHost().graph_ms : host_;
-    return {std::max(expected_ + gpu_.costs.call_us / 1e3, host), least_};
+    double expected = gpu_.costs.call_us / 1e3;
+    for (const StepEstimate& step : steps_) expected += step.expected_ms;
+    return {std::max(expected, host), least_};
   }
+
+  const std::vector<StepEstimate>& steps() const { return steps_; }
 
  private:
   double bytes_of(const Region& region) const {
@@ -109,12 +120,11 @@ class Estimator {
   const vgpu::GpuProfile& gpu_;
   const OpGraph& graph_;
   bool cuda_graph_;
-  double expected_ = 0.0, least_ = 0.0, host_ = 0.0;
+  std::vector<StepEstimate> steps_;
+  double least_ = 0.0, host_ = 0.0;
 };
 
-}  // namespace
-
-CallEstimate estimate_call(const vgpu::GpuProfile& gpu, const OpGraph& graph, const Proposal& proposal) {
+Estimator estimated(const vgpu::GpuProfile& gpu, const OpGraph& graph, const Proposal& proposal) {
   Estimator estimator(gpu, graph, proposal.cuda_graph);
   std::set<int> fused;
   for (const Fusion& fusion : proposal.fusions) {
@@ -127,7 +137,17 @@ CallEstimate estimate_call(const vgpu::GpuProfile& gpu, const OpGraph& graph, co
   for (std::size_t i = 0; i < graph.nodes.size(); ++i)
     if (!fused.contains(static_cast<int>(i)) && !is_view_node(graph, graph.nodes[i]))
       estimator.add_library_step(graph.nodes[i]);
-  return estimator.total();
+  return estimator;
+}
+
+}  // namespace
+
+std::vector<StepEstimate> estimate_steps(const vgpu::GpuProfile& gpu, const OpGraph& graph, const Proposal& proposal) {
+  return estimated(gpu, graph, proposal).steps();
+}
+
+CallEstimate estimate_call(const vgpu::GpuProfile& gpu, const OpGraph& graph, const Proposal& proposal) {
+  return estimated(gpu, graph, proposal).total();
 }
 
 }  // namespace cudal1

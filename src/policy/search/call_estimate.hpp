@@ -12,11 +12,21 @@
 
 namespace cudal1 {
 
+//! A kernel of our own or a step of the library.
+struct StepEstimate {
+  std::string nodes;
+  bool is_library = false;
+  double expected_ms = 0.0;
+};
+
 struct CallEstimate {
   double expected_ms = 0.0;
   //! It cannot be less: what must be moved at the full rate, what the library needs at the least.
   double least_ms = 0.0;
 };
+
+//! One by one, what a call consists of, on the graph that the proposal's rewrites leave.
+std::vector<StepEstimate> estimate_steps(const vgpu::GpuProfile& gpu, const OpGraph& graph, const Proposal& proposal);
 
 //! Of the graph that the proposal's rewrites leave.
 CallEstimate estimate_call(const vgpu::GpuProfile& gpu, const OpGraph& graph, const Proposal& proposal);
