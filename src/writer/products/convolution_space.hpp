@@ -1,0 +1,51 @@
+// A region with one convolution as a matrix product: rows are output channels, columns places of the output, and the
+// depth goes through input channels and the places of a window.
+//
+// Transposed with steps: output o is made of those inputs i and places k of the filter for which
+// step · i - padding + k = o. With o + padding = step · q + r these are i = q - t, k = r + step · t for t = 0, 1, … So
+// columns are the q, and every channel has a row for each r: all of these see the same inputs.
+#pragma once
+
+#include "writer/fused/convolution_arguments.hpp"
+#include "writer/products/product_space.hpp"
+
+namespace cudal1 {
+
+//! An operand whose elements lie where a part of the line and a part of the depth say.
+struct ConvolutionOperand {
+  //! An index that must lie in 0 … size - 1 for there to be an element.
+  struct Bound {
+    Affine index;
+    std::int64_t size = 1;
+  };
+  ValueId value = -1;
+  Affine place;                         //!< without the batch's part
+  std::int64_t batch_stride = 0;        //!< elements from one of the batch to the next
+  std::vector<Loop> lines, depth;       //!< never empty
+  std::vector<Bound> bounds;            //!< of those indices that can lie beyond the ends
+  std::int64_t stride = 0, vector = 0;  //!< vector not 0: lines are runs of memory, `stride` apart, along the depth
+};
+
+//! Outputs of a dimension from q and r: step · q + r + offset, where that is less than `size`.
+struct ScatteredDimension {
+  std::int64_t step = 1, offset = 0, count = 1, size = 1;
+};
+
+struct ConvolutionSpace {
+  ProductSizes sizes;
+  DType dtype = DType::f32;  //!< of the operands
+  ConvolutionOperand weight, input;
+  ProductResults results;
+  std::vector<ScatteredDimension> scattered;  //!< empty: columns are places of the output as they are
+
+  std::int64_t phases() const;  //!< rows of a channel
+  ProductOperands operands() const;
+};
+
+//! Whether there is a convolution that this is good for: of many channels, in one group.
+bool is_product_of_windows(const OpGraph& graph, const Node& node);
+
+//! Throws Rejection at `at` for what cannot be computed tile by tile.
+ConvolutionSpace make_convolution_space(const Region& region, const ConvolutionNode& node, SourcePosition at);
+
+}  // namespace cudal1
