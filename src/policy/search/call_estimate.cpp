@@ -4,9 +4,12 @@
 #include <map>
 
 #include "device/vgpu/model/op_model.hpp"
+#include "graph/operator_name.hpp"
 #include "judge/nominal_host.hpp"
 #include "program/unit_order.hpp"
+#include "writer/fused/operator_rules.hpp"
 #include "writer/fused/region.hpp"
+#include "writer/products/convolution_space.hpp"
 
 namespace cudal1 {
 namespace {
@@ -17,6 +20,11 @@ constexpr double least_of_library = 0.5;
 constexpr double products_a_multiply = 3.0;
 // Of the units' rates, what kernels are likely to reach; of products, what must be computed at the least.
 constexpr double likely_compute_share = 0.4, least_of_products = 0.4;
+// Convolutions do worse than that: as products they gather their windows, and what a filter lacks is multiplied as
+// zeros; as sums of loops they load for every multiplication; where another window looks at them, they are computed
+// element by element.
+constexpr double slower_by_gathering = 2.0, slower_by_loops = 5.0, slower_by_windows_in_windows = 10.0;
+constexpr double fewest_rows = 16.0;  // of a tile
 // A kernel that moves memory reaches this share of what a copy does.
 constexpr double likely_bandwidth = 0.85;
 
@@ -50,7 +58,7 @@ class Estimator {
 
   void add_library_step(const Node& node) {
     const auto inputs = metas_of(graph_, OpGraph::reads(node)), outputs = metas_of(graph_, node.outputs);
-    const double whole = vgpu::op_milliseconds(gpu_, node, inputs, outputs);
+    const double whole = vgpu::op_milliseconds(gpu_, node, inputs, outputs) + bias_milliseconds(node, outputs);
     steps_.push_back({node.name, true, whole});
     least_ += least_of_library * whole;
     host_ += NominalHost().op_ms;
@@ -59,7 +67,7 @@ class Estimator {
   void add_kernel(const Region& region) {
     const double moving = bytes_of(region) / gpu_.dram_achievable_bytes_per_second() * 1e3;
     const double computing = computing_seconds(region) * 1e3;
-    const double launch = (cuda_graph_ ? gpu_.costs.graph_launch_us : gpu_.costs.launch_us) / 1e3;
+    const double launch = (follows_in_graph() ? gpu_.costs.graph_launch_us : gpu_.costs.launch_us) / 1e3;
     const double expected = std::max(moving / likely_bandwidth, computing / likely_compute_share) + launch;
     steps_.push_back({names_of(region), false, expected});
     // Of a product perhaps only a part must be computed, say of a triangle.
@@ -95,18 +103,51 @@ class Estimator {
     return bytes;
   }
 
-  //! Seconds at the full rate of the units: products on tensor cores; direct convolutions, which are sums of our own
-  //! kernels' loops, on those for fp32.
+  //! The library adds a convolution's bias in a pass of its own.
+  double bias_milliseconds(const Node& node, const std::vector<TensorMeta>& outputs) const {
+    const auto* bias = argument_as<ValueRef>(node, 2, "bias");
+    if (!is_direct_convolution(node) || bias == nullptr || bias->id < 0 || outputs.empty()) return 0.0;
+    return 2.0 * static_cast<double>(outputs.front().span_bytes()) / gpu_.dram_achievable_bytes_per_second() * 1e3;
+  }
+
+  //! The first kernel of a graph gains nothing by being in one.
+  bool follows_in_graph() const { return cuda_graph_ && !steps_.empty(); }
+
+  //! Seconds at the full rate of the units, times what keeps convolutions from it.
   double computing_seconds(const Region& region) const {
     double seconds = 0.0;
     for (const int index : region.computing_nodes()) {
       const Node& node = graph_.nodes[index];
       const auto inputs = metas_of(graph_, OpGraph::reads(node)), outputs = metas_of(graph_, node.outputs);
       const vgpu::OpWork work = vgpu::work_of(node, inputs, outputs);
-      const bool by_loops = work.op_class.starts_with("convolution");
-      seconds += work.flops / (by_loops ? fp32_flops_per_second() : tensor_flops_per_second() / products_a_multiply);
+      if (is_direct_convolution(node))
+        seconds += work.flops * convolution_seconds_a_flop(region, node);
+      else
+        seconds += work.flops / (tensor_flops_per_second() / products_a_multiply);
     }
     return seconds;
+  }
+
+  double convolution_seconds_a_flop(const Region& region, const Node& node) const {
+    const auto& nodes = region.computing_nodes();
+    const bool is_seen_by_windows =
+        std::ranges::any_of(nodes, [&](int other) { return is_pooling(graph_, graph_.nodes[other]); });
+    if (is_seen_by_windows) return slower_by_windows_in_windows / fp32_flops_per_second();
+    if (!is_product_of_windows(graph_, node)) return slower_by_loops / fp32_flops_per_second();
+    return slower_by_gathering * zeros_multiplied(node) * products_a_multiply / tensor_flops_per_second();
+  }
+
+  //! Products of a convolution as tiles compute it, in parts of those that it needs.
+  double zeros_multiplied(const Node& node) const {
+    const auto convolution = read_convolution(graph_, node);
+    const auto channels = static_cast<double>(graph_.values[convolution->value].meta.sizes[1]);
+    double times = 1.0, rows = channels;
+    for (std::size_t i = 0; convolution->is_transposed && i < convolution->sizes.kernel.size(); ++i) {
+      const std::int64_t kernel = convolution->sizes.kernel[i], step = convolution->sizes.stride[i];
+      times *= static_cast<double>((kernel + step - 1) / step * step) / static_cast<double>(kernel);
+      rows *= static_cast<double>(step);
+    }
+    return times * std::max(1.0, fewest_rows / rows);
   }
 
   double fp32_flops_per_second() const {

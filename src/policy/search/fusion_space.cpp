@@ -4,6 +4,7 @@
 #include <ranges>
 
 #include "program/unit_order.hpp"
+#include "writer/fused/operator_rules.hpp"
 #include "writer/fusion_check.hpp"
 
 namespace cudal1 {
@@ -73,12 +74,22 @@ int FusionSpace::place_of(const Fusion& fusion) const {
 struct FusionSpace::Groups {
   std::vector<Nodes> nodes;
   std::map<int, std::size_t> of_node;
+  Mixture mixture = Mixture::anything;
 };
+
+//! Nodes that different techniques write when they are alone, pointwise ones aside.
+bool FusionSpace::is_mixed(const Nodes& nodes) {
+  std::set<const FusionTechnique*> techniques;
+  for (const int node : nodes)
+    if (!is_pointwise(graph_.nodes[node])) techniques.insert(technique({node}));
+  return techniques.size() > 1;
+}
 
 //! Takes the nodes of another group in. False: they do not fit together.
 bool FusionSpace::join(Groups& groups, std::size_t index, std::size_t other) {
   Nodes both = groups.nodes[index];
   both.insert(groups.nodes[other].begin(), groups.nodes[other].end());
+  if (groups.mixture == Mixture::one_technique && is_mixed(both)) return false;
   if (both.size() > largest_group || !technique(both)) return false;
   for (const int node : groups.nodes[other]) groups.of_node[node] = index;
   groups.nodes[other].clear();
@@ -112,8 +123,9 @@ void FusionSpace::gather_small(Groups& groups) {
   }
 }
 
-std::vector<Fusion> FusionSpace::largest_fusions(const std::set<std::string>& of) {
+std::vector<Fusion> FusionSpace::largest_fusions(const std::set<std::string>& of, Mixture mixture) {
   Groups groups;
+  groups.mixture = mixture;
   for (const int node : numbers(of)) {
     groups.of_node[node] = groups.nodes.size();
     groups.nodes.push_back({node});
