@@ -55,8 +55,9 @@ void print_estimates(const OpGraph& graph, std::vector<std::string> texts) {
     const auto proposal = proposal_from_text(text);
     const OpGraph* after = proposal ? space.graph_after(proposal->rewrites) : nullptr;
     if (after == nullptr) continue;
-    fmt::print("{:.1f} us expected\n{}", estimate_call(gpu, *after, *proposal).expected_ms * 1e3, text);
-    for (const StepEstimate& step : estimate_steps(gpu, *after, *proposal))
+    const auto& hoisted = space.hoisted_after(proposal->rewrites);
+    fmt::print("{:.1f} us expected\n{}", estimate_call(gpu, *after, *proposal, hoisted).expected_ms * 1e3, text);
+    for (const StepEstimate& step : estimate_steps(gpu, *after, *proposal, hoisted))
       fmt::print("  {:9.1f} us {} {}\n", step.expected_ms * 1e3, step.is_library ? "library" : "kernel ", step.nodes);
   }
 }

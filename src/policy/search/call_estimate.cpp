@@ -133,7 +133,10 @@ class Estimator {
     const bool is_seen_by_windows =
         std::ranges::any_of(nodes, [&](int other) { return is_pooling(graph_, graph_.nodes[other]); });
     if (is_seen_by_windows) return slower_by_windows_in_windows / fp32_flops_per_second();
-    if (!is_product_of_windows(graph_, node)) return slower_by_loops / fp32_flops_per_second();
+    const auto makes_operand = [&](ValueId read) { return region.makes(base_of(graph_, read)); };
+    const bool by_loops =
+        !is_product_of_windows(graph_, node) || std::ranges::any_of(OpGraph::reads(node), makes_operand);
+    if (by_loops) return slower_by_loops / fp32_flops_per_second();
     return slower_by_gathering * zeros_multiplied(node) * products_a_multiply / tensor_flops_per_second();
   }
 
@@ -165,7 +168,8 @@ class Estimator {
   double least_ = 0.0, host_ = 0.0;
 };
 
-Estimator estimated(const vgpu::GpuProfile& gpu, const OpGraph& graph, const Proposal& proposal) {
+Estimator estimated(const vgpu::GpuProfile& gpu, const OpGraph& graph, const Proposal& proposal,
+                    const std::set<std::string>& hoisted) {
   Estimator estimator(gpu, graph, proposal.cuda_graph);
   std::set<int> fused;
   for (const Fusion& fusion : proposal.fusions) {
@@ -176,19 +180,22 @@ Estimator estimated(const vgpu::GpuProfile& gpu, const OpGraph& graph, const Pro
     fused.merge(nodes);
   }
   for (std::size_t i = 0; i < graph.nodes.size(); ++i)
-    if (!fused.contains(static_cast<int>(i)) && !is_view_node(graph, graph.nodes[i]))
+    if (!fused.contains(static_cast<int>(i)) && !is_view_node(graph, graph.nodes[i]) &&
+        !hoisted.contains(graph.nodes[i].name))
       estimator.add_library_step(graph.nodes[i]);
   return estimator;
 }
 
 }  // namespace
 
-std::vector<StepEstimate> estimate_steps(const vgpu::GpuProfile& gpu, const OpGraph& graph, const Proposal& proposal) {
-  return estimated(gpu, graph, proposal).steps();
+std::vector<StepEstimate> estimate_steps(const vgpu::GpuProfile& gpu, const OpGraph& graph, const Proposal& proposal,
+                                         const std::set<std::string>& hoisted) {
+  return estimated(gpu, graph, proposal, hoisted).steps();
 }
 
-CallEstimate estimate_call(const vgpu::GpuProfile& gpu, const OpGraph& graph, const Proposal& proposal) {
-  return estimated(gpu, graph, proposal).total();
+CallEstimate estimate_call(const vgpu::GpuProfile& gpu, const OpGraph& graph, const Proposal& proposal,
+                           const std::set<std::string>& hoisted) {
+  return estimated(gpu, graph, proposal, hoisted).total();
 }
 
 }  // namespace cudal1

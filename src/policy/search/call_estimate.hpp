@@ -25,10 +25,13 @@ struct CallEstimate {
   double least_ms = 0.0;
 };
 
-//! One by one, what a call consists of, on the graph that the proposal's rewrites leave.
-std::vector<StepEstimate> estimate_steps(const vgpu::GpuProfile& gpu, const OpGraph& graph, const Proposal& proposal);
+//! One by one, what a call consists of, on the graph that the proposal's rewrites leave; `hoisted`: nodes of it that
+//! are no part of a call.
+std::vector<StepEstimate> estimate_steps(const vgpu::GpuProfile& gpu, const OpGraph& graph, const Proposal& proposal,
+                                         const std::set<std::string>& hoisted = {});
 
-//! Of the graph that the proposal's rewrites leave.
-CallEstimate estimate_call(const vgpu::GpuProfile& gpu, const OpGraph& graph, const Proposal& proposal);
+//! All of it.
+CallEstimate estimate_call(const vgpu::GpuProfile& gpu, const OpGraph& graph, const Proposal& proposal,
+                           const std::set<std::string>& hoisted = {});
 
 }  // namespace cudal1

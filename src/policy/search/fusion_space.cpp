@@ -16,12 +16,13 @@ constexpr std::ptrdiff_t most_gatherings = 2;  // of small nodes that a further 
 
 }  // namespace
 
-FusionSpace::FusionSpace(OpGraph graph)
+FusionSpace::FusionSpace(OpGraph graph, const std::set<std::string>& hoisted)
     : graph_(std::move(graph)), readers_(readers_of_nodes(graph_)), producers_(graph_.nodes.size()) {
   for (std::size_t i = 0; i < readers_.size(); ++i)
     for (const int reader : readers_[i]) producers_[reader].insert(static_cast<int>(i));
   for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
-    if (is_view_node(graph_, graph_.nodes[i]) || !technique({static_cast<int>(i)})) continue;
+    if (is_view_node(graph_, graph_.nodes[i]) || hoisted.contains(graph_.nodes[i].name)) continue;
+    if (!technique({static_cast<int>(i)})) continue;
     fusible_.push_back(static_cast<int>(i));
     names_.push_back(graph_.nodes[i].name);
   }

@@ -16,7 +16,8 @@ enum class Mixture { anything, one_technique };
 
 class FusionSpace {
  public:
-  explicit FusionSpace(OpGraph graph);
+  //! `hoisted`: nodes that run when weights change, which are left alone.
+  explicit FusionSpace(OpGraph graph, const std::set<std::string>& hoisted = {});
 
   const OpGraph& graph() const { return graph_; }
   //! Nodes that can be written by themselves, in their order.

@@ -42,10 +42,12 @@ struct Opening {
 };
 
 //! As a CUDA Graph or not, whichever is expected to be faster.
-Opening launched_well(const vgpu::GpuProfile& gpu, const OpGraph& graph, Proposal proposal) {
-  const double plain = estimate_call(gpu, graph, proposal).expected_ms;
+Opening launched_well(SearchSpace& space, const vgpu::GpuProfile& gpu, Proposal proposal) {
+  const OpGraph& graph = *space.graph_after(proposal.rewrites);
+  const std::set<std::string>& hoisted = space.hoisted_after(proposal.rewrites);
+  const double plain = estimate_call(gpu, graph, proposal, hoisted).expected_ms;
   proposal.cuda_graph = true;
-  const double as_graph = estimate_call(gpu, graph, proposal).expected_ms;
+  const double as_graph = estimate_call(gpu, graph, proposal, hoisted).expected_ms;
   proposal.cuda_graph = as_graph < plain;
   return {std::move(proposal), std::min(plain, as_graph)};
 }
@@ -57,7 +59,7 @@ void add_openings(SearchSpace& space, const vgpu::GpuProfile& gpu, const std::ve
   for (const std::vector<Fusion>& way : ways_to_fuse(*fusions)) {
     Proposal proposal{rewrites, way, false};
     space.mend(proposal);
-    openings.push_back(launched_well(gpu, fusions->graph(), std::move(proposal)));
+    openings.push_back(launched_well(space, gpu, std::move(proposal)));
   }
 }
 
@@ -76,17 +78,19 @@ std::vector<std::vector<std::string>> ways_to_rewrite(const std::vector<std::str
 }
 
 //! The best of each way to rewrite comes before the second best of any: estimates know little of what rewrites do.
+//! Ways that come to the same are one.
 std::vector<Opening> in_turns(std::vector<std::vector<Opening>> ways) {
   std::vector<Opening> all;
+  std::set<std::string> known;
   for (std::vector<Opening>& way : ways) std::ranges::stable_sort(way, {}, &Opening::expected_ms);
   for (std::size_t turn = 0; all.size() < most_openings; ++turn) {
-    const std::size_t before = all.size();
     std::vector<Opening> now;
     for (std::vector<Opening>& way : ways)
       if (turn < way.size()) now.push_back(way[turn]);
+    if (now.empty()) break;
     std::ranges::stable_sort(now, {}, &Opening::expected_ms);
-    all.insert(all.end(), now.begin(), now.end());
-    if (all.size() == before) break;
+    std::ranges::copy_if(now, std::back_inserter(all),
+                         [&](const Opening& opening) { return known.insert(to_text(opening.proposal)).second; });
   }
   return all;
 }

@@ -50,7 +50,9 @@ void SearchPolicy::look_at(const std::vector<ScoredProgram>& seen) {
 
 bool SearchPolicy::is_hopeless(const Proposal& proposal) {
   const OpGraph* graph = space_.graph_after(proposal.rewrites);
-  return graph == nullptr || (best_ms_ > 0.0 && estimate_call(gpu_, *graph, proposal).least_ms > best_ms_);
+  return graph == nullptr ||
+         (best_ms_ > 0.0 &&
+          estimate_call(gpu_, *graph, proposal, space_.hoisted_after(proposal.rewrites)).least_ms > best_ms_);
 }
 
 std::optional<std::string> SearchPolicy::accepted(const Proposal& proposal) {
