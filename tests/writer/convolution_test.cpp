@@ -73,6 +73,11 @@ TEST_F(Convolutions, AreRightForStridesPaddingAndDilation) {
   EXPECT_RIGHT(convolved({.weight = {8, 5, 4, 3}, .padding = {{"string", "same"}}, .dilation = {1, 2}}), fuse_both);
 }
 
+TEST_F(Convolutions, AreRightOfManyChannelsToFew) {
+  EXPECT_RIGHT(convolved({.input = {2, 17, 5, 6}, .weight = {1, 17, 3, 3}}), fuse_both);
+  EXPECT_RIGHT(transposed({.input = {2, 19, 3, 4}, .weight = {19, 3, 3, 3}, .stride = {2, 2}}), fuse_both);
+}
+
 TEST_F(Convolutions, AreRightInOneAndThreeDimensions) {
   EXPECT_RIGHT(
       convolved(

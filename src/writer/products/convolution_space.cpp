@@ -10,7 +10,9 @@
 namespace cudal1 {
 namespace {
 
-constexpr std::int64_t fewest_channels = 8;                     // of the output; fewer leave most of a tile empty
+// Fewer channels of the output leave most of a tile empty, fewer of the input can be summed up by every thread: then
+// the direct way is better.
+constexpr std::int64_t fewest_outputs = 8, fewest_inputs = 17;
 constexpr std::int64_t near = (std::int64_t{1} << 31) - 65536;  // what an int counts, and some elements more
 
 bool is_multiplied(DType dtype) { return dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16; }
@@ -155,7 +157,8 @@ bool is_product_of_windows(const OpGraph& graph, const Node& node) {
   if (!is_multiplied(input.dtype) || graph.values[made->weight].meta.dtype != input.dtype) return false;
   for (std::size_t i = 0; i < made->sizes.kernel.size(); ++i)
     if (made->is_transposed && made->sizes.stride[i] > 1 && made->sizes.dilation[i] > 1) return false;
-  return value.numel() > 0 && input.numel() > 0 && value.sizes[1] >= fewest_channels;
+  return value.numel() > 0 && input.numel() > 0 &&
+         (value.sizes[1] >= fewest_outputs || input.sizes[1] >= fewest_inputs);
 }
 
 ConvolutionSpace make_convolution_space(const Region& region, const ConvolutionNode& node, SourcePosition at) {

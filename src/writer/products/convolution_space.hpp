@@ -42,7 +42,7 @@ struct ConvolutionSpace {
   ProductOperands operands() const;
 };
 
-//! Whether there is a convolution that this is good for: of many channels, in one group.
+//! Whether there is a convolution that this is good for: in one group, and not of few channels to few.
 bool is_product_of_windows(const OpGraph& graph, const Node& node);
 
 //! Throws Rejection at `at` for what cannot be computed tile by tile.
