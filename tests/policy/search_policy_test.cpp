@@ -132,6 +132,19 @@ TEST(Openings, KeepConvolutionsApartFromWindowsOverThem) {
   EXPECT_EQ(proposal->fusions[1].nodes, std::set<std::string>{"max_pool3d_1"});
 }
 
+//! 3 GFLOP of a 3x3 convolution over 256 channels, which the library runs on tensor cores, and a small one.
+TEST(Openings, LeaveToTheLibraryWhatItIsBetterAt) {
+  sample::GraphBuilder builder;
+  const ValueId x = builder.leaf(ValueKind::input, "x", {8, 256, 30, 30});
+  const ValueId large = builder.leaf(ValueKind::weight, "large", {256, 256, 3, 3});
+  const ValueId small = builder.leaf(ValueKind::weight, "small", {8, 256, 1, 1});
+  const ValueId first = builder.node("conv2d_1", "aten::conv2d", {x, large}, {8, 256, 28, 28});
+  builder.output(builder.node("conv2d_2", "aten::conv2d", {first, small}, {8, 8, 28, 28}));
+  SearchSpace space(builder.graph);
+  const Proposal best = opening_proposals(space, h200()).back();
+  EXPECT_EQ(best.fused_nodes(), std::set<std::string>{"conv2d_2"}) << to_text(best);
+}
+
 TEST(Openings, DifferAndTryTheBestWithAndWithoutGraph) {
   const OpGraph graph = images(true);
   SearchSpace space(graph);

@@ -193,6 +193,13 @@ std::vector<StepEstimate> estimate_steps(const vgpu::GpuProfile& gpu, const OpGr
   return estimated(gpu, graph, proposal, hoisted).steps();
 }
 
+bool is_worth_a_kernel(const vgpu::GpuProfile& gpu, const OpGraph& graph, int node) {
+  Estimator own(gpu, graph, false), library(gpu, graph, false);
+  own.add_kernel(Region(graph, {node}));
+  library.add_library_step(graph.nodes[node]);
+  return own.total().expected_ms <= library.total().expected_ms;
+}
+
 CallEstimate estimate_call(const vgpu::GpuProfile& gpu, const OpGraph& graph, const Proposal& proposal,
                            const std::set<std::string>& hoisted) {
   return estimated(gpu, graph, proposal, hoisted).total();

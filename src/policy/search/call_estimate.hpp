@@ -30,6 +30,9 @@ struct CallEstimate {
 std::vector<StepEstimate> estimate_steps(const vgpu::GpuProfile& gpu, const OpGraph& graph, const Proposal& proposal,
                                          const std::set<std::string>& hoisted = {});
 
+//! Is a kernel of our own expected to be as fast as the library's, for this node alone?
+bool is_worth_a_kernel(const vgpu::GpuProfile& gpu, const OpGraph& graph, int node);
+
 //! All of it.
 CallEstimate estimate_call(const vgpu::GpuProfile& gpu, const OpGraph& graph, const Proposal& proposal,
                            const std::set<std::string>& hoisted = {});

@@ -19,13 +19,22 @@ std::map<std::string, Names> nodes_by_technique(FusionSpace& space) {
   return nodes;
 }
 
+//! Nodes that the library is not expected to be faster at.
+Names worth_a_kernel(const FusionSpace& space, const vgpu::GpuProfile& gpu) {
+  Names worth;
+  for (const std::string& node : space.nodes())
+    if (is_worth_a_kernel(gpu, space.graph(), space.graph().find_node(node))) worth.insert(node);
+  return worth;
+}
+
 //! All nodes fused as far as it goes; the same with the techniques apart, say a convolution and the pooling after it;
-//! without the nodes of each technique in turn; each node by itself.
-std::vector<std::vector<Fusion>> ways_to_fuse(FusionSpace& space) {
+//! that without what the library is better at; without the nodes of each technique in turn; each node by itself.
+std::vector<std::vector<Fusion>> ways_to_fuse(FusionSpace& space, const vgpu::GpuProfile& gpu) {
   const auto by_technique = nodes_by_technique(space);
   const Names all(space.nodes().begin(), space.nodes().end());
   std::vector<std::vector<Fusion>> ways = {space.largest_fusions(all),
-                                           space.largest_fusions(all, Mixture::one_technique)};
+                                           space.largest_fusions(all, Mixture::one_technique),
+                                           space.largest_fusions(worth_a_kernel(space, gpu), Mixture::one_technique)};
   for (const auto& [technique, nodes] : by_technique) {
     Names rest;
     std::ranges::set_difference(all, nodes, std::inserter(rest, rest.end()));
@@ -56,7 +65,7 @@ void add_openings(SearchSpace& space, const vgpu::GpuProfile& gpu, const std::ve
                   std::vector<Opening>& openings) {
   FusionSpace* fusions = space.after(rewrites);
   if (fusions == nullptr) return;
-  for (const std::vector<Fusion>& way : ways_to_fuse(*fusions)) {
+  for (const std::vector<Fusion>& way : ways_to_fuse(*fusions, gpu)) {
     Proposal proposal{rewrites, way, false};
     space.mend(proposal);
     openings.push_back(launched_well(space, gpu, std::move(proposal)));
