@@ -179,6 +179,21 @@ TEST(Openings, LeaveHoistedNodesAlone) {
   EXPECT_GT(hoisting, 0);
 }
 
+//! Its time steps are launched one after another: the host is what it waits for, unless there is a graph.
+TEST(CallEstimate, ExpectsAGraphToHelpRecurrentLayers) {
+  sample::GraphBuilder builder;
+  const ValueId x = builder.leaf(ValueKind::input, "x", {512, 1, 32}),
+                h = builder.leaf(ValueKind::input, "h", {1, 1, 32});
+  std::vector<ValueRef> weights;
+  for (const char* name : {"w", "u"}) weights.push_back({builder.leaf(ValueKind::weight, name, {96, 32})});
+  builder.output(builder.node("gru_1", "aten::gru.input", {x, h}, {512, 1, 32}));
+  builder.graph.nodes.back().args.emplace_back(weights);
+  Proposal graph;
+  graph.cuda_graph = true;
+  EXPECT_LT(estimate_call(h200(), builder.graph, graph).expected_ms,
+            estimate_call(h200(), builder.graph, {}).expected_ms);
+}
+
 TEST(CallEstimate, LeavesHoistedNodesOut) {
   const OpGraph graph = busy_graph();
   EXPECT_EQ(estimate_steps(h200(), graph, {}).size(), 5u);

@@ -61,7 +61,8 @@ class Estimator {
     const double whole = vgpu::op_milliseconds(gpu_, node, inputs, outputs) + bias_milliseconds(node, outputs);
     steps_.push_back({node.name, true, whole});
     least_ += least_of_library * whole;
-    host_ += NominalHost().op_ms;
+    // A recurrent layer is launched step by step.
+    host_ += NominalHost().op_ms * std::max(1.0, vgpu::work_of(node, inputs, outputs).repeats);
   }
 
   void add_kernel(const Region& region) {
