@@ -78,6 +78,24 @@ TEST_F(Convolutions, AreRightOfManyChannelsToFew) {
   EXPECT_RIGHT(transposed({.input = {2, 19, 3, 4}, .weight = {19, 3, 3, 3}, .stride = {2, 2}}), fuse_both);
 }
 
+//! Windows of one element are no windows: the input is a matrix as it lies there.
+TEST_F(Convolutions, AreRightWithoutWindows) {
+  const Convolution aligned{.input = {2, 12, 6, 10}, .weight = {8, 12, 1, 1}, .padding = {0, 0}};
+  EXPECT_NE(planned(convolved(aligned), fuse_both).code.find("12, false, 60, 4> right"), std::string::npos)
+      << planned(convolved(aligned), fuse_both).code;
+  for (const char* parameters : {"math=tf32x3", "math=fp32", "tile=16x64x64", "tile=128x16x32"})
+    EXPECT_RIGHT(convolved(aligned), with(parameters));
+  EXPECT_RIGHT(convolved({.weight = {8, 5, 1, 1}, .padding = {0, 0}}), fuse_both);
+  EXPECT_RIGHT(convolved({.weight = {8, 5, 1, 1}, .stride = {2, 2}, .padding = {0, 0}}), fuse_both);
+  EXPECT_RIGHT(convolved({.weight = {8, 5, 1, 1}, .padding = {0, 0}, .more = {{"strides", {315, 1, 45, 5}}}}),
+               fuse_both);  // channels last: along the depth
+  EXPECT_RIGHT(convolved({.input = {3, 8, 1, 1}, .weight = {8, 8, 1, 1}, .padding = {0, 0}}), fuse_both);
+  EXPECT_RIGHT(
+      convolved({.input = {2, 16, 4, 4}, .weight = {16, 16, 1, 1}, .padding = {0, 0}, .more = {{"dtype", "f16"}}}),
+      fuse_both);
+  EXPECT_RIGHT(transposed({.weight = {5, 8, 1, 1}, .padding = {0, 0}}), fuse_both);
+}
+
 TEST_F(Convolutions, AreRightInOneAndThreeDimensions) {
   EXPECT_RIGHT(
       convolved(

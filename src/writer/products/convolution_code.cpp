@@ -98,8 +98,8 @@ std::string ConvolutionCode::kernel() const {
                       shape_.tiles_down(space_.sizes), shape_.tiles_across(space_.sizes), shape_.swizzle);
   text += "  const unsigned first_row = Tile::rows * place.row, first_column = Tile::columns * place.column;\n";
   text += "  [[maybe_unused]] const unsigned batch = place.batch;\n";
-  text += weight();
-  text += gathered(space_.input, "right", space_.sizes.columns, "first_column + threadIdx.x % Tile::columns");
+  text += operand(space_.weight, "left", space_.sizes.rows, "first_row + threadIdx.x % Tile::rows");
+  text += operand(space_.input, "right", space_.sizes.columns, "first_column + threadIdx.x % Tile::columns");
   text += fmt::format(
       "  const float* sums = cudal1::tiled_product<Tile, cudal1::{}>(cudal1_shared, left, right, first_row, "
       "first_column, 0, {});\n",
@@ -107,25 +107,29 @@ std::string ConvolutionCode::kernel() const {
   return text + (space_.scattered.empty() ? results() : scattered_results()) + "}\n";
 }
 
-std::string ConvolutionCode::weight() const {
-  const ConvolutionOperand& weight = space_.weight;
-  if (weight.vector == 0) return gathered(weight, "left", space_.sizes.rows, "first_row + threadIdx.x % Tile::rows");
-  return fmt::format("  const cudal1::StridedOperand<{}, {}, {}, true, {}, {}> left{{{}}};\n",
-                     cuda_element_name(space_.dtype), space_.sizes.rows, space_.sizes.depth, weight.stride,
-                     shape_.math == ProductMath::fp32 ? 1 : weight.vector, results_.variable(weight.value));
+std::string ConvolutionCode::base(const ConvolutionOperand& operand) const {
+  const std::string variable = results_.variable(operand.value);
+  if (operand.batch_stride == 0 || space_.sizes.batches == 1) return variable;
+  return fmt::format("{} + {}ll * batch", variable, operand.batch_stride);
+}
+
+std::string ConvolutionCode::operand(const ConvolutionOperand& operand, const std::string& name, std::int64_t lines,
+                                     const std::string& line) const {
+  if (operand.vector == 0) return gathered(operand, name, lines, line);
+  const bool is_turned = shape_.math == ProductMath::fp32 && operand.along_depth;
+  return fmt::format("  const cudal1::StridedOperand<{}, {}, {}, {}, {}, {}> {}{{{}}};\n",
+                     cuda_element_name(space_.dtype), lines, space_.sizes.depth, operand.along_depth, operand.stride,
+                     is_turned ? 1 : operand.vector, name, base(operand));
 }
 
 std::string ConvolutionCode::gathered(const ConvolutionOperand& operand, const std::string& name, std::int64_t lines,
                                       const std::string& line) const {
   std::vector<std::int64_t> sizes;
   for (const ConvolutionOperand::Bound& bound : operand.bounds) sizes.push_back(bound.size);
-  std::string base = results_.variable(operand.value);
-  if (operand.batch_stride != 0 && space_.sizes.batches > 1)
-    base += fmt::format(" + {}ll * batch", operand.batch_stride);
   return fmt::format(
       "  const unsigned {0}_line = {1};\n  const auto {0} = cudal1::gathered_operand<{2}>({3}, {4}({0}_line), "
       "{0}_line < {5}u, {6});\n",
-      name, line, fmt::join(sizes, ", "), base, spot_of(operand, operand.lines, "l", true), lines,
+      name, line, fmt::join(sizes, ", "), base(operand), spot_of(operand, operand.lines, "l", true), lines,
       spot_of(operand, operand.depth, "k", false));
 }
 

@@ -16,7 +16,9 @@ class ConvolutionCode {
   std::string kernel() const;
   std::string head() const;
   std::vector<ValueId> tensors() const;
-  std::string weight() const;
+  std::string base(const ConvolutionOperand& operand) const;
+  std::string operand(const ConvolutionOperand& operand, const std::string& name, std::int64_t lines,
+                      const std::string& line) const;
   std::string gathered(const ConvolutionOperand& operand, const std::string& name, std::int64_t lines,
                        const std::string& line) const;
   std::string results() const;

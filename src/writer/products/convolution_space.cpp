@@ -34,7 +34,8 @@ class ConvolutionSpaceMaker {
     space_.input = operand(node_.input, at_input_, columns_);
     space_.input.batch_stride = meta(node_.input).strides[0];
     space_.weight = operand(node_.weight, at_weight_, rows_);
-    find_runs(space_.weight);
+    find_matrix(space_.weight, rows_);
+    find_matrix(space_.input, columns_);
     const auto size = [](const std::vector<Loop>& loops) { return product_of_sizes(loops); };
     space_.sizes = {meta(node_.input).sizes[0], size(space_.weight.lines), size(space_.input.lines),
                     size(space_.input.depth)};
@@ -109,16 +110,26 @@ class ConvolutionSpaceMaker {
     return loops;
   }
 
-  //! A filter that is a row of memory for each output channel.
-  void find_runs(ConvolutionOperand& made) const {
-    const std::vector<Loop> depth = joined_loops(atoms_, depth_, {made.place}, {});
-    if (!made.bounds.empty() || made.lines.size() != 1 || depth.size() > 1) return;
-    if (!depth.empty() && depth.front().stride_of(made.place) != 1) return;
+  //! A filter that is a row of memory for each output channel; windows of one element.
+  void find_matrix(ConvolutionOperand& made, const std::vector<int>& lines) const {
+    const std::vector<Loop> down = joined_loops(atoms_, lines, {made.place}, {});
+    const std::vector<Loop> deep = joined_loops(atoms_, depth_, {made.place}, {});
+    if (!made.bounds.empty() || down.size() > 1 || deep.size() > 1) return;
+    const std::int64_t line = down.empty() ? 1 : down.front().stride_of(made.place);
+    const std::int64_t depth = deep.empty() ? 1 : deep.front().stride_of(made.place);
+    if (line != 1 && depth != 1) return;
+    made.along_depth = depth == 1;
+    made.stride = made.along_depth ? line : depth;
+    made.vector = widest(made);
+  }
+
+  //! Lines that end in between are no hindrance: what is missing is not copied.
+  std::int64_t widest(const ConvolutionOperand& made) const {
     const Value& value = graph_.values[made.value];
     const std::int64_t offset = made.place.offset + (value.view ? value.view->offset_elements : 0);
-    made.stride = made.lines.front().stride_of(made.place);
-    made.vector = 16 / size_in_bytes(value.meta.dtype);
-    while (made.vector > 1 && (offset % made.vector != 0 || made.stride % made.vector != 0)) made.vector /= 2;
+    std::int64_t width = 16 / size_in_bytes(value.meta.dtype);
+    while (offset % width != 0 || made.stride % width != 0 || made.batch_stride % width != 0) width /= 2;
+    return width;
   }
 
   const OpGraph& graph_;
@@ -148,7 +159,9 @@ std::int64_t ConvolutionSpace::phases() const {
   return product;
 }
 
-ProductOperands ConvolutionSpace::operands() const { return {size_in_bytes(dtype), weight.vector != 0, false, false}; }
+ProductOperands ConvolutionSpace::operands() const {
+  return {size_in_bytes(dtype), weight.along_depth, input.along_depth, false};
+}
 
 bool is_product_of_windows(const OpGraph& graph, const Node& node) {
   const auto made = read_convolution(graph, node);

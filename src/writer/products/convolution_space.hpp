@@ -19,11 +19,15 @@ struct ConvolutionOperand {
     std::int64_t size = 1;
   };
   ValueId value = -1;
-  Affine place;                         //!< without the batch's part
-  std::int64_t batch_stride = 0;        //!< elements from one of the batch to the next
-  std::vector<Loop> lines, depth;       //!< never empty
-  std::vector<Bound> bounds;            //!< of those indices that can lie beyond the ends
-  std::int64_t stride = 0, vector = 0;  //!< vector not 0: lines are runs of memory, `stride` apart, along the depth
+  Affine place;                    //!< without the batch's part
+  std::int64_t batch_stride = 0;   //!< elements from one of the batch to the next
+  std::vector<Loop> lines, depth;  //!< never empty
+  std::vector<Bound> bounds;       //!< of those indices that can lie beyond the ends
+  //! Not 0: the operand is a matrix in memory, of which so many neighbours can be copied at once. They lie along the
+  //! depth, or else along the lines; `stride` is the other one's.
+  std::int64_t vector = 0;
+  std::int64_t stride = 0;
+  bool along_depth = false;
 };
 
 //! Outputs of a dimension from q and r: step · q + r + offset, where that is less than `size`.
