@@ -141,6 +141,28 @@ TEST_F(Convolutions, AreRightTransposedWithSteps) {
                fuse_both);
 }
 
+//! Many channels, and filters that the step does not divide: each phase has its own depth.
+TEST_F(Convolutions, AreRightByPhase) {
+  const Convolution plain{.input = {2, 3, 3, 4}, .weight = {3, 64, 3, 3}, .stride = {2, 2}, .output_padding = {1, 1}};
+  EXPECT_NE(planned(transposed(plain), fuse_both).code.find("const unsigned phase"), std::string::npos);
+  EXPECT_RIGHT(transposed(plain), fuse_both);
+  EXPECT_RIGHT(transposed(plain), with("tile=16x64x64"));
+  EXPECT_REFUSED(transposed(plain), with("tile=128x64x32"), "tile=128x64x32");
+  EXPECT_RIGHT(transposed({.input = {1, 1, 3, 4}, .weight = {1, 64, 4, 3}, .stride = {2, 2}, .padding = {0, 1}}),
+               fuse_both);
+  EXPECT_RIGHT(transposed({.input = {1, 5, 3, 4}, .weight = {5, 64, 7, 3}, .stride = {3, 3}, .padding = {2, 0}}),
+               fuse_both);
+  EXPECT_RIGHT(transposed({.input = {1, 5, 3, 4}, .weight = {5, 64, 2, 3}, .stride = {3, 2}, .padding = {0, 0}}),
+               fuse_both);  // a phase without a filter: not by phase
+  EXPECT_RIGHT(transposed({.input = {1, 3, 2, 3, 3},
+                           .weight = {3, 64, 3, 3, 3},
+                           .stride = {2, 1, 2},
+                           .padding = {1, 1, 1},
+                           .dilation = {1, 1, 1},
+                           .output_padding = {1, 0, 1}}),
+               fuse_both);
+}
+
 TEST_F(Convolutions, AreRightWithEveryParameter) {
   for (const char* parameters : {"stages=2", "stages=4 swizzle=1", "swizzle=16", "split=1"}) {
     EXPECT_RIGHT(convolved({}), with(parameters));

@@ -98,12 +98,13 @@ std::string ConvolutionCode::kernel() const {
                       shape_.tiles_down(space_.sizes), shape_.tiles_across(space_.sizes), shape_.swizzle);
   text += "  const unsigned first_row = Tile::rows * place.row, first_column = Tile::columns * place.column;\n";
   text += "  [[maybe_unused]] const unsigned batch = place.batch;\n";
+  text += depth_of_phase();
   text += operand(space_.weight, "left", space_.sizes.rows, "first_row + threadIdx.x % Tile::rows");
   text += operand(space_.input, "right", space_.sizes.columns, "first_column + threadIdx.x % Tile::columns");
   text += fmt::format(
       "  const float* sums = cudal1::tiled_product<Tile, cudal1::{}>(cudal1_shared, left, right, first_row, "
       "first_column, 0, {});\n",
-      math_name(shape_.math), space_.sizes.depth);
+      math_name(shape_.math), space_.phased.empty() ? std::to_string(space_.sizes.depth) : "depth");
   return text + (space_.scattered.empty() ? results() : scattered_results()) + "}\n";
 }
 
@@ -130,7 +131,39 @@ std::string ConvolutionCode::gathered(const ConvolutionOperand& operand, const s
       "  const unsigned {0}_line = {1};\n  const auto {0} = cudal1::gathered_operand<{2}>({3}, {4}({0}_line), "
       "{0}_line < {5}u, {6});\n",
       name, line, fmt::join(sizes, ", "), base(operand), spot_of(operand, operand.lines, "l", true), lines,
-      spot_of(operand, operand.depth, "k", false));
+      tap(operand));
+}
+
+//! `n0`, …: how many t the block's phase has in each dimension that has some; `depth`: all of them, of every channel.
+std::string ConvolutionCode::depth_of_phase() const {
+  if (space_.phased.empty()) return "";
+  std::string text = fmt::format("  const unsigned phase = first_row / {}u;\n", space_.channels_out);
+  std::string depth = fmt::format("{}u", space_.channels_in);
+  for (std::size_t i = 0; i < space_.phased.size(); ++i) {
+    const PhasedDepth& one = space_.phased[i];
+    std::int64_t inside = 1;
+    for (std::size_t dim = one.dim + 1; dim < space_.scattered.size(); ++dim) inside *= space_.scattered[dim].step;
+    text += fmt::format("  const unsigned n{} = phase / {}u % {}u < {}u ? {}u : {}u;\n", i, inside,
+                        space_.scattered[one.dim].step, one.full, one.most, one.most - 1);
+    depth += fmt::format(" * n{}", i);
+  }
+  return text + fmt::format("  const int depth = {};\n", depth);
+}
+
+//! The part of an operand's place that the depth has. A phase's counts are one of two each, so that divisions are by
+//! what the compiler knows.
+std::string ConvolutionCode::tap(const ConvolutionOperand& operand) const {
+  if (space_.phased.empty()) return spot_of(operand, operand.depth, "k", false);
+  std::string text = "[=](unsigned number) {\n";
+  std::size_t loop = operand.depth.size();
+  for (std::size_t i = space_.phased.size(); i-- > 0;) {
+    const std::int64_t most = space_.phased[i].most;
+    text += fmt::format("    const unsigned k{0} = n{1} == {2}u ? number % {2}u : number % {3}u;\n", --loop, i, most,
+                        most - 1);
+    text += fmt::format("    number = n{0} == {1}u ? number / {1}u : number / {2}u;\n", i, most, most - 1);
+  }
+  if (loop > 0) text += "    const unsigned k0 = number;\n";
+  return text + fmt::format("    return {};\n  }}", spot(operand, operand.depth, "k", false));
 }
 
 //! Of all loops, from `batch`, `row` and `group`.
@@ -161,7 +194,7 @@ std::string ConvolutionCode::results() const {
 //! side.
 std::int64_t ConvolutionCode::interleaved() const {
   const std::int64_t step = space_.scattered.back().step;
-  return shape_.tile.rows % step == 0 ? step : 1;
+  return space_.phased.empty() && shape_.tile.rows % step == 0 ? step : 1;
 }
 
 //! A thread keeps to its columns, whose places it computes once, and goes down the rows.
@@ -199,7 +232,8 @@ std::string ConvolutionCode::scattered_column() const {
 std::string ConvolutionCode::scattered_element() const {
   std::string text, group;
   std::vector<std::string> outside;
-  std::int64_t inside = 1;
+  const bool by_phase = !space_.phased.empty();
+  std::int64_t inside = by_phase ? space_.channels_out : 1;
   for (std::size_t i = space_.scattered.size(); i-- > 0;) {
     const ScatteredDimension& dim = space_.scattered[i];
     text += fmt::format("      const unsigned o{} = q{} + number / {}u % {}u;\n", i, i, inside, dim.step);
@@ -208,8 +242,9 @@ std::string ConvolutionCode::scattered_element() const {
   }
   for (std::size_t i = 0; i < space_.scattered.size(); ++i)
     group = i == 0 ? "o0" : fmt::format("({}) * {}u + o{}", group, space_.scattered[i].size, i);
-  return text + fmt::format("      if ({}) continue;\n      const unsigned row = number / {}u, group = {};\n",
-                            fmt::join(outside, " || "), inside, group);
+  return text + fmt::format("      if ({}) continue;\n      const unsigned row = number {} {}u, group = {};\n",
+                            fmt::join(outside, " || "), by_phase ? '%' : '/', by_phase ? space_.channels_out : inside,
+                            group);
 }
 
 }  // namespace cudal1

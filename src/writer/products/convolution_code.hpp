@@ -21,6 +21,8 @@ class ConvolutionCode {
                       const std::string& line) const;
   std::string gathered(const ConvolutionOperand& operand, const std::string& name, std::int64_t lines,
                        const std::string& line) const;
+  std::string depth_of_phase() const;
+  std::string tap(const ConvolutionOperand& operand) const;
   std::string results() const;
   std::string scattered_results() const;
   std::string scattered_column() const;

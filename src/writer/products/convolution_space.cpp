@@ -13,6 +13,7 @@ namespace {
 // Fewer channels of the output leave most of a tile empty, fewer of the input can be summed up by every thread: then
 // the direct way is better.
 constexpr std::int64_t fewest_outputs = 8, fewest_inputs = 17;
+constexpr std::int64_t rows_of_a_phase = 64;                    // fewer channels make better tiles of several phases
 constexpr std::int64_t near = (std::int64_t{1} << 31) - 65536;  // what an int counts, and some elements more
 
 bool is_multiplied(DType dtype) { return dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16; }
@@ -26,14 +27,18 @@ class ConvolutionSpaceMaker {
   }
 
   ConvolutionSpace make() {
-    const Affine outputs = loop(meta(node_.value).sizes[1], rows_), inputs = loop(meta(node_.input).sizes[1], depth_);
+    space_.channels_in = meta(node_.input).sizes[1];
+    space_.channels_out = meta(node_.value).sizes[1];
+    const Affine outputs = loop(space_.channels_out, rows_), inputs = loop(space_.channels_in, depth_);
     at_input_ = {{}, inputs};
     at_weight_ = node_.is_transposed ? Point{inputs, outputs} : Point{outputs, inputs};
     for (std::size_t dim = 0; dim < node_.sizes.kernel.size(); ++dim)
       node_.is_transposed ? add_transposed(dim) : add_forward(dim);
+    if (is_by_phase()) deal_out_by_phase();
     space_.input = operand(node_.input, at_input_, columns_);
     space_.input.batch_stride = meta(node_.input).strides[0];
     space_.weight = operand(node_.weight, at_weight_, rows_);
+    if (!space_.phased.empty()) space_.weight.bounds.clear();  // no phase goes beyond its own filter
     find_matrix(space_.weight, rows_);
     find_matrix(space_.input, columns_);
     const auto size = [](const std::vector<Loop>& loops) { return product_of_sizes(loops); };
@@ -85,6 +90,24 @@ class ConvolutionSpaceMaker {
     at_input_.push_back(index);
     at_weight_.push_back(place);
     space_.scattered.push_back(made);
+  }
+
+  bool is_by_phase() const {
+    bool divides = true, covers = true;
+    for (std::size_t dim = 0; dim < space_.scattered.size(); ++dim) {
+      divides &= node_.sizes.kernel[dim] % space_.scattered[dim].step == 0;
+      covers &= node_.sizes.kernel[dim] >= space_.scattered[dim].step;
+    }
+    return !divides && covers && space_.channels_out % rows_of_a_phase == 0;
+  }
+
+  void deal_out_by_phase() {
+    std::ranges::rotate(rows_, rows_.begin() + 1);  // there are many channels, so they have an atom
+    for (std::size_t dim = 0; dim < space_.scattered.size(); ++dim) {
+      const std::int64_t kernel = node_.sizes.kernel[dim], step = space_.scattered[dim].step;
+      const std::int64_t most = (kernel + step - 1) / step;
+      if (most > 1) space_.phased.push_back({dim, most, kernel - step * (most - 1)});
+    }
   }
 
   ConvolutionOperand operand(ValueId value, const Point& point, const std::vector<int>& lines) {
@@ -160,7 +183,7 @@ std::int64_t ConvolutionSpace::phases() const {
 }
 
 ProductOperands ConvolutionSpace::operands() const {
-  return {size_in_bytes(dtype), weight.along_depth, input.along_depth, false};
+  return {size_in_bytes(dtype), weight.along_depth, input.along_depth, false, phased.empty() ? 0 : channels_out};
 }
 
 bool is_product_of_windows(const OpGraph& graph, const Node& node) {

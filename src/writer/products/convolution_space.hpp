@@ -3,7 +3,9 @@
 //
 // Transposed with steps: output o is made of those inputs i and places k of the filter for which
 // step · i - padding + k = o. With o + padding = step · q + r these are i = q - t, k = r + step · t for t = 0, 1, … So
-// columns are the q, and every channel has a row for each r: all of these see the same inputs.
+// columns are the q, and every channel has a row for each r: all of these see the same inputs. Where the step does not
+// divide the filter, some r have one t less. Many channels are then dealt out by r, and each has its own depth; few
+// share what they gather, and what is missing is multiplied as zeros.
 #pragma once
 
 #include "writer/fused/convolution_arguments.hpp"
@@ -35,12 +37,21 @@ struct ScatteredDimension {
   std::int64_t step = 1, offset = 0, count = 1, size = 1;
 };
 
+//! A dimension in which the number of t depends on r: `most` of them for r < `full`, else one less.
+struct PhasedDepth {
+  std::size_t dim = 0;
+  std::int64_t most = 1, full = 1;
+};
+
 struct ConvolutionSpace {
   ProductSizes sizes;
   DType dtype = DType::f32;  //!< of the operands
   ConvolutionOperand weight, input;
   ProductResults results;
   std::vector<ScatteredDimension> scattered;  //!< empty: columns are places of the output as they are
+
+  std::vector<PhasedDepth> phased;  //!< not empty: rows are r, then channels; all dimensions with several t
+  std::int64_t channels_in = 1, channels_out = 1;
 
   std::int64_t phases() const;  //!< rows of a channel
   ProductOperands operands() const;
