@@ -146,6 +146,7 @@ class Estimator {
     const auto convolution = read_convolution(graph_, node);
     const auto channels = static_cast<double>(graph_.values[convolution->value].meta.sizes[1]);
     double times = 1.0, rows = channels;
+    if (is_by_phase(graph_, *convolution)) return times;
     for (std::size_t i = 0; convolution->is_transposed && i < convolution->sizes.kernel.size(); ++i) {
       const std::int64_t kernel = convolution->sizes.kernel[i], step = convolution->sizes.stride[i];
       times *= static_cast<double>((kernel + step - 1) / step * step) / static_cast<double>(kernel);

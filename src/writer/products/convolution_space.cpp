@@ -34,7 +34,7 @@ class ConvolutionSpaceMaker {
     at_weight_ = node_.is_transposed ? Point{inputs, outputs} : Point{outputs, inputs};
     for (std::size_t dim = 0; dim < node_.sizes.kernel.size(); ++dim)
       node_.is_transposed ? add_transposed(dim) : add_forward(dim);
-    if (is_by_phase()) deal_out_by_phase();
+    if (is_by_phase(graph_, node_)) deal_out_by_phase();
     space_.input = operand(node_.input, at_input_, columns_);
     space_.input.batch_stride = meta(node_.input).strides[0];
     space_.weight = operand(node_.weight, at_weight_, rows_);
@@ -90,15 +90,6 @@ class ConvolutionSpaceMaker {
     at_input_.push_back(index);
     at_weight_.push_back(place);
     space_.scattered.push_back(made);
-  }
-
-  bool is_by_phase() const {
-    bool divides = true, covers = true;
-    for (std::size_t dim = 0; dim < space_.scattered.size(); ++dim) {
-      divides &= node_.sizes.kernel[dim] % space_.scattered[dim].step == 0;
-      covers &= node_.sizes.kernel[dim] >= space_.scattered[dim].step;
-    }
-    return !divides && covers && space_.channels_out % rows_of_a_phase == 0;
   }
 
   void deal_out_by_phase() {
@@ -195,6 +186,16 @@ bool is_product_of_windows(const OpGraph& graph, const Node& node) {
     if (made->is_transposed && made->sizes.stride[i] > 1 && made->sizes.dilation[i] > 1) return false;
   return value.numel() > 0 && input.numel() > 0 &&
          (value.sizes[1] >= fewest_outputs || input.sizes[1] >= fewest_inputs);
+}
+
+bool is_by_phase(const OpGraph& graph, const ConvolutionNode& node) {
+  if (!node.is_transposed) return false;
+  bool divides = true, covers = true;
+  for (std::size_t dim = 0; dim < node.sizes.kernel.size(); ++dim) {
+    divides &= node.sizes.kernel[dim] % node.sizes.stride[dim] == 0;
+    covers &= node.sizes.kernel[dim] >= node.sizes.stride[dim];
+  }
+  return !divides && covers && graph.values[node.value].meta.sizes[1] % rows_of_a_phase == 0;
 }
 
 ConvolutionSpace make_convolution_space(const Region& region, const ConvolutionNode& node, SourcePosition at) {

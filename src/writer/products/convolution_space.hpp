@@ -60,6 +60,9 @@ struct ConvolutionSpace {
 //! Whether there is a convolution that this is good for: in one group, and not of few channels to few.
 bool is_product_of_windows(const OpGraph& graph, const Node& node);
 
+//! Whether each r has its own rows and depth.
+bool is_by_phase(const OpGraph& graph, const ConvolutionNode& node);
+
 //! Throws Rejection at `at` for what cannot be computed tile by tile.
 ConvolutionSpace make_convolution_space(const Region& region, const ConvolutionNode& node, SourcePosition at);
 

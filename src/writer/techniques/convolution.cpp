@@ -53,7 +53,8 @@ const TechniqueDescription& ConvolutionFusion::description() const {
       "Convolutions in three dimensions and transposed ones, which the library runs far below any limit; small ones "
       "with pointwise nodes behind them, where launches and passes through memory count.",
       "Large convolutions in two dimensions with many channels: the library multiplies in TF32, one product instead of "
-      "three. Transposed with filters that are no multiple of the step: the missing places are multiplied as zeros.",
+      "three. Transposed, with filters that are no multiple of the step and output channels that are none of 64: the "
+      "missing places are multiplied as zeros.",
       "fuse conv_transpose3d_1 add_1 hardswish_1 : tile=128x64x32 stages=3",
       convolution_parameters()};
   return description;
