@@ -205,6 +205,13 @@ TEST(CallEstimate, KnowsThatTheLibraryAddsABiasByItself) {
   EXPECT_GT(with, 1.05 * estimate_call(h200(), images(false), {}).expected_ms);
 }
 
+TEST(CallEstimate, RulesNoLibraryConvolutionOut) {
+  const CallEstimate library = estimate_call(h200(), images(false), {});
+  const auto steps = estimate_steps(h200(), images(false), {});
+  ASSERT_EQ(steps[0].nodes, "conv3d_1");
+  EXPECT_LT(library.least_ms, 0.1 * steps[0].expected_ms + 0.5 * (steps[1].expected_ms + steps[2].expected_ms));
+}
+
 TEST(CallEstimate, ExpectsLittleOfConvolutionsInsideOtherWindows) {
   Proposal apart, nested;
   apart.fusions = {{{"conv3d_1", "relu_1"}}, {{"max_pool3d_1"}}};
