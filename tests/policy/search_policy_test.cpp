@@ -159,6 +159,16 @@ TEST(Openings, DifferAndTryTheBestWithAndWithoutGraph) {
   EXPECT_EQ(first, second);
 }
 
+TEST(Openings, TryTheLibraryConvolutionEarly) {
+  SearchSpace space(images(false));
+  const std::vector<Proposal> openings = opening_proposals(space, h200());
+  ASSERT_GE(openings.size(), 3u);
+  EXPECT_TRUE(openings.back().fused_nodes().contains("conv3d_1"));
+  const Proposal& third = openings[openings.size() - 3];
+  EXPECT_FALSE(third.fused_nodes().contains("conv3d_1")) << to_text(third);
+  EXPECT_TRUE(third.fused_nodes().contains("max_pool3d_1")) << to_text(third);
+}
+
 //! w -> exp_1, which needs no input, then a product, relu_1.
 TEST(Openings, LeaveHoistedNodesAlone) {
   sample::GraphBuilder builder;

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "policy/search/call_estimate.hpp"
+#include "writer/fused/operator_rules.hpp"
 
 namespace cudal1 {
 namespace {
@@ -104,6 +105,21 @@ std::vector<Opening> in_turns(std::vector<std::vector<Opening>> ways) {
   return all;
 }
 
+//! The best that leaves all convolutions to the library. Nothing: there are none that it does not leave.
+std::optional<Proposal> with_library_convolutions(SearchSpace& space, const std::vector<std::vector<Opening>>& ways) {
+  const auto leaves_all = [&](const Opening& opening) {
+    const OpGraph& graph = *space.graph_after(opening.proposal.rewrites);
+    return std::ranges::none_of(opening.proposal.fused_nodes(), [&](const std::string& node) {
+      return is_direct_convolution(graph.nodes[static_cast<std::size_t>(graph.find_node(node))]);
+    });
+  };
+  const Opening* best = nullptr;
+  for (const std::vector<Opening>& way : ways)
+    for (const Opening& opening : way)
+      if (leaves_all(opening) && (best == nullptr || opening.expected_ms < best->expected_ms)) best = &opening;
+  return best == nullptr ? std::nullopt : std::optional(best->proposal);
+}
+
 //! What a launch costs is known least well where there are few of them.
 Proposal launched_otherwise(Proposal proposal) {
   proposal.cuda_graph = !proposal.cuda_graph;
@@ -116,10 +132,14 @@ std::vector<Proposal> opening_proposals(SearchSpace& space, const vgpu::GpuProfi
   std::vector<std::vector<Opening>> ways;
   for (const std::vector<std::string>& rewrites : ways_to_rewrite(space.all_rewrites()))
     add_openings(space, gpu, rewrites, ways.emplace_back());
+  // Estimates know little of what the library makes of convolutions, so this must not come too late.
+  const std::optional<Proposal> library = with_library_convolutions(space, ways);
   std::vector<Proposal> made;
   for (Opening& opening : in_turns(std::move(ways))) {
-    made.push_back(std::move(opening.proposal));
-    if (made.size() == 1) made.push_back(launched_otherwise(made.front()));
+    if (std::ranges::find(made, opening.proposal) == made.end()) made.push_back(std::move(opening.proposal));
+    if (made.size() > 1) continue;
+    made.push_back(launched_otherwise(made.front()));
+    if (library && std::ranges::find(made, *library) == made.end()) made.push_back(*library);
   }
   std::ranges::reverse(made);
   return made;
