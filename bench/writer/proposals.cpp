@@ -9,6 +9,7 @@
 #include "base/seconds_since.hpp"
 #include "compile/nvrtc_compiler.hpp"
 #include "judge/judge.hpp"
+#include "policy/search/call_estimate.hpp"
 #include "policy/search/search_policy.hpp"
 #include "suite/suite.hpp"
 #include "suite/task_export.hpp"
@@ -45,7 +46,23 @@ void compile_one(const OpGraph& graph, const std::string& text, const std::strin
   counts.compiled += compiled ? 1 : 0;
 }
 
-Counts look_at(const Task& task, int wanted, const std::string& target, bool compile) {
+//! Each program after the empty one, step by step.
+void print_estimates(const OpGraph& graph, std::vector<std::string> texts) {
+  const auto gpu = vgpu::find_profile("h200");
+  SearchSpace space(graph);
+  texts.insert(texts.begin(), "");
+  for (const std::string& text : texts) {
+    const auto proposal = proposal_from_text(text);
+    const OpGraph* after = proposal ? space.graph_after(proposal->rewrites) : nullptr;
+    if (after == nullptr) continue;
+    const auto& hoisted = space.hoisted_after(proposal->rewrites);
+    fmt::print("{:.1f} us expected\n{}", estimate_call(gpu, *after, *proposal, hoisted).expected_ms * 1e3, text);
+    for (const StepEstimate& step : estimate_steps(gpu, *after, *proposal, hoisted))
+      fmt::print("  {:9.1f} us {} {}\n", step.expected_ms * 1e3, step.is_library ? "library" : "kernel ", step.nodes);
+  }
+}
+
+Counts look_at(const Task& task, int wanted, const std::string& target, bool compile, bool estimates) {
   Counts counts;
   const auto begin = Clock::now();
   SearchPolicy policy(task.graph, vgpu::find_profile("h200"), Random(1));
@@ -58,6 +75,7 @@ Counts look_at(const Task& task, int wanted, const std::string& target, bool com
     seen.push_back({*text, 1.0 + 0.01 * i, 0.0});
   }
   counts.proposing = seconds_since(begin);
+  if (estimates) print_estimates(task.graph, texts);
   counts.proposed = static_cast<int>(texts.size());
   if (!texts.empty()) fmt::print("{}", texts.front());
   if (compile)
@@ -65,13 +83,13 @@ Counts look_at(const Task& task, int wanted, const std::string& target, bool com
   return counts;
 }
 
-int run(const std::filesystem::path& folder, int wanted, const std::string& target, bool compile) {
+int run(const std::filesystem::path& folder, int wanted, const std::string& target, bool compile, bool estimates) {
   Counts all;
   for (const SuiteTask& suite_task : read_suite(folder).tasks) {
     fmt::print("== {}\n", suite_task.label());
     try {
       const Task task = load_task_with_metas(task_folder_of(suite_task).folder);
-      const Counts counts = look_at(task, wanted, target, compile);
+      const Counts counts = look_at(task, wanted, target, compile, estimates);
       fmt::print("-- {} nodes, {} proposals in {:.2f} s, {} compiled in {:.2f} s, the slowest {:.2f} s\n",
                  task.graph.nodes.size(), counts.proposed, counts.proposing, counts.compiled, counts.compiling,
                  counts.slowest);
@@ -94,11 +112,12 @@ int main(int argc, char** argv) {
   std::filesystem::path folder;
   int wanted = 20;
   std::string target = "sm_90";
-  bool compile = true;
+  bool compile = true, estimates = false;
   app.add_option("folder", folder, "Tasks, as `cudal1 tasks SUITE --export FOLDER` leaves them")->required();
   app.add_option("--proposals", wanted, "For each task");
   app.add_option("--target", target, "GPU to compile for");
   app.add_flag("!--no-compile", compile, "Plan only");
+  app.add_flag("--estimates", estimates, "What the search expects each step of each proposal to take");
   CLI11_PARSE(app, argc, argv);
-  return cudal1::run(folder, wanted, target, compile);
+  return cudal1::run(folder, wanted, target, compile, estimates);
 }

@@ -59,6 +59,7 @@ class Draft {
   //! The node of this name runs when weights change, not in a call.
   void hoist(const std::string& node) { hoisted_.insert(node); }
   bool is_hoisted(const std::string& node) const { return hoisted_.contains(node); }
+  const std::set<std::string>& hoisted() const { return hoisted_; }
   //! This name, or with something behind it if it is in use.
   std::string unused_name(const std::string& wish);
   void add_group(const std::string& name, const std::set<int>& nodes, const WrittenGroup& group,

@@ -1,5 +1,6 @@
 #include "writer/technique.hpp"
 #include "writer/techniques/commute.hpp"
+#include "writer/techniques/convolution.hpp"
 #include "writer/techniques/depthwise.hpp"
 #include "writer/techniques/drop.hpp"
 #include "writer/techniques/fold.hpp"
@@ -23,8 +24,10 @@ const std::vector<const FusionTechnique*>& fusion_techniques() {
   static const ScanFusion scan;
   static const ProductFusion matmul;
   static const PoolingFusion pooling;
+  static const ConvolutionFusion convolution;
   static const DepthwiseFusion depthwise;
-  static const std::vector<const FusionTechnique*> all = {&pointwise, &rows, &scan, &matmul, &pooling, &depthwise};
+  static const std::vector<const FusionTechnique*> all = {&pointwise, &rows,        &scan,     &matmul,
+                                                          &pooling,   &convolution, &depthwise};
   return all;
 }
 

@@ -60,7 +60,7 @@ class Writer {
     for (AppliedTechnique& technique : techniques_)
       if (technique.first_line > 0) technique.first_line += own_lines;
     plain += draft_.text();
-    return {std::move(draft_.graph), std::move(plain), std::move(techniques_)};
+    return {std::move(draft_.graph), std::move(plain), std::move(techniques_), draft_.hoisted()};
   }
 
   //! Offsets of the `!` of the writer's lines.
@@ -162,7 +162,7 @@ Result<WrittenProgram> write_program(const OpGraph& graph, std::string_view text
   try {
     check_is_text(text, limits.max_text_bytes);
     Writer writer(graph, scan_source(text));
-    if (!writer.wrote()) return WrittenProgram{graph, std::string(text), {}};
+    if (!writer.wrote()) return WrittenProgram{graph, std::string(text), {}, {}};
     mark_lines(writer, text);
     return writer.finish(text);
   } catch (const Rejection& rejection) {

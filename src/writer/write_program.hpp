@@ -1,6 +1,7 @@
 // The writer: a program's text with directives such as `fuse` -> CUDA and the directives that run it.
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,7 @@ struct WrittenProgram {
   OpGraph graph;     //!< the task's, rewritten; its values come first, with their ids
   std::string text;  //!< nothing in it is left for the writer; the lines of the original keep their numbers
   std::vector<AppliedTechnique> techniques;
+  std::set<std::string> hoisted;  //!< nodes that rewrites have run when weights change
 };
 
 //! The graph must have metas for all its values (infer_metas).

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "policy/search/call_estimate.hpp"
+#include "policy/search/openings.hpp"
 #include "sample_graphs.hpp"
 #include "writer/write_program.hpp"
 
@@ -152,6 +153,126 @@ TEST(CallEstimate, FusionSavesLaunchesAndBytes) {
   EXPECT_LE(library.least_ms, library.expected_ms);
   fused.cuda_graph = true;
   EXPECT_LE(estimate_call(h200(), graph, fused).expected_ms, one.expected_ms);
+}
+
+//! A convolution in three dimensions, an activation, pooling.
+OpGraph images(bool bias) {
+  sample::GraphBuilder builder;
+  const ValueId x = builder.leaf(ValueKind::input, "x", {32, 3, 18, 34, 34});
+  std::vector<ValueId> reads = {x, builder.leaf(ValueKind::weight, "w", {16, 3, 3, 3, 3})};
+  if (bias) reads.push_back(builder.leaf(ValueKind::weight, "b", {16}));
+  const ValueId conv = builder.node("conv3d_1", "aten::conv3d", reads, {32, 16, 16, 32, 32});
+  const ValueId relu = builder.node("relu_1", "aten::relu", {conv}, {32, 16, 16, 32, 32});
+  builder.output(builder.node("max_pool3d_1", "aten::max_pool3d", {relu}, {32, 16, 8, 16, 16}));
+  for (int i = 0; i < 2; ++i) builder.graph.nodes.back().args.emplace_back(std::vector<std::int64_t>{2, 2, 2});
+  return builder.graph;
+}
+
+TEST(Openings, KeepConvolutionsApartFromWindowsOverThem) {
+  SearchPolicy policy(images(false), h200(), Random(1));
+  const auto proposal = proposal_from_text(policy.propose({}).value_or(""));
+  ASSERT_TRUE(proposal);
+  ASSERT_EQ(proposal->fusions.size(), 2u) << to_text(*proposal);
+  EXPECT_EQ(proposal->fusions[0].nodes, (std::set<std::string>{"conv3d_1", "relu_1"}));
+  EXPECT_EQ(proposal->fusions[1].nodes, std::set<std::string>{"max_pool3d_1"});
+}
+
+//! 3 GFLOP of a 3x3 convolution over 256 channels, which the library runs on tensor cores, and a small one.
+TEST(Openings, LeaveToTheLibraryWhatItIsBetterAt) {
+  sample::GraphBuilder builder;
+  const ValueId x = builder.leaf(ValueKind::input, "x", {8, 256, 30, 30});
+  const ValueId large = builder.leaf(ValueKind::weight, "large", {256, 256, 3, 3});
+  const ValueId small = builder.leaf(ValueKind::weight, "small", {8, 256, 1, 1});
+  const ValueId first = builder.node("conv2d_1", "aten::conv2d", {x, large}, {8, 256, 28, 28});
+  builder.output(builder.node("conv2d_2", "aten::conv2d", {first, small}, {8, 8, 28, 28}));
+  SearchSpace space(builder.graph);
+  const Proposal best = opening_proposals(space, h200()).back();
+  EXPECT_EQ(best.fused_nodes(), std::set<std::string>{"conv2d_2"}) << to_text(best);
+}
+
+TEST(Openings, DifferAndTryTheBestWithAndWithoutGraph) {
+  const OpGraph graph = images(true);
+  SearchSpace space(graph);
+  const std::vector<Proposal> openings = opening_proposals(space, h200());
+  std::set<std::string> texts;
+  for (const Proposal& opening : openings) EXPECT_TRUE(texts.insert(to_text(opening)).second) << to_text(opening);
+  ASSERT_GE(openings.size(), 3u);
+  Proposal first = openings.back();
+  const Proposal& second = openings[openings.size() - 2];
+  EXPECT_NE(first.cuda_graph, second.cuda_graph);
+  first.cuda_graph = second.cuda_graph;
+  EXPECT_EQ(first, second);
+}
+
+TEST(Openings, TryTheLibraryConvolutionEarly) {
+  SearchSpace space(images(false));
+  const std::vector<Proposal> openings = opening_proposals(space, h200());
+  ASSERT_GE(openings.size(), 3u);
+  EXPECT_TRUE(openings.back().fused_nodes().contains("conv3d_1"));
+  const Proposal& third = openings[openings.size() - 3];
+  EXPECT_FALSE(third.fused_nodes().contains("conv3d_1")) << to_text(third);
+  EXPECT_TRUE(third.fused_nodes().contains("max_pool3d_1")) << to_text(third);
+}
+
+//! w -> exp_1, which needs no input, then a product, relu_1.
+TEST(Openings, LeaveHoistedNodesAlone) {
+  sample::GraphBuilder builder;
+  const ValueId x = builder.leaf(ValueKind::input, "x", {64, 256});
+  const ValueId w = builder.leaf(ValueKind::weight, "w", {64, 256});
+  const ValueId exp = builder.node("exp_1", "aten::exp", {w}, {64, 256});
+  const ValueId mul = builder.node("mul_1", "aten::mul.Tensor", {x, exp}, {64, 256});
+  builder.output(builder.node("relu_1", "aten::relu", {mul}, {64, 256}));
+  SearchSpace space(builder.graph);
+  EXPECT_EQ(space.hoisted_after({"hoist *"}), std::set<std::string>{"exp_1"});
+  int hoisting = 0;
+  for (const Proposal& opening : opening_proposals(space, h200())) {
+    if (opening.rewrites != std::vector<std::string>{"hoist *"}) continue;
+    hoisting += opening.fusions.empty() ? 0 : 1;
+    EXPECT_FALSE(opening.fused_nodes().contains("exp_1")) << to_text(opening);
+    EXPECT_TRUE(plan_program(builder.graph, to_text(opening))) << to_text(opening);
+  }
+  EXPECT_GT(hoisting, 0);
+}
+
+//! Its time steps are launched one after another: the host is what it waits for, unless there is a graph.
+TEST(CallEstimate, ExpectsAGraphToHelpRecurrentLayers) {
+  sample::GraphBuilder builder;
+  const ValueId x = builder.leaf(ValueKind::input, "x", {512, 1, 32}),
+                h = builder.leaf(ValueKind::input, "h", {1, 1, 32});
+  std::vector<ValueRef> weights;
+  for (const char* name : {"w", "u"}) weights.push_back({builder.leaf(ValueKind::weight, name, {96, 32})});
+  builder.output(builder.node("gru_1", "aten::gru.input", {x, h}, {512, 1, 32}));
+  builder.graph.nodes.back().args.emplace_back(weights);
+  Proposal graph;
+  graph.cuda_graph = true;
+  EXPECT_LT(estimate_call(h200(), builder.graph, graph).expected_ms,
+            estimate_call(h200(), builder.graph, {}).expected_ms);
+}
+
+TEST(CallEstimate, LeavesHoistedNodesOut) {
+  const OpGraph graph = busy_graph();
+  EXPECT_EQ(estimate_steps(h200(), graph, {}).size(), 5u);
+  EXPECT_EQ(estimate_steps(h200(), graph, {}, {"relu_1", "tanh_1"}).size(), 3u);
+}
+
+TEST(CallEstimate, KnowsThatTheLibraryAddsABiasByItself) {
+  const double with = estimate_call(h200(), images(true), {}).expected_ms;
+  EXPECT_GT(with, 1.05 * estimate_call(h200(), images(false), {}).expected_ms);
+}
+
+TEST(CallEstimate, RulesNoLibraryConvolutionOut) {
+  const CallEstimate library = estimate_call(h200(), images(false), {});
+  const auto steps = estimate_steps(h200(), images(false), {});
+  ASSERT_EQ(steps[0].nodes, "conv3d_1");
+  EXPECT_LT(library.least_ms, 0.1 * steps[0].expected_ms + 0.5 * (steps[1].expected_ms + steps[2].expected_ms));
+}
+
+TEST(CallEstimate, ExpectsLittleOfConvolutionsInsideOtherWindows) {
+  Proposal apart, nested;
+  apart.fusions = {{{"conv3d_1", "relu_1"}}, {{"max_pool3d_1"}}};
+  nested.fusions = {{{"conv3d_1", "relu_1", "max_pool3d_1"}}};
+  const OpGraph graph = images(false);
+  EXPECT_LT(estimate_call(h200(), graph, apart).expected_ms, estimate_call(h200(), graph, nested).expected_ms);
 }
 
 TEST(Population, FavoursTheFast) {

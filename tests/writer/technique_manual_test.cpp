@@ -70,6 +70,17 @@ std::map<std::string, std::function<TaskText()>> sample_tasks() {
              .node("mul_1", "aten::mul.Scalar", {"max_pool2d_1", 2.0})
              .output("mul_1");
        }},
+      {"convolution",
+       [] {
+         return TaskText()
+             .input("x", {2, 4, 3, 3, 3})
+             .weight("w", {4, 16, 3, 3, 3})
+             .weight("b", {16, 1, 1, 1})
+             .node("conv_transpose3d_1", "aten::conv_transpose3d.input", {"x", "w", nullptr, {2, 2, 2}, {1, 1, 1}})
+             .node("add_1", "aten::add.Tensor", {"conv_transpose3d_1", "b"})
+             .node("hardswish_1", "aten::hardswish", {"add_1"})
+             .output("hardswish_1");
+       }},
       {"depthwise",
        [] {
          return images()

@@ -4,19 +4,29 @@
 #include <map>
 
 #include "device/vgpu/model/op_model.hpp"
+#include "graph/operator_name.hpp"
 #include "judge/nominal_host.hpp"
 #include "program/unit_order.hpp"
+#include "writer/fused/operator_rules.hpp"
 #include "writer/fused/region.hpp"
+#include "writer/products/convolution_space.hpp"
 
 namespace cudal1 {
 namespace {
 
 // Of the model's time for a library step, what such a step may take if the model is wrong: it is by 11% at the median.
 constexpr double least_of_library = 0.5;
+// Of convolutions it knows little: transposed ones in three dimensions were seen to run from 1 to 107 TFLOP/s.
+constexpr double least_of_library_convolution = 0.05;
 // A product with fp32's accuracy is three on tensor cores.
 constexpr double products_a_multiply = 3.0;
 // Of the units' rates, what kernels are likely to reach; of products, what must be computed at the least.
 constexpr double likely_compute_share = 0.4, least_of_products = 0.4;
+// Convolutions do worse than that: as products they gather their windows, and what a filter lacks is multiplied as
+// zeros; as sums of loops they load for every multiplication; where another window looks at them, they are computed
+// element by element.
+constexpr double slower_by_gathering = 2.0, slower_by_loops = 5.0, slower_by_windows_in_windows = 10.0;
+constexpr double fewest_rows = 16.0;  // of a tile
 // A kernel that moves memory reaches this share of what a copy does.
 constexpr double likely_bandwidth = 0.85;
 
@@ -37,6 +47,12 @@ std::set<ValueId> touched_by(const Region& region) {
   return touched;
 }
 
+std::string names_of(const Region& region) {
+  std::string names;
+  for (const int node : region.computing_nodes()) names += (names.empty() ? "" : " ") + region.graph().nodes[node].name;
+  return names;
+}
+
 class Estimator {
  public:
   Estimator(const vgpu::GpuProfile& gpu, const OpGraph& graph, bool cuda_graph)
@@ -44,17 +60,19 @@ class Estimator {
 
   void add_library_step(const Node& node) {
     const auto inputs = metas_of(graph_, OpGraph::reads(node)), outputs = metas_of(graph_, node.outputs);
-    const double whole = vgpu::op_milliseconds(gpu_, node, inputs, outputs);
-    expected_ += whole;
-    least_ += least_of_library * whole;
-    host_ += NominalHost().op_ms;
+    const double whole = vgpu::op_milliseconds(gpu_, node, inputs, outputs) + bias_milliseconds(node, outputs);
+    steps_.push_back({node.name, true, whole});
+    least_ += (is_direct_convolution(node) ? least_of_library_convolution : least_of_library) * whole;
+    // A recurrent layer is launched step by step.
+    host_ += NominalHost().op_ms * std::max(1.0, vgpu::work_of(node, inputs, outputs).repeats);
   }
 
   void add_kernel(const Region& region) {
     const double moving = bytes_of(region) / gpu_.dram_achievable_bytes_per_second() * 1e3;
     const double computing = computing_seconds(region) * 1e3;
-    const double launch = (cuda_graph_ ? gpu_.costs.graph_launch_us : gpu_.costs.launch_us) / 1e3;
-    expected_ += std::max(moving / likely_bandwidth, computing / likely_compute_share) + launch;
+    const double launch = (follows_in_graph() ? gpu_.costs.graph_launch_us : gpu_.costs.launch_us) / 1e3;
+    const double expected = std::max(moving / likely_bandwidth, computing / likely_compute_share) + launch;
+    steps_.push_back({names_of(region), false, expected});
     // Of a product perhaps only a part must be computed, say of a triangle.
     least_ += std::max(far_bytes_of(region) / gpu_.memory.dram_bytes_per_second * 1e3, least_of_products * computing);
     host_ += NominalHost().launch_ms;
@@ -62,8 +80,12 @@ class Estimator {
 
   CallEstimate total() const {
     const double host = cuda_graph_ ? NominalHost().graph_ms : host_;
-    return {std::max(expected_ + gpu_.costs.call_us / 1e3, host), least_};
+    double expected = gpu_.costs.call_us / 1e3;
+    for (const StepEstimate& step : steps_) expected += step.expected_ms;
+    return {std::max(expected, host), least_};
   }
+
+  const std::vector<StepEstimate>& steps() const { return steps_; }
 
  private:
   double bytes_of(const Region& region) const {
@@ -84,18 +106,55 @@ class Estimator {
     return bytes;
   }
 
-  //! Seconds at the full rate of the units: products on tensor cores; direct convolutions, which are sums of our own
-  //! kernels' loops, on those for fp32.
+  //! The library adds a convolution's bias in a pass of its own.
+  double bias_milliseconds(const Node& node, const std::vector<TensorMeta>& outputs) const {
+    const auto* bias = argument_as<ValueRef>(node, 2, "bias");
+    if (!is_direct_convolution(node) || bias == nullptr || bias->id < 0 || outputs.empty()) return 0.0;
+    return 2.0 * static_cast<double>(outputs.front().span_bytes()) / gpu_.dram_achievable_bytes_per_second() * 1e3;
+  }
+
+  //! The first kernel of a graph gains nothing by being in one.
+  bool follows_in_graph() const { return cuda_graph_ && !steps_.empty(); }
+
+  //! Seconds at the full rate of the units, times what keeps convolutions from it.
   double computing_seconds(const Region& region) const {
     double seconds = 0.0;
     for (const int index : region.computing_nodes()) {
       const Node& node = graph_.nodes[index];
       const auto inputs = metas_of(graph_, OpGraph::reads(node)), outputs = metas_of(graph_, node.outputs);
       const vgpu::OpWork work = vgpu::work_of(node, inputs, outputs);
-      const bool by_loops = work.op_class.starts_with("convolution");
-      seconds += work.flops / (by_loops ? fp32_flops_per_second() : tensor_flops_per_second() / products_a_multiply);
+      if (is_direct_convolution(node))
+        seconds += work.flops * convolution_seconds_a_flop(region, node);
+      else
+        seconds += work.flops / (tensor_flops_per_second() / products_a_multiply);
     }
     return seconds;
+  }
+
+  double convolution_seconds_a_flop(const Region& region, const Node& node) const {
+    const auto& nodes = region.computing_nodes();
+    const bool is_seen_by_windows =
+        std::ranges::any_of(nodes, [&](int other) { return is_pooling(graph_, graph_.nodes[other]); });
+    if (is_seen_by_windows) return slower_by_windows_in_windows / fp32_flops_per_second();
+    const auto makes_operand = [&](ValueId read) { return region.makes(base_of(graph_, read)); };
+    const bool by_loops =
+        !is_product_of_windows(graph_, node) || std::ranges::any_of(OpGraph::reads(node), makes_operand);
+    if (by_loops) return slower_by_loops / fp32_flops_per_second();
+    return slower_by_gathering * zeros_multiplied(node) * products_a_multiply / tensor_flops_per_second();
+  }
+
+  //! Products of a convolution as tiles compute it, in parts of those that it needs.
+  double zeros_multiplied(const Node& node) const {
+    const auto convolution = read_convolution(graph_, node);
+    const auto channels = static_cast<double>(graph_.values[convolution->value].meta.sizes[1]);
+    double times = 1.0, rows = channels;
+    if (is_by_phase(graph_, *convolution)) return times;
+    for (std::size_t i = 0; convolution->is_transposed && i < convolution->sizes.kernel.size(); ++i) {
+      const std::int64_t kernel = convolution->sizes.kernel[i], step = convolution->sizes.stride[i];
+      times *= static_cast<double>((kernel + step - 1) / step * step) / static_cast<double>(kernel);
+      rows *= static_cast<double>(step);
+    }
+    return times * std::max(1.0, fewest_rows / rows);
   }
 
   double fp32_flops_per_second() const {
@@ -109,12 +168,12 @@ class Estimator {
   const vgpu::GpuProfile& gpu_;
   const OpGraph& graph_;
   bool cuda_graph_;
-  double expected_ = 0.0, least_ = 0.0, host_ = 0.0;
+  std::vector<StepEstimate> steps_;
+  double least_ = 0.0, host_ = 0.0;
 };
 
-}  // namespace
-
-CallEstimate estimate_call(const vgpu::GpuProfile& gpu, const OpGraph& graph, const Proposal& proposal) {
+Estimator estimated(const vgpu::GpuProfile& gpu, const OpGraph& graph, const Proposal& proposal,
+                    const std::set<std::string>& hoisted) {
   Estimator estimator(gpu, graph, proposal.cuda_graph);
   std::set<int> fused;
   for (const Fusion& fusion : proposal.fusions) {
@@ -125,9 +184,29 @@ CallEstimate estimate_call(const vgpu::GpuProfile& gpu, const OpGraph& graph, co
     fused.merge(nodes);
   }
   for (std::size_t i = 0; i < graph.nodes.size(); ++i)
-    if (!fused.contains(static_cast<int>(i)) && !is_view_node(graph, graph.nodes[i]))
+    if (!fused.contains(static_cast<int>(i)) && !is_view_node(graph, graph.nodes[i]) &&
+        !hoisted.contains(graph.nodes[i].name))
       estimator.add_library_step(graph.nodes[i]);
-  return estimator.total();
+  return estimator;
+}
+
+}  // namespace
+
+std::vector<StepEstimate> estimate_steps(const vgpu::GpuProfile& gpu, const OpGraph& graph, const Proposal& proposal,
+                                         const std::set<std::string>& hoisted) {
+  return estimated(gpu, graph, proposal, hoisted).steps();
+}
+
+bool is_worth_a_kernel(const vgpu::GpuProfile& gpu, const OpGraph& graph, int node) {
+  Estimator own(gpu, graph, false), library(gpu, graph, false);
+  own.add_kernel(Region(graph, {node}));
+  library.add_library_step(graph.nodes[node]);
+  return own.total().expected_ms <= library.total().expected_ms;
+}
+
+CallEstimate estimate_call(const vgpu::GpuProfile& gpu, const OpGraph& graph, const Proposal& proposal,
+                           const std::set<std::string>& hoisted) {
+  return estimated(gpu, graph, proposal, hoisted).total();
 }
 
 }  // namespace cudal1

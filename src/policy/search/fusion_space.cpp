@@ -4,6 +4,7 @@
 #include <ranges>
 
 #include "program/unit_order.hpp"
+#include "writer/fused/operator_rules.hpp"
 #include "writer/fusion_check.hpp"
 
 namespace cudal1 {
@@ -15,12 +16,13 @@ constexpr std::ptrdiff_t most_gatherings = 2;  // of small nodes that a further 
 
 }  // namespace
 
-FusionSpace::FusionSpace(OpGraph graph)
+FusionSpace::FusionSpace(OpGraph graph, const std::set<std::string>& hoisted)
     : graph_(std::move(graph)), readers_(readers_of_nodes(graph_)), producers_(graph_.nodes.size()) {
   for (std::size_t i = 0; i < readers_.size(); ++i)
     for (const int reader : readers_[i]) producers_[reader].insert(static_cast<int>(i));
   for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
-    if (is_view_node(graph_, graph_.nodes[i]) || !technique({static_cast<int>(i)})) continue;
+    if (is_view_node(graph_, graph_.nodes[i]) || hoisted.contains(graph_.nodes[i].name)) continue;
+    if (!technique({static_cast<int>(i)})) continue;
     fusible_.push_back(static_cast<int>(i));
     names_.push_back(graph_.nodes[i].name);
   }
@@ -73,12 +75,22 @@ int FusionSpace::place_of(const Fusion& fusion) const {
 struct FusionSpace::Groups {
   std::vector<Nodes> nodes;
   std::map<int, std::size_t> of_node;
+  Mixture mixture = Mixture::anything;
 };
+
+//! Nodes that different techniques write when they are alone, pointwise ones aside.
+bool FusionSpace::is_mixed(const Nodes& nodes) {
+  std::set<const FusionTechnique*> techniques;
+  for (const int node : nodes)
+    if (!is_pointwise(graph_.nodes[node])) techniques.insert(technique({node}));
+  return techniques.size() > 1;
+}
 
 //! Takes the nodes of another group in. False: they do not fit together.
 bool FusionSpace::join(Groups& groups, std::size_t index, std::size_t other) {
   Nodes both = groups.nodes[index];
   both.insert(groups.nodes[other].begin(), groups.nodes[other].end());
+  if (groups.mixture == Mixture::one_technique && is_mixed(both)) return false;
   if (both.size() > largest_group || !technique(both)) return false;
   for (const int node : groups.nodes[other]) groups.of_node[node] = index;
   groups.nodes[other].clear();
@@ -112,8 +124,9 @@ void FusionSpace::gather_small(Groups& groups) {
   }
 }
 
-std::vector<Fusion> FusionSpace::largest_fusions(const std::set<std::string>& of) {
+std::vector<Fusion> FusionSpace::largest_fusions(const std::set<std::string>& of, Mixture mixture) {
   Groups groups;
+  groups.mixture = mixture;
   for (const int node : numbers(of)) {
     groups.of_node[node] = groups.nodes.size();
     groups.nodes.push_back({node});

@@ -11,9 +11,13 @@
 
 namespace cudal1 {
 
+//! What groups may be made of: anything, or pointwise nodes and those of one other technique.
+enum class Mixture { anything, one_technique };
+
 class FusionSpace {
  public:
-  explicit FusionSpace(OpGraph graph);
+  //! `hoisted`: nodes that run when weights change, which are left alone.
+  explicit FusionSpace(OpGraph graph, const std::set<std::string>& hoisted = {});
 
   const OpGraph& graph() const { return graph_; }
   //! Nodes that can be written by themselves, in their order.
@@ -23,7 +27,7 @@ class FusionSpace {
   //! Fusible nodes outside that read a result of these, or make what they read.
   std::set<std::string> neighbours(const std::set<std::string>& nodes) const;
   //! As few groups as possible of these nodes: each grows by its neighbours as long as they can be fused.
-  std::vector<Fusion> largest_fusions(const std::set<std::string>& of);
+  std::vector<Fusion> largest_fusions(const std::set<std::string>& of, Mixture mixture = Mixture::anything);
   //! Where the fusion's first node stands.
   int place_of(const Fusion& fusion) const;
 
@@ -36,6 +40,7 @@ class FusionSpace {
   bool join(Groups& groups, std::size_t index, std::size_t other);
   void gather_small(Groups& groups);
   bool is_small(const Nodes& nodes) const;
+  bool is_mixed(const Nodes& nodes);
   Nodes numbers(const std::set<std::string>& names) const;
   std::set<std::string> names(const Nodes& nodes) const;
 

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "policy/search/call_estimate.hpp"
+#include "writer/fused/operator_rules.hpp"
 
 namespace cudal1 {
 namespace {
@@ -19,11 +20,22 @@ std::map<std::string, Names> nodes_by_technique(FusionSpace& space) {
   return nodes;
 }
 
-//! All nodes fused as far as it goes; the same without those of each technique in turn; each node by itself.
-std::vector<std::vector<Fusion>> ways_to_fuse(FusionSpace& space) {
+//! Nodes that the library is not expected to be faster at.
+Names worth_a_kernel(const FusionSpace& space, const vgpu::GpuProfile& gpu) {
+  Names worth;
+  for (const std::string& node : space.nodes())
+    if (is_worth_a_kernel(gpu, space.graph(), space.graph().find_node(node))) worth.insert(node);
+  return worth;
+}
+
+//! All nodes fused as far as it goes; the same with the techniques apart, say a convolution and the pooling after it;
+//! that without what the library is better at; without the nodes of each technique in turn; each node by itself.
+std::vector<std::vector<Fusion>> ways_to_fuse(FusionSpace& space, const vgpu::GpuProfile& gpu) {
   const auto by_technique = nodes_by_technique(space);
   const Names all(space.nodes().begin(), space.nodes().end());
-  std::vector<std::vector<Fusion>> ways = {space.largest_fusions(all)};
+  std::vector<std::vector<Fusion>> ways = {space.largest_fusions(all),
+                                           space.largest_fusions(all, Mixture::one_technique),
+                                           space.largest_fusions(worth_a_kernel(space, gpu), Mixture::one_technique)};
   for (const auto& [technique, nodes] : by_technique) {
     Names rest;
     std::ranges::set_difference(all, nodes, std::inserter(rest, rest.end()));
@@ -39,16 +51,26 @@ struct Opening {
   double expected_ms = 0.0;
 };
 
+//! As a CUDA Graph or not, whichever is expected to be faster.
+Opening launched_well(SearchSpace& space, const vgpu::GpuProfile& gpu, Proposal proposal) {
+  const OpGraph& graph = *space.graph_after(proposal.rewrites);
+  const std::set<std::string>& hoisted = space.hoisted_after(proposal.rewrites);
+  const double plain = estimate_call(gpu, graph, proposal, hoisted).expected_ms;
+  proposal.cuda_graph = true;
+  const double as_graph = estimate_call(gpu, graph, proposal, hoisted).expected_ms;
+  proposal.cuda_graph = as_graph < plain;
+  return {std::move(proposal), std::min(plain, as_graph)};
+}
+
 void add_openings(SearchSpace& space, const vgpu::GpuProfile& gpu, const std::vector<std::string>& rewrites,
                   std::vector<Opening>& openings) {
   FusionSpace* fusions = space.after(rewrites);
   if (fusions == nullptr) return;
-  for (const std::vector<Fusion>& way : ways_to_fuse(*fusions))
-    for (const bool cuda_graph : {true, false}) {
-      Proposal proposal{rewrites, way, cuda_graph, 1};
-      space.mend(proposal);
-      openings.push_back({proposal, estimate_call(gpu, fusions->graph(), proposal).expected_ms});
-    }
+  for (const std::vector<Fusion>& way : ways_to_fuse(*fusions, gpu)) {
+    Proposal proposal{rewrites, way, false};
+    space.mend(proposal);
+    openings.push_back(launched_well(space, gpu, std::move(proposal)));
+  }
 }
 
 //! All rewrites; all but those of one technique, for each; none.
@@ -66,17 +88,19 @@ std::vector<std::vector<std::string>> ways_to_rewrite(const std::vector<std::str
 }
 
 //! The best of each way to rewrite comes before the second best of any: estimates know little of what rewrites do.
+//! Ways that come to the same are one.
 std::vector<Opening> in_turns(std::vector<std::vector<Opening>> ways) {
   std::vector<Opening> all;
+  std::set<std::string> known;
   for (std::vector<Opening>& way : ways) std::ranges::stable_sort(way, {}, &Opening::expected_ms);
   for (std::size_t turn = 0; all.size() < most_openings; ++turn) {
-    const std::size_t before = all.size();
     std::vector<Opening> now;
     for (std::vector<Opening>& way : ways)
       if (turn < way.size()) now.push_back(way[turn]);
+    if (now.empty()) break;
     std::ranges::stable_sort(now, {}, &Opening::expected_ms);
-    all.insert(all.end(), now.begin(), now.end());
-    if (all.size() == before) break;
+    std::ranges::copy_if(now, std::back_inserter(all),
+                         [&](const Opening& opening) { return known.insert(to_text(opening.proposal)).second; });
   }
   return all;
 }
@@ -91,14 +115,43 @@ void add_branches(std::vector<Proposal>& made) {
   made.insert(std::prev(graph.base()), branched.begin(), branched.end());
 }
 
+//! The best that leaves all convolutions to the library. Nothing: there are none that it does not leave.
+std::optional<Proposal> with_library_convolutions(SearchSpace& space, const std::vector<std::vector<Opening>>& ways) {
+  const auto leaves_all = [&](const Opening& opening) {
+    const OpGraph& graph = *space.graph_after(opening.proposal.rewrites);
+    return std::ranges::none_of(opening.proposal.fused_nodes(), [&](const std::string& node) {
+      return is_direct_convolution(graph.nodes[static_cast<std::size_t>(graph.find_node(node))]);
+    });
+  };
+  const Opening* best = nullptr;
+  for (const std::vector<Opening>& way : ways)
+    for (const Opening& opening : way)
+      if (leaves_all(opening) && (best == nullptr || opening.expected_ms < best->expected_ms)) best = &opening;
+  return best == nullptr ? std::nullopt : std::optional(best->proposal);
+}
+
+//! What a launch costs is known least well where there are few of them.
+Proposal launched_otherwise(Proposal proposal) {
+  proposal.cuda_graph = !proposal.cuda_graph;
+  return proposal;
+}
+
 }  // namespace
 
 std::vector<Proposal> opening_proposals(SearchSpace& space, const vgpu::GpuProfile& gpu) {
   std::vector<std::vector<Opening>> ways;
   for (const std::vector<std::string>& rewrites : ways_to_rewrite(space.all_rewrites()))
     add_openings(space, gpu, rewrites, ways.emplace_back());
+  // Estimates know little of what the library makes of convolutions, so this must not come too late.
+  const std::optional<Proposal> library = with_library_convolutions(space, ways);
   std::vector<Proposal> made;
-  for (Opening& opening : in_turns(std::move(ways))) made.insert(made.begin(), std::move(opening.proposal));
+  for (Opening& opening : in_turns(std::move(ways))) {
+    if (std::ranges::find(made, opening.proposal) == made.end()) made.push_back(std::move(opening.proposal));
+    if (made.size() > 1) continue;
+    made.push_back(launched_otherwise(made.front()));
+    if (library && std::ranges::find(made, *library) == made.end()) made.push_back(*library);
+  }
+  std::ranges::reverse(made);
   add_branches(made);
   return made;
 }

@@ -52,8 +52,9 @@ void SearchPolicy::look_at(const std::vector<ScoredProgram>& seen) {
 bool SearchPolicy::is_hopeless(const Proposal& proposal) {
   const OpGraph* graph = space_.graph_after(proposal.rewrites);
   if (graph == nullptr) return true;
+  const CallEstimate estimate = estimate_call(gpu_, *graph, proposal, space_.hoisted_after(proposal.rewrites));
   // Side by side, steps that wait most of their time may take as long as the longest of them.
-  return best_ms_ > 0.0 && estimate_call(gpu_, *graph, proposal).least_ms / proposal.branches > best_ms_;
+  return best_ms_ > 0.0 && estimate.least_ms / proposal.branches > best_ms_;
 }
 
 std::optional<std::string> SearchPolicy::accepted(const Proposal& proposal) {

@@ -24,7 +24,9 @@ SearchSpace::Known& SearchSpace::known(const std::vector<std::string>& rewrites)
   Proposal only;
   only.rewrites = rewrites;
   auto written = write_program(graph_, rewrites_text(only));
-  if (written) made.graph = std::move(written).value().graph;
+  if (!written) return made;
+  made.hoisted = written.value().hoisted;
+  made.graph = std::move(written).value().graph;
   return made;
 }
 
@@ -35,7 +37,7 @@ const OpGraph* SearchSpace::graph_after(const std::vector<std::string>& rewrites
 
 FusionSpace* SearchSpace::after(const std::vector<std::string>& rewrites) {
   Known& asked = known(rewrites);
-  if (asked.graph && !asked.space) asked.space = std::make_unique<FusionSpace>(*asked.graph);
+  if (asked.graph && !asked.space) asked.space = std::make_unique<FusionSpace>(*asked.graph, asked.hoisted);
   return asked.space.get();
 }
 

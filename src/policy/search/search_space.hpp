@@ -20,6 +20,10 @@ class SearchSpace {
   //! Null: the graph rules one of the rewrites out. Both are valid until many others are asked for.
   const OpGraph* graph_after(const std::vector<std::string>& rewrites);
   FusionSpace* after(const std::vector<std::string>& rewrites);
+  //! Nodes of that graph that run when weights change.
+  const std::set<std::string>& hoisted_after(const std::vector<std::string>& rewrites) {
+    return known(rewrites).hoisted;
+  }
   //! Lines that may follow these rewrites.
   std::vector<std::string> further_rewrites(const std::vector<std::string>& rewrites);
   //! All that go together, in the order in which techniques suggest them.
@@ -30,7 +34,8 @@ class SearchSpace {
  private:
   struct Known {
     std::vector<std::string> rewrites;
-    std::optional<OpGraph> graph;        //!< nothing: ruled out
+    std::optional<OpGraph> graph;  //!< nothing: ruled out
+    std::set<std::string> hoisted;
     std::unique_ptr<FusionSpace> space;  //!< made when it is asked for
   };
   Known& known(const std::vector<std::string>& rewrites);

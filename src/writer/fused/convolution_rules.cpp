@@ -1,34 +1,13 @@
 #include <algorithm>
 
 #include "graph/operator_name.hpp"
-#include "writer/fused/window_parts.hpp"
+#include "writer/fused/convolution_arguments.hpp"
 #include "writer/fused/window_rules.hpp"
 
 namespace cudal1 {
 namespace {
 
 constexpr auto real = ScalarKind::real;
-
-//! Where the overloads have their arguments.
-struct Places {
-  std::size_t dilation, groups;
-};
-
-bool is_transposed(const Node& node) {
-  const bool* flag = argument_as<bool>(node, 6, "transposed");
-  return base_name(node.op).starts_with("conv_transpose") ||
-         (base_name(node.op) == "convolution" && flag != nullptr && *flag);
-}
-
-Places places_of(const Node& node) {
-  if (base_name(node.op) == "convolution") return {5, 8};
-  return is_transposed(node) ? Places{7, 6} : Places{5, 6};
-}
-
-std::int64_t groups_of(const Node& node) {
-  const auto* groups = argument_as<std::int64_t>(node, places_of(node).groups, "groups");
-  return groups ? *groups : 1;
-}
 
 //! Everything about a convolution but the places of its elements.
 struct Convolution {
@@ -42,15 +21,6 @@ struct Convolution {
   std::vector<WindowDim> windows;
   Point at_input, at_weight;  //!< what is known of these so far: batch and channels
 };
-
-//! "same" puts what is odd behind.
-Numbers padding_of(const Node& node, const Numbers& kernel, const Numbers& dilation) {
-  const auto* word = argument_as<std::string>(node, 4, "padding");
-  Numbers padding = numbers(node, 4, "padding", kernel.size(), all(0, kernel.size()));
-  if (word != nullptr && *word == "same")
-    for (std::size_t i = 0; i < kernel.size(); ++i) padding[i] = dilation[i] * (kernel[i] - 1) / 2;
-  return padding;
-}
 
 //! An output channel as one of [groups, channels of a group].
 void find_group(const RuleCall& call, Convolution& made) {
@@ -93,9 +63,9 @@ Convolution convolution_of(const RuleCall& call) {
   made.sizes.kernel = Numbers(filter.begin() + 2, filter.end());
   const std::size_t count = made.sizes.kernel.size();
   made.sizes.stride = numbers(call.node, 3, "stride", count, all(1, count));
-  made.sizes.dilation = numbers(call.node, places_of(call.node).dilation, "dilation", count, all(1, count));
-  made.sizes.padding = padding_of(call.node, made.sizes.kernel, made.sizes.dilation);
-  made.groups = groups_of(call.node);
+  made.sizes.dilation = dilation_of_convolution(call.node, count);
+  made.sizes.padding = padding_of_convolution(call.node, made.sizes.kernel, made.sizes.dilation);
+  made.groups = groups_of_convolution(call.node);
   made.inputs_a_group = meta_of(call, made.input).sizes[1] / made.groups;
   made.outputs_a_group = call.value.meta.sizes[1] / made.groups;
   find_group(call, made);
@@ -103,16 +73,22 @@ Convolution convolution_of(const RuleCall& call) {
   return made;
 }
 
-int result_of(const RuleCall& call, const Convolution& made) {
+int sum_of(const RuleCall& call, const Convolution& made) {
   Lowering& lowering = call.lowering;
   const int product = lowering.map(real, "{0} * {1}",
                                    {lowering.as(real, lowering.value_at(made.input, made.at_input)),
                                     lowering.as(real, lowering.value_at(made.weight, made.at_weight))});
-  const int sum = lowering.reduce_windows(real, "cudal1::Sum<float>", {product}, made.windows, call.value.meta.numel());
+  return lowering.reduce_windows(real, "cudal1::Sum<float>", {product}, made.windows, call.value.meta.numel());
+}
+
+int biased(const RuleCall& call, int sum, const Affine& channel) {
+  Lowering& lowering = call.lowering;
   if (!call.has(2, "bias")) return sum;
-  const int bias = lowering.as(real, lowering.value_at(tensor(call, 2, "bias"), {made.channel}));
+  const int bias = lowering.as(real, lowering.value_at(tensor(call, 2, "bias"), {channel}));
   return lowering.map(real, "{0} + {1}", {sum, bias});
 }
+
+int result_of(const RuleCall& call, const Convolution& made) { return biased(call, sum_of(call, made), made.channel); }
 
 //! weight: [outputs, inputs of a group, …]
 int forward(const RuleCall& call) {
@@ -192,7 +168,15 @@ int transposed(const RuleCall& call) {
   return result_of(call, made);
 }
 
-int convolution(const RuleCall& call) { return is_transposed(call.node) ? transposed(call) : forward(call); }
+//! The sums were computed by other means; the bias is added here.
+int kept(const RuleCall& call) {
+  return biased(call, call.lowering.kept_product(call.node.outputs.front(), call.point), call.point[1]);
+}
+
+int convolution(const RuleCall& call) {
+  if (call.lowering.keeps_products()) return kept(call);
+  return is_transposed_convolution(call.node) ? transposed(call) : forward(call);
+}
 
 }  // namespace
 
@@ -201,7 +185,7 @@ std::int64_t channels_of_a_group(const OpGraph& graph, const Node& node) {
   if (!is_direct_convolution(node) || weight == nullptr || weight->id < 0) return 0;
   const Numbers& sizes = graph.values[weight->id].meta.sizes;
   if (sizes.size() < 3) return 0;
-  return is_transposed(node) ? sizes[0] / groups_of(node) : sizes[1];
+  return is_transposed_convolution(node) ? sizes[0] / groups_of_convolution(node) : sizes[1];
 }
 
 void add_convolution_rules(OperatorRules& rules) {

@@ -6,37 +6,13 @@
 #include <algorithm>
 
 #include "writer/fused/element_code.hpp"
+#include "writer/products/result_code.hpp"
 #include "writer/products/triangle.hpp"
 
 namespace cudal1 {
 namespace {
 
 constexpr std::int64_t adding_threads = 256;
-
-std::vector<std::string> names(const char* letter, std::size_t count) {
-  std::vector<std::string> made;
-  for (std::size_t i = 0; i < count; ++i) made.push_back(fmt::format("{}{}", letter, i));
-  return made;
-}
-
-std::vector<std::string> names_of(const std::vector<Loop>& batches, const std::vector<Loop>& lines, const char* line,
-                                  const std::vector<Loop>& others, const char* other) {
-  std::vector<std::string> made = names("b", batches.size());
-  for (const std::string& name : names(line, lines.size())) made.push_back(name);
-  for (const std::string& name : names(other, others.size())) made.push_back(name);
-  return made;
-}
-
-std::vector<std::string> result_names(const ProductResults& results) {
-  return names_of(results.batches, results.rows, "r", results.columns, "c");
-}
-
-std::string math_name(const ProductShape& shape) {
-  constexpr const char* texts[] = {"Fp32", "Tf32x3", "HalfInputs", "Tf32x3Groups"};
-  if (shape.math == ProductMath::tf32x3 && shape.loop != WarpLoop{})
-    return fmt::format("Tf32x3By<{}, {}>", shape.loop.in_a_row, shape.loop.ahead);
-  return texts[static_cast<int>(shape.math)];
-}
 
 }  // namespace
 
@@ -133,9 +109,7 @@ std::int64_t ProductCode::groups() const {
 
 std::string ProductCode::product_kernel() const {
   const ProductTile& tile = shape_.tile;
-  std::string bounds = std::to_string(tile.threads());
-  if (shape_.blocks > 1) bounds += fmt::format(", {}", shape_.blocks);
-  std::string text = kernel_head(name_, bounds, true, !is_split());
+  std::string text = kernel_head(name_, launch_bounds(shape_), true, !is_split());
   text += fmt::format("  using Tile = cudal1::ProductTile<{}, {}, {}, {}, {}, {}>;\n", tile.rows, tile.columns,
                       tile.depth, tile.warps_down, tile.warps_across, shape_.stages);
   text += "  extern __shared__ __align__(16) unsigned char cudal1_shared[];\n";
@@ -183,7 +157,7 @@ std::string ProductCode::operand(const ProductOperand& operand, const std::strin
   const std::string address = access.variable(load.value) + (start == Affine{} ? "" : " + " + access.place(start));
   if (start.factors.empty()) return fmt::format("  {} {}{{{}}};\n", type, name, address);
   return fmt::format("  {} {}{{[&] {{\n{}    return {};\n  }}()}};\n", type, name,
-                     index_statements(operand.batches, names("b", operand.batches.size()), "batch", true, "    "),
+                     index_statements(operand.batches, loop_names("b", operand.batches.size()), "batch", true, "    "),
                      address);
 }
 
@@ -196,9 +170,9 @@ std::string ProductCode::computed_operand(const ProductOperand& operand, const s
   std::string text = fmt::format(
       "  const auto {} = cudal1::computed_operand<{}, {}, {}, {}>([&](unsigned line, unsigned depth) -> {} {{\n", name,
       type, lines, space_.sizes.depth, operand.along_depth, type);
-  text += index_statements(operand.batches, names("b", operand.batches.size()), "batch", access.is_wide(), "    ");
-  text += index_statements(operand.lines, names("l", operand.lines.size()), "line", access.is_wide(), "    ");
-  text += index_statements(operand.depth, names("k", operand.depth.size()), "depth", access.is_wide(), "    ");
+  text += index_statements(operand.batches, loop_names("b", operand.batches.size()), "batch", access.is_wide(), "    ");
+  text += index_statements(operand.lines, loop_names("l", operand.lines.size()), "line", access.is_wide(), "    ");
+  text += index_statements(operand.depth, loop_names("k", operand.depth.size()), "depth", access.is_wide(), "    ");
   const auto given = [&](int term) -> std::optional<std::string> {
     const TermKind kind = operand.fused.terms[term].kind;
     if (kind != TermKind::load && kind != TermKind::position) return std::nullopt;
@@ -224,7 +198,10 @@ std::string ProductCode::tile_sums() const {
   text +=
       fmt::format("    const auto sum = cudal1::load<{}>(sums + item / {}u * Tile::sums_stride + item % {}u * {}u);\n",
                   width, across, across, width);
-  return text + (is_split() ? part_stores() : indices("    ") + element_results("    ")) + "  }\n";
+  return text +
+         (is_split() ? part_stores()
+                     : indices("    ") + element_results(graph_, results_, space_.results.fused, "    ")) +
+         "  }\n";
 }
 
 std::string ProductCode::part_stores() const {
@@ -249,7 +226,7 @@ std::string ProductCode::adding_kernel() const {
   text += fmt::format("  const unsigned group = item % {}u;\n", across);
   text += fmt::format("  const unsigned row = item / {}u % {}u;\n", across, space_.sizes.rows);
   text += fmt::format("  [[maybe_unused]] const unsigned batch = item / {}ull;\n", across * space_.sizes.rows);
-  return text + indices("  ") + element_results("  ") + "}\n";
+  return text + indices("  ") + element_results(graph_, results_, space_.results.fused, "  ") + "}\n";
 }
 
 //! Of all loops, from `batch`, `row` and `group`.
@@ -258,35 +235,9 @@ std::string ProductCode::indices(const std::string& indent) const {
   std::vector<Loop> groups = results.columns;
   groups.back().size /= results_.width();
   const bool wide = results_.is_wide();
-  return index_statements(results.batches, names("b", results.batches.size()), "batch", wide, indent) +
-         index_statements(results.rows, names("r", results.rows.size()), "row", wide, indent) +
-         index_statements(groups, names("c", groups.size()), "group", wide, indent);
-}
-
-std::string ProductCode::element_results(const std::string& indent) const {
-  const FusedTerms& fused = space_.results.fused;
-  std::string before, after, stores;
-  for (std::size_t i = 0; i < fused.terms.size(); ++i)
-    if (fused.terms[i].kind == TermKind::load) before += results_.load_before(static_cast<int>(i), indent);
-  const auto given = [&](int term) -> std::optional<std::string> {
-    const TermKind kind = fused.terms[term].kind;
-    if (kind != TermKind::load && kind != TermKind::position) return std::nullopt;
-    return results_.element(term, fmt::format("v{}", term));
-  };
-  ElementCode code(fused, given, indent + "  ");
-  for (std::size_t i = 0; i < fused.outputs.size(); ++i) {
-    const std::string value = code[fused.outputs[i].term];
-    if (!results_.output_is_vector(i)) {
-      stores += results_.store_element(i, value, indent + "  ");
-      continue;
-    }
-    const DType dtype = graph_.values[fused.outputs[i].value].meta.dtype;
-    before += results_.vector_variable(i, indent);
-    stores += fmt::format("{}  o{}[e] = {};\n", indent, i, stored(value, dtype));
-    after += results_.store_vector(i, indent);
-  }
-  return fmt::format("{}#pragma unroll\n{}for (int e = 0; e < {}; ++e) {{\n{}{}{}}}\n{}", before, indent,
-                     results_.width(), code.text(), stores, indent, after);
+  return index_statements(results.batches, loop_names("b", results.batches.size()), "batch", wide, indent) +
+         index_statements(results.rows, loop_names("r", results.rows.size()), "row", wide, indent) +
+         index_statements(groups, loop_names("c", groups.size()), "group", wide, indent);
 }
 
 }  // namespace cudal1

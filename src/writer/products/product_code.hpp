@@ -25,7 +25,6 @@ class ProductCode {
   std::string depth_range() const;
   std::string tile_sums() const;
   std::string part_stores() const;
-  std::string element_results(const std::string& indent) const;
   std::string indices(const std::string& indent) const;
   std::vector<ValueId> tensors(bool reads_operands, bool writes_results) const;
   std::vector<std::string> arguments(bool reads_operands, bool writes_results) const;

@@ -227,6 +227,10 @@ ProductSizes sizes_of(const OpGraph& graph, const ProductNode& node) {
   return made;
 }
 
+ProductResults make_product_results(const Region& region, const ProductNode& node, SourcePosition at) {
+  return ResultsMaker(region, node, at).make();
+}
+
 ProductSpace make_product_space(const Region& region, const ProductNode& node, SourcePosition at) {
   ProductSpace space;
   space.node = node;
@@ -235,7 +239,7 @@ ProductSpace make_product_space(const Region& region, const ProductNode& node, S
   const std::size_t rows = node.batch_dimensions, columns = rows + node.row_dimensions;
   space.left = OperandMaker(region, node, at).make(node.left, node.left_dimensions, rows, node.row_dimensions);
   space.right = OperandMaker(region, node, at).make(node.right, node.right_dimensions, columns, node.column_dimensions);
-  space.results = ResultsMaker(region, node, at).make();
+  space.results = make_product_results(region, node, at);
   refuse_changed_operands(region.graph(), space, at);
   return space;
 }

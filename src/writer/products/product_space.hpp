@@ -47,6 +47,9 @@ struct ProductSpace {
 //! Throws Rejection at `at` for what cannot be computed tile by tile.
 ProductSpace make_product_space(const Region& region, const ProductNode& node, SourcePosition at);
 
+//! What follows the node's sums; of the node, its value and dimensions count.
+ProductResults make_product_results(const Region& region, const ProductNode& node, SourcePosition at);
+
 //! Of the product alone.
 ProductSizes sizes_of(const OpGraph& graph, const ProductNode& node);
 

@@ -149,6 +149,8 @@ class ShapeChooser {
   }
 
   bool is_wanted(const ProductShape& shape) const {
+    if (shape.split > 1 && !operands_.may_split) return false;
+    if (operands_.rows_together % shape.tile.rows != 0) return false;
     const auto agrees = [&](const char* name, const std::string& value) {
       return parameters_.is_auto(name) || parameters_.text(name) == value;
     };

@@ -64,6 +64,8 @@ struct ProductShape {
 struct ProductOperands {
   std::int64_t element_bytes = 4;
   bool left_along_depth = true, right_along_depth = true;  //!< else rows (columns) lie side by side
+  bool may_split = true;                                   //!< parts of the depth can be added up
+  std::int64_t rows_together = 0;                          //!< not 0: no tile has rows of two such groups
 };
 
 //! Bytes that a block needs, as TiledProduct (<cudal1/gemm.cuh>) lays them out.

@@ -15,11 +15,6 @@ bool is_convolution(const Node& node) {
   return std::ranges::find(known, base_name(node.op)) != known.end();
 }
 
-bool is_transposed_convolution(const Node& node) {
-  const bool* transposed = base_name(node.op) == "convolution" ? argument_as<bool>(node, 6, "transposed") : nullptr;
-  return base_name(node.op).starts_with("conv_transpose") || (transposed && *transposed);
-}
-
 bool is_linear(const Node& node) { return base_name(node.op) == "linear"; }
 
 ValueId input_of(const Node& node) {

@@ -5,14 +5,12 @@
 #include <string>
 
 #include "graph/op_graph.hpp"
+#include "writer/fused/convolution_arguments.hpp"
 
 namespace cudal1 {
 
 //! conv1d … conv_transpose3d, convolution.
 bool is_convolution(const Node& node);
-
-//! One whose weight is (channels in, channels out / groups, …).
-bool is_transposed_convolution(const Node& node);
 
 //! aten::linear
 bool is_linear(const Node& node);

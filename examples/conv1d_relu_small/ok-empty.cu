@@ -1,0 +1,1 @@
+// No directive: library steps.
