@@ -219,6 +219,11 @@ TEST_F(Convolutions, LeaveFewChannelsAndGroupsToOtherTechniques) {
                  "both steps and dilation");
 }
 
+TEST_F(Convolutions, MayDealOutTheirWorkInOtherWays) {
+  for (const char* parameters : {"add=8 ahead=1", "add=16 ahead=0 blocks=2", "tile=64x64x32 warps=4x1", "math=fp32"})
+    EXPECT_RIGHT(convolved({}), with(parameters));
+}
+
 //! Images of 16 channels, too large to be run.
 TaskText huge(std::int64_t batches, std::int64_t side) {
   TaskText task;
@@ -230,6 +235,8 @@ TaskText huge(std::int64_t batches, std::int64_t side) {
 TEST_F(Convolutions, RefuseWhatTheyCannotWrite) {
   EXPECT_REFUSED(convolved({}), with("split=4"), "is not among the values of 'split'");
   EXPECT_REFUSED(convolved({}), with("tile=rows"), "is not among the values of 'tile'");
+  EXPECT_REFUSED(convolved({}), with("math=wgmma"), "is not among the values of 'math'");
+  EXPECT_REFUSED(convolved({}), with("tile=128x64x32 warps=2x1"), "needs as many threads");
   EXPECT_REFUSED(convolved({}), with("math=tensor"), "math=tensor is for operands of 16 bits");
   EXPECT_REFUSED(huge(1, 16384), "//! fuse conv_1", "too large to be found by 32-bit places");
 }

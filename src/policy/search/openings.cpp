@@ -105,14 +105,17 @@ std::vector<Opening> in_turns(std::vector<std::vector<Opening>> ways) {
   return all;
 }
 
-//! The most promising graph with branches comes next after it. Whether they are worth it shows when it is planned.
+//! The most promising graph with branches comes after the first few. Whether they are worth it shows when it is
+//! planned.
 void add_branches(std::vector<Proposal>& made) {
+  constexpr std::size_t first_few = 3;
   const auto graph = std::find_if(made.rbegin(), made.rend(), [](const Proposal& each) { return each.cuda_graph; });
   if (graph == made.rend()) return;
   std::vector<Proposal> branched(2, *graph);
   branched[0].branches = 4;
   branched[1].branches = 2;
-  made.insert(std::prev(graph.base()), branched.begin(), branched.end());
+  made.insert(made.end() - static_cast<std::ptrdiff_t>(std::min(first_few, made.size())), branched.begin(),
+              branched.end());
 }
 
 //! The best that leaves all convolutions to the library. Nothing: there are none that it does not leave.

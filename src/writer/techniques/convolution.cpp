@@ -14,8 +14,7 @@ namespace {
 
 constexpr std::int64_t largest_index = (std::int64_t{1} << 31) - 1024;  // tiles reach beyond the end
 
-//! Those of matrix products that are of use here: nothing adds up parts of the depth, and each thread gathers for one
-//! line, so there are as many threads as lines.
+//! Those of matrix products that are of use here: nothing adds up parts of the depth.
 std::vector<Parameter> convolution_parameters() {
   std::vector<Parameter> parameters = product_parameters();
   for (Parameter& parameter : parameters) {
@@ -23,11 +22,18 @@ std::vector<Parameter> convolution_parameters() {
       parameter.what = "output channels x places of a block's results, x depth of one stage";
     if (parameter.name == "tile") std::erase(parameter.choices, "rows");
     if (parameter.name == "split") parameter.choices = {"auto", "1"};
-    if (parameter.name == "warps") parameter.choices = {"auto"};
     if (parameter.name == "math") parameter.what = "how fp32 operands are multiplied; tensor: operands of 16 bits";
     if (parameter.name == "math") std::erase(parameter.choices, "wgmma");
   }
   return parameters;
+}
+
+//! Each thread gathers for one row and one column.
+void refuse_warps(const ProductTile& tile, SourcePosition at) {
+  if (tile.threads() % tile.rows != 0 || tile.threads() % tile.columns != 0)
+    reject(Status::plan_error, at,
+           fmt::format("warps={}: a convolution's block of tile={} needs as many threads as it has rows, and columns",
+                       tile.warps(), tile.name()));
 }
 
 const Node& convolution_of(const Region& region) {
@@ -83,6 +89,7 @@ WrittenGroup ConvolutionFusion::write(const Region& region, const ParameterValue
   const auto node = read_convolution(region.graph(), convolution_of(region));
   const ConvolutionSpace space = make_convolution_space(region, *node, at);
   const ProductShape shape = choose_shape(space.sizes, space.operands(), parameters);
+  refuse_warps(shape.tile, parameters.at("warps"));
   refuse_sizes(space.sizes, shape, at);
   return ConvolutionCode(region.graph(), space, shape, name).write();
 }

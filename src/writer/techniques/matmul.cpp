@@ -53,7 +53,8 @@ const TechniqueDescription& ProductFusion::description() const {
   static const TechniqueDescription description = {
       "matmul",
       "fuse",
-      "A matrix product (mm, bmm, matmul, linear, addmm, addmv, baddbmm, mv, dot) in one kernel with the pointwise "
+      "A matrix product (mm, bmm, matmul, linear, addmm, addmv, baddbmm, mv, dot, einsum) in one kernel with the "
+      "pointwise "
       "nodes after it, computed from the sums before they are stored, and with those before it. Blocks compute tiles "
       "of "
       "the result; tiles of the operands come to shared memory some stages ahead. fp32 operands are multiplied on "
