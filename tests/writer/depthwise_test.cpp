@@ -177,7 +177,7 @@ TEST_F(Depthwise, RefusesToComputeAConvolutionManyTimes) {
 }
 
 TEST_F(Depthwise, RefusesWhatItCannotWrite) {
-  EXPECT_REFUSED(convolved({.input = {1, 17, 5, 5}, .weight = {6, 17, 3, 3}, .groups = 1}), fuse_both,
+  EXPECT_REFUSED(convolved({.input = {1, 34, 5, 5}, .weight = {6, 17, 3, 3}, .groups = 2}), fuse_both,
                  "no technique fuses");
   EXPECT_REFUSED(convolved({}), with("vector=2"), "vector=2");
   EXPECT_REFUSED(convolved({.weight = {6, 1, 1, 1}, .padding = {0, 0}}), with("items=2"), "items=2");
