@@ -74,7 +74,12 @@ def export_task(file: ModuleFile, name: str, seed: int) -> ExportedTask:
     """Raises BridgeError: one line with the place."""
     with shapes_from_one_step():
         exported = _export(file, seed)
-        lowered = lower(exported.program, exported.watch.model)
+        try:
+            lowered = lower(exported.program, exported.watch.model)
+        except BridgeError:
+            raise
+        except Exception as problem:
+            raise BridgeError(_why_not(file, problem)) from problem
     refuse_dependence_on_earlier_calls(exported.watch, seed)
     inputs, input_graph = _inputs(lowered, exported.recorder, exported.tensors)
     refuse_leaves({path: node.meta["val"] for path, node in (lowered.parameters | lowered.constants).items()})
@@ -136,6 +141,8 @@ def _export_on(file: ModuleFile, seed: int, device: str) -> Exported:
     with Recorder() as recorder:
         positional, named = file.make_inputs(seed, device)
         recorder.adopt(tree_leaves((positional, named)))
+    if device == "meta":
+        _refuse_changing_sizes(file, positional, named, seed)
     _refuse_changing_literals(file, recorder, seed, device)
     refuse_inputs(file, model, positional, named)
     try:
@@ -146,6 +153,17 @@ def _export_on(file: ModuleFile, seed: int, device: str) -> Exported:
     except (Exception, SystemExit) as problem:
         raise BridgeError(_why_not(file, problem)) from problem
     return Exported(program, recorder, positional, in_order(model, named), watch)
+
+
+def _refuse_changing_sizes(file: ModuleFile, positional: list[Any], named: dict[str, Any], seed: int) -> None:
+    """Raises Refusal. A task's inputs have one size; random numbers of others than torch are not under our seeds."""
+
+    def metas(inputs: Any) -> list[Any]:
+        return [(leaf.shape, leaf.dtype) for leaf in tree_leaves(inputs) if isinstance(leaf, torch.Tensor)]
+
+    if metas((positional, named)) != metas(file.make_inputs(seed, "meta")):
+        place = file.place_of_function(file.module.get_inputs)
+        raise Refusal(f"{place}: get_inputs gives tensors of other sizes from call to call; a task's have one")
 
 
 def _refuse_changing_literals(file: ModuleFile, recorder: Recorder, seed: int, device: str) -> None:

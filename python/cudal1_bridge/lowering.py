@@ -140,7 +140,8 @@ class _Lowering:
         elif node.target in _dropped:
             pass
         elif not isinstance(node.target, torch._ops.OpOverload):
-            raise BridgeError(f"{_place(node)}{node.target} is no operator of ATen")
+            name = getattr(node.target, "__name__", str(node.target))
+            raise BridgeError(f"{_place(node)}{name} is no operator of ATen (functions of torch.func and torch.vmap are none)")
         elif node.target in identities:
             self._tensor[node] = self._tensor[node.args[0]]
         elif node.target._schema.name.endswith("_") and node.target._schema.is_mutable:

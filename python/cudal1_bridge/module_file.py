@@ -82,7 +82,11 @@ class ModuleFile:
 
     def init_arguments(self) -> Any:
         get = getattr(self.module, "get_init_inputs", None)
-        return get() if get else []
+        arguments = get() if get else []
+        if not isinstance(arguments, (list, tuple, Mapping)):
+            place = self.place_of_function(get)
+            raise BridgeError(f"{place}: get_init_inputs() returns {type(arguments).__name__}, not a list of arguments")
+        return arguments
 
     def _seeded(self, what: str, seed: int, device: str, make: Callable[[], _T]) -> _T:
         torch.manual_seed(seed)

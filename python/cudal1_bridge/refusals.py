@@ -14,6 +14,8 @@ from .errors import Refusal
 from .graph import dtype_names
 from .module_file import ModuleFile, in_order
 
+_GRADIENT_FUNCTIONS = ("autograd.grad", *(f"func.{name}" for name in ("grad", "grad_and_value", "vjp", "jvp", "jacrev", "jacfwd", "hessian")))
+
 #: A tensor of a task has at most so many bytes (docs/task.md).
 _most_bytes = 2**40
 
@@ -86,6 +88,6 @@ def place_of_gradient(file: ModuleFile) -> str | None:
     """Where the file asks for gradients by itself."""
     for node in ast.walk(ast.parse(file.source)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            if node.func.attr == "backward" or ast.unparse(node.func).endswith("autograd.grad"):
+            if node.func.attr == "backward" or ast.unparse(node.func).endswith(_GRADIENT_FUNCTIONS):
                 return f"{file.path}:{node.lineno}"
     return None

@@ -25,6 +25,18 @@ cases = {
     "get_inputs gives a tensor": (_forward + "def get_inputs(): return torch.rand(2)", "not a list of inputs"),
     "constructor": (_forward + "def get_inputs(): return [torch.rand(2)]\ndef get_init_inputs(): return [3]",
                     "Model raises TypeError"),
+    "no list of init arguments": (_forward + "def get_inputs(): return [torch.rand(2)]\ndef get_init_inputs(): return None",
+                                  "module.py:9: get_init_inputs() returns NoneType, not a list of arguments"),
+    "other sizes each time": (_forward + "sizes = iter(range(1, 99))\ndef get_inputs(): return [torch.rand(next(sizes))]",
+                              "module.py:9: get_inputs gives tensors of other sizes from call to call"),
+    "gradients of torch.func": ("""
+class Model(nn.Module):
+    def forward(self, x): return torch.func.grad(lambda t: (t * t).sum())(x)
+def get_inputs(): return [torch.rand(2)]""", "module.py:7: forward computes gradients, which a task cannot"),
+    "vmap": ("""
+class Model(nn.Module):
+    def forward(self, x): return torch.vmap(lambda t: t.softmax(0))(x)
+def get_inputs(): return [torch.rand(2, 2)]""", "torch.vmap are none"),
     "not a module": ("class Model: pass\ndef get_inputs(): return []", "Model is not a torch.nn.Module"),
     "wrong shape": ("""
 class Model(nn.Module):
