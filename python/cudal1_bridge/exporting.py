@@ -74,12 +74,8 @@ def export_task(file: ModuleFile, name: str, seed: int) -> ExportedTask:
     """Raises BridgeError: one line with the place."""
     with shapes_from_one_step():
         exported = _export(file, seed)
-        try:
+        with _explaining(file):
             lowered = lower(exported.program, exported.watch.model)
-        except BridgeError:
-            raise
-        except Exception as problem:
-            raise BridgeError(_why_not(file, problem)) from problem
     refuse_dependence_on_earlier_calls(exported.watch, seed)
     inputs, input_graph = _inputs(lowered, exported.recorder, exported.tensors)
     refuse_leaves({path: node.meta["val"] for path, node in (lowered.parameters | lowered.constants).items()})
@@ -145,13 +141,8 @@ def _export_on(file: ModuleFile, seed: int, device: str) -> Exported:
         _refuse_changing_sizes(file, positional, named, seed)
     _refuse_changing_literals(file, recorder, seed, device)
     refuse_inputs(file, model, positional, named)
-    try:
-        with watching(file, model) as watch, refusing_outputs(file, model), _quiet(), torch.no_grad():
-            program = torch.export.export(model, tuple(positional), named, strict=False)
-    except BridgeError:
-        raise
-    except (Exception, SystemExit) as problem:
-        raise BridgeError(_why_not(file, problem)) from problem
+    with _explaining(file), watching(file, model) as watch, refusing_outputs(file, model), _quiet(), torch.no_grad():
+        program = torch.export.export(model, tuple(positional), named, strict=False)
     return Exported(program, recorder, positional, in_order(model, named), watch)
 
 
@@ -178,6 +169,17 @@ def _refuse_changing_literals(file: ModuleFile, recorder: Recorder, seed: int, d
             f"{file.place_of_function(file.module.get_inputs)}: get_inputs draws numbers that are not made by torch, so "
             "that nobody knows how to draw others"
         )
+
+
+@contextlib.contextmanager
+def _explaining(file: ModuleFile) -> Iterator[None]:
+    """What the exporter raises becomes a BridgeError with the place."""
+    try:
+        yield
+    except BridgeError:
+        raise
+    except (Exception, SystemExit) as problem:
+        raise BridgeError(_why_not(file, problem)) from problem
 
 
 def _why_not(file: ModuleFile, problem: BaseException) -> str:

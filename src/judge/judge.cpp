@@ -43,6 +43,13 @@ PrecisionPolicy policy_of(Precision precision) {
   }
 }
 
+//! Library ops need no code, but what stands there must be some: prose is no program.
+std::optional<Failure> objection_to_unused_code(Backend& backend, const std::string& text) {
+  if (canonical_code(text).find_first_not_of(" \t\r\n") == std::string::npos) return std::nullopt;
+  const auto module = backend.compiler().compile({text, {}, backend.info().target});
+  return module ? std::nullopt : std::optional(module.failure());
+}
+
 }  // namespace
 
 std::string_view to_string(JudgeMode mode) { return mode == JudgeMode::fast ? "fast" : "result"; }
@@ -303,13 +310,6 @@ TaskJudge::~TaskJudge() = default;
 const std::string& TaskJudge::name() const { return impl_->context->task().name; }
 const std::string& TaskJudge::hash() const { return impl_->context->task().hash; }
 const std::string& TaskJudge::source_text() const { return impl_->context->task().source_text; }
-
-//! Library ops need no code, but what stands there must be some: prose is no program.
-static std::optional<Failure> objection_to_unused_code(Backend& backend, const std::string& text) {
-  if (canonical_code(text).find_first_not_of(" \t\r\n") == std::string::npos) return std::nullopt;
-  const auto module = backend.compiler().compile({text, {}, backend.info().target});
-  return module ? std::nullopt : std::optional(module.failure());
-}
 
 CompiledProgram compile_program(const OpGraph& graph, Backend& backend, const std::string& name,
                                 const std::string& text) {

@@ -52,8 +52,7 @@ WrittenGroup ConvolutionCode::write() const {
   WrittenGroup group;
   group.headers = results_.headers();
   group.headers.insert("cudal1/gemm_gather.cuh");
-  if (space_.dtype == DType::f16) group.headers.insert("cudal1/gemm_half.cuh");
-  if (space_.dtype == DType::bf16) group.headers.insert("cudal1/gemm_bfloat16.cuh");
+  group.headers.merge(math_headers(shape_, space_.dtype));
   const std::int64_t tiles = shape_.tiles_down(space_.sizes) * shape_.tiles_across(space_.sizes);
   WrittenLaunch launch{name_, {tiles * space_.sizes.batches, 1, 1}, {shape_.tile.threads(), 1, 1}, 0, {}};
   launch.shared_bytes = shared_bytes(shape_, space_.operands());
@@ -74,30 +73,16 @@ std::vector<ValueId> ConvolutionCode::tensors() const {
 }
 
 std::string ConvolutionCode::head() const {
-  const FusedTerms& fused = space_.results.fused;
-  const std::vector<ValueId> reads = fused.reads();
   std::vector<std::string> parameters;
-  for (const ValueId value : tensors()) {
-    const bool is_written = std::ranges::count(fused.outputs, value, &FusedTerms::Output::value) > 0;
-    const bool is_both = is_written && std::ranges::count(reads, value) > 0;
-    parameters.push_back(fmt::format("{}{}* {}{}", is_written ? "" : "const ",
-                                     cuda_element_name(graph_.values[value].meta.dtype), is_both ? "" : "__restrict__ ",
-                                     results_.variable(value)));
-  }
+  for (const ValueId value : tensors())
+    parameters.push_back(kernel_parameter(graph_, results_, space_.results.fused, value, true));
   return fmt::format("extern \"C\" __global__ void __launch_bounds__({}) {}({}) {{\n", launch_bounds(shape_), name_,
                      fmt::join(parameters, ", "));
 }
 
 std::string ConvolutionCode::kernel() const {
-  const ProductTile& tile = shape_.tile;
   std::string text = head();
-  text += fmt::format("  using Tile = cudal1::ProductTile<{}, {}, {}, {}, {}, {}>;\n", tile.rows, tile.columns,
-                      tile.depth, tile.warps_down, tile.warps_across, shape_.stages);
-  text += "  extern __shared__ __align__(16) unsigned char cudal1_shared[];\n";
-  text += fmt::format("  const auto place = cudal1::tile_place<{}, {}, {}>(blockIdx.x);\n",
-                      shape_.tiles_down(space_.sizes), shape_.tiles_across(space_.sizes), shape_.swizzle);
-  text += "  const unsigned first_row = Tile::rows * place.row, first_column = Tile::columns * place.column;\n";
-  text += "  [[maybe_unused]] const unsigned batch = place.batch;\n";
+  text += tile_of_block(shape_, space_.sizes);
   text += depth_of_phase();
   text += operand(space_.weight, "left", space_.sizes.rows, "first_row + threadIdx.x % Tile::rows");
   text += operand(space_.input, "right", space_.sizes.columns, "first_column + threadIdx.x % Tile::columns");
@@ -166,28 +151,10 @@ std::string ConvolutionCode::tap(const ConvolutionOperand& operand) const {
   return text + fmt::format("    return {};\n  }}", spot(operand, operand.depth, "k", false));
 }
 
-//! Of all loops, from `batch`, `row` and `group`.
-std::string ConvolutionCode::indices(const std::string& indent) const {
-  const ProductResults& results = space_.results;
-  std::vector<Loop> groups = results.columns;
-  groups.back().size /= results_.width();
-  const bool wide = results_.is_wide();
-  return index_statements(results.batches, loop_names("b", results.batches.size()), "batch", wide, indent) +
-         index_statements(results.rows, loop_names("r", results.rows.size()), "row", wide, indent) +
-         index_statements(groups, loop_names("c", groups.size()), "group", wide, indent);
-}
-
-//! Takes the block's sums from shared memory, neighbours in a row by neighbouring threads.
 std::string ConvolutionCode::results() const {
-  const std::int64_t width = results_.width(), across = shape_.tile.columns / width;
-  std::string text = fmt::format(
-      "  for (unsigned item = threadIdx.x; item < {}u; item += Tile::threads) {{\n"
-      "    const unsigned row = first_row + item / {}u, group = first_column / {}u + item % {}u;\n"
-      "    if (row >= {}u || group >= {}u) continue;\n"
-      "    const auto sum = cudal1::load<{}>(sums + item / {}u * Tile::sums_stride + item % {}u * {}u);\n",
-      shape_.tile.rows * across, across, width, across, space_.sizes.rows, space_.sizes.columns / width, width, across,
-      across, width);
-  return text + indices("    ") + element_results(graph_, results_, space_.results.fused, "    ") + "  }\n";
+  return loop_over_sums(shape_, space_.sizes, results_.width(),
+                        result_indices(space_.results, results_, "    ") +
+                            element_results(graph_, results_, space_.results.fused, "    "));
 }
 
 //! Rows that are neighbours in the last dimension of the output: threads take turns at them, so that they write side by
@@ -212,7 +179,8 @@ std::string ConvolutionCode::scattered_results() const {
                       space_.sizes.rows);
   text += scattered_element();
   text += fmt::format("      const auto sum = cudal1::load<1>(sums + down * Tile::sums_stride + slot / {}u);\n", turns);
-  return text + indices("      ") + element_results(graph_, results_, space_.results.fused, "      ") + "    }\n  }\n";
+  return text + result_indices(space_.results, results_, "      ") +
+         element_results(graph_, results_, space_.results.fused, "      ") + "    }\n  }\n";
 }
 
 //! `q0`, …: what the column contributes to the indices of the output. They may be negative, which is large.

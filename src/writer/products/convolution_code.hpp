@@ -27,7 +27,6 @@ class ConvolutionCode {
   std::string scattered_results() const;
   std::string scattered_column() const;
   std::string scattered_element() const;
-  std::string indices(const std::string& indent) const;
   std::int64_t interleaved() const;
 
   const OpGraph& graph_;

@@ -31,9 +31,7 @@ WrittenGroup ProductCode::write() const {
   WrittenGroup group;
   group.headers = results_.headers();
   group.headers.insert("cudal1/gemm.cuh");
-  if (shape_.math == ProductMath::wgmma) group.headers.insert("cudal1/gemm_groups.cuh");
-  if (space_.dtype == DType::f16) group.headers.insert("cudal1/gemm_half.cuh");
-  if (space_.dtype == DType::bf16) group.headers.insert("cudal1/gemm_bfloat16.cuh");
+  group.headers.merge(math_headers(shape_, space_.dtype));
   for (const ProductOperand* operand : {&space_.left, &space_.right})
     group.headers.merge(AccessCode(graph_, operand->fused, operand->loops(), {}).headers());
   group.launches.push_back(product_launch());
@@ -44,11 +42,6 @@ WrittenGroup ProductCode::write() const {
   group.launches.push_back(adding_launch());
   group.code += adding_kernel();
   return group;
-}
-
-bool ProductCode::is_written(ValueId value) const {
-  const auto& outputs = space_.results.fused.outputs;
-  return std::ranges::find(outputs, value, &FusedTerms::Output::value) != outputs.end();
 }
 
 std::vector<ValueId> ProductCode::tensors(bool reads_operands, bool writes_results) const {
@@ -76,14 +69,8 @@ std::vector<std::string> ProductCode::arguments(bool reads_operands, bool writes
 std::string ProductCode::kernel_head(const std::string& name, const std::string& bounds, bool reads_operands,
                                      bool writes_results) const {
   std::vector<std::string> parameters;
-  for (const ValueId value : tensors(reads_operands, writes_results)) {
-    const bool written = writes_results && is_written(value);
-    const auto fused_reads = space_.results.fused.reads();
-    const bool both = written && std::ranges::find(fused_reads, value) != fused_reads.end();
-    parameters.push_back(fmt::format("{}{}* {}{}", written ? "" : "const ",
-                                     cuda_element_name(graph_.values[value].meta.dtype), both ? "" : "__restrict__ ",
-                                     results_.variable(value)));
-  }
+  for (const ValueId value : tensors(reads_operands, writes_results))
+    parameters.push_back(kernel_parameter(graph_, results_, space_.results.fused, value, writes_results));
   if (is_split()) parameters.push_back(fmt::format("{}float* __restrict__ parts", writes_results ? "const " : ""));
   return fmt::format("extern \"C\" __global__ void __launch_bounds__({}) {}({}) {{\n", bounds, name,
                      fmt::join(parameters, ", "));
@@ -108,15 +95,8 @@ std::int64_t ProductCode::groups() const {
 }
 
 std::string ProductCode::product_kernel() const {
-  const ProductTile& tile = shape_.tile;
   std::string text = kernel_head(name_, launch_bounds(shape_), true, !is_split());
-  text += fmt::format("  using Tile = cudal1::ProductTile<{}, {}, {}, {}, {}, {}>;\n", tile.rows, tile.columns,
-                      tile.depth, tile.warps_down, tile.warps_across, shape_.stages);
-  text += "  extern __shared__ __align__(16) unsigned char cudal1_shared[];\n";
-  text += fmt::format("  const auto place = cudal1::tile_place<{}, {}, {}>(blockIdx.x);\n",
-                      shape_.tiles_down(space_.sizes), shape_.tiles_across(space_.sizes), shape_.swizzle);
-  text += "  const unsigned first_row = Tile::rows * place.row, first_column = Tile::columns * place.column;\n";
-  text += "  [[maybe_unused]] const unsigned batch = place.batch;\n";
+  text += tile_of_block(shape_, space_.sizes);
   text += operand(space_.left, "left", space_.sizes.rows);
   text += operand(space_.right, "right", space_.sizes.columns);
   text += depth_range();
@@ -183,25 +163,11 @@ std::string ProductCode::computed_operand(const ProductOperand& operand, const s
   return text + code.text() + fmt::format("    return {};\n  }});\n", stored(value, space_.dtype));
 }
 
-//! Takes the block's sums from shared memory, neighbours in a row by neighbouring threads.
 std::string ProductCode::tile_sums() const {
-  const std::int64_t width = results_.width(), across = shape_.tile.columns / width;
-  std::string text = fmt::format(
-      "  for (unsigned item = threadIdx.x; item < {}u; item += Tile::threads) {{\n"
-      "    const unsigned row = first_row + item / {}u, group = first_column / {}u + item % {}u;\n",
-      shape_.tile.rows * across, across, width, across);
-  std::vector<std::string> outside;
-  if (space_.sizes.rows % shape_.tile.rows != 0) outside.push_back(fmt::format("row >= {}u", space_.sizes.rows));
-  if (space_.sizes.columns % shape_.tile.columns != 0)
-    outside.push_back(fmt::format("group >= {}u", space_.sizes.columns / width));
-  if (!outside.empty()) text += fmt::format("    if ({}) continue;\n", fmt::join(outside, " || "));
-  text +=
-      fmt::format("    const auto sum = cudal1::load<{}>(sums + item / {}u * Tile::sums_stride + item % {}u * {}u);\n",
-                  width, across, across, width);
-  return text +
-         (is_split() ? part_stores()
-                     : indices("    ") + element_results(graph_, results_, space_.results.fused, "    ")) +
-         "  }\n";
+  return loop_over_sums(shape_, space_.sizes, results_.width(),
+                        is_split() ? part_stores()
+                                   : result_indices(space_.results, results_, "    ") +
+                                         element_results(graph_, results_, space_.results.fused, "    "));
 }
 
 std::string ProductCode::part_stores() const {
@@ -226,18 +192,8 @@ std::string ProductCode::adding_kernel() const {
   text += fmt::format("  const unsigned group = item % {}u;\n", across);
   text += fmt::format("  const unsigned row = item / {}u % {}u;\n", across, space_.sizes.rows);
   text += fmt::format("  [[maybe_unused]] const unsigned batch = item / {}ull;\n", across * space_.sizes.rows);
-  return text + indices("  ") + element_results(graph_, results_, space_.results.fused, "  ") + "}\n";
-}
-
-//! Of all loops, from `batch`, `row` and `group`.
-std::string ProductCode::indices(const std::string& indent) const {
-  const ProductResults& results = space_.results;
-  std::vector<Loop> groups = results.columns;
-  groups.back().size /= results_.width();
-  const bool wide = results_.is_wide();
-  return index_statements(results.batches, loop_names("b", results.batches.size()), "batch", wide, indent) +
-         index_statements(results.rows, loop_names("r", results.rows.size()), "row", wide, indent) +
-         index_statements(groups, loop_names("c", groups.size()), "group", wide, indent);
+  return text + result_indices(space_.results, results_, "  ") +
+         element_results(graph_, results_, space_.results.fused, "  ") + "}\n";
 }
 
 }  // namespace cudal1

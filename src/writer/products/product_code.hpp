@@ -25,10 +25,8 @@ class ProductCode {
   std::string depth_range() const;
   std::string tile_sums() const;
   std::string part_stores() const;
-  std::string indices(const std::string& indent) const;
   std::vector<ValueId> tensors(bool reads_operands, bool writes_results) const;
   std::vector<std::string> arguments(bool reads_operands, bool writes_results) const;
-  bool is_written(ValueId value) const;
   std::string parts_name() const { return name_ + "_parts"; }
   std::int64_t groups() const;  //!< of neighbouring results
 
