@@ -14,6 +14,7 @@
 #include "bridge/python_nursery.hpp"
 #include "cli/bench_device.hpp"
 #include "cli/commands.hpp"
+#include "cli/gpu_option.hpp"
 #include "cli/number_options.hpp"
 #include "cli/printable.hpp"
 #include "cli/progress.hpp"
@@ -101,6 +102,8 @@ void make_output_folder(const fs::path& folder) {
 }
 
 int run_merge(const BenchCommand& command) {
+  if (!command.suite.path.empty() || chooses_among_tasks(command.suite))
+    throw UsageError("--merge measures nothing: no suite and no choice of its tasks goes with it");
   if (command.output.empty()) throw UsageError("--merge needs -o, the folder for the merged report");
   std::vector<fs::path> files;
   for (const fs::path& folder : command.merged) files.push_back(folder / "results.jsonl");
@@ -192,7 +195,7 @@ void add_bench_command(CLI::App& app, CommandAction& action) {
       }()));
   command->add_option("--device", options->device, "Where to measure; vgpu predicts, cpu is for trying things out")
       ->check(CLI::IsMember({"auto", "cuda", "vgpu", "cpu"}));
-  command->add_option("--gpu", options->gpu, "Whose times the virtual GPU predicts");
+  add_gpu_option(*command, options->gpu);
   command->add_option("-o,--output", options->output, "A folder for results; what is there already is not repeated");
   command->add_option("--merge", options->merged, "Measure nothing: one report of the results in these folders");
   command->add_option("--jobs", options->bench.jobs, "Processes at once, while nothing is measured")

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -12,6 +11,7 @@
 #include "cli/commands.hpp"
 #include "cli/device_choice.hpp"
 #include "cli/eval_loop.hpp"
+#include "cli/gpu_option.hpp"
 #include "cli/number_options.hpp"
 #include "cli/printable.hpp"
 #include "cli/program_text.hpp"
@@ -19,7 +19,6 @@
 #include "cli/task_argument.hpp"
 #include "device/cuda/driver.hpp"
 #include "device/vgpu/checks/check_options.hpp"
-#include "device/vgpu/model/gpu_profile.hpp"
 #include "dialect/solution_files.hpp"
 #include "dialect/solution_judge.hpp"
 #include "judge/compile_queue.hpp"
@@ -143,8 +142,6 @@ int run_eval(const EvalOptions& options) {
   return run_eval_loop(loop, {gpu, options.as_json, options.verbose, options.profile_report});
 }
 
-std::string known_gpus() { return fmt::format("{}", fmt::join(vgpu::profile_names(), ", ")); }
-
 //! An option that takes one of a few words.
 template <class Enum>
 void add_choice(CLI::App& command, const std::string& name, Enum& target, const std::map<std::string, Enum>& choices,
@@ -182,8 +179,7 @@ void add_eval_command(CLI::App& app, CommandAction& action) {
       ->required();
   command->add_option("--device", options->device, "Where to run; cpu: solutions in Python that need no GPU")
       ->check(CLI::IsMember({"auto", "cuda", "vgpu", "cpu"}));
-  command->add_option("--gpu", options->vgpu.gpu,
-                      "Whose times the virtual GPU predicts: " + known_gpus() + " or a file");
+  add_gpu_option(*command, options->vgpu.gpu);
   command
       ->add_option("--checks", options->vgpu.checks,
                    "What the virtual GPU looks for: all, none, or some of shared-races,global-races,uninitialised")

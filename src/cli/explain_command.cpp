@@ -7,6 +7,7 @@
 #include "cli/commands.hpp"
 #include "cli/device_choice.hpp"
 #include "cli/effects_table.hpp"
+#include "cli/gpu_option.hpp"
 #include "cli/printable.hpp"
 #include "cli/program_text.hpp"
 #include "cli/progress.hpp"
@@ -132,7 +133,7 @@ void add_explain_command(CLI::App& app, CommandAction& action) {
   command->add_option("program", options->program, "Program text (.cu)")->required();
   command->add_option("--plot", options->plot, "Write a bar chart (SVG) to this file");
   command->add_option("--device", options->device, "Where to run")->check(CLI::IsMember({"auto", "cuda", "vgpu"}));
-  command->add_option("--gpu", options->vgpu.gpu, "Whose times the virtual GPU predicts, such as h200, or a file");
+  add_gpu_option(*command, options->vgpu.gpu);
   command->add_option("--mode", options->mode, "fast (intervals of 3%) or result (0.4%, fresh processes)")
       ->check(CLI::IsMember({"fast", "result"}))
       ->capture_default_str();

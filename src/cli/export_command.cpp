@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -73,6 +74,33 @@ std::vector<std::string> targets_of(const ExportOptions& options) {
   return options.targets.empty() ? default_targets() : options.targets;
 }
 
+bool is_letter(unsigned char c) { return c == '_' || std::isalpha(c) != 0 || c >= 0x80; }
+bool is_digit(unsigned char c) { return std::isdigit(c) != 0; }
+
+//! x=32x128; whether the module has an x is another question.
+bool is_size(std::string_view text) {
+  const std::size_t equals = std::min(text.find('='), text.size());
+  const std::string_view name = text.substr(0, equals), numbers = text.substr(equals);
+  char before = 'x';
+  for (const char c : numbers.substr(std::min<std::size_t>(1, numbers.size()))) {
+    if (!is_digit(c) && (c != 'x' || !is_digit(before))) return false;
+    before = c;
+  }
+  return is_digit(before) && !name.empty() && is_letter(name.front()) &&
+         std::ranges::all_of(name, [](unsigned char c) { return is_letter(c) || is_digit(c); });
+}
+
+//! x=32x128,batch_size=32
+void check_set_of_sizes(std::string_view text) {
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::string_view one = text.substr(begin, end - begin);
+    if (!is_size(one))
+      throw UsageError(fmt::format("--shapes: '{}' is no size such as x=32x128 or batch_size=32", one));
+    begin = end + 1;
+  }
+}
+
 //! The module's own sizes come first, then those that were asked for.
 std::vector<std::string> sizes_of(const ExportOptions& options) {
   std::vector<std::string> sizes{""};
@@ -83,7 +111,10 @@ std::vector<std::string> sizes_of(const ExportOptions& options) {
       const std::size_t end = std::min(text.find(';', begin), text.size());
       std::string one = text.substr(begin, end - begin);
       std::erase(one, ' ');
-      if (!one.empty()) sizes.push_back(std::move(one));
+      if (!one.empty()) {
+        check_set_of_sizes(one);
+        sizes.push_back(std::move(one));
+      }
       begin = end + 1;
     }
   }

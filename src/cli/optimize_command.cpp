@@ -9,6 +9,7 @@
 
 #include "cli/bench_device.hpp"
 #include "cli/commands.hpp"
+#include "cli/gpu_option.hpp"
 #include "cli/number_options.hpp"
 #include "cli/optimizer.hpp"
 #include "cli/progress.hpp"
@@ -90,7 +91,7 @@ void add_optimize_command(CLI::App& app, CommandAction& action) {
       ->check(number_between(0.001, 100000.0));
   command->add_option("-o,--output", optimizer.output, "Folder for the best programs and their packages (optimized)");
   command->add_option("--device", optimizer.device, "Where to judge")->check(CLI::IsMember({"auto", "cuda", "vgpu"}));
-  command->add_option("--gpu", optimizer.gpu, "Whose times the virtual GPU predicts (default: h200)");
+  add_gpu_option(*command, optimizer.gpu);
   command->add_option("--archive", optimizer.archive, "Where results are kept (SQLite)");
   command->add_option("--seed", optimizer.seed, "For repeating a search; default: from the operating system")
       ->check(whole_number());

@@ -28,6 +28,12 @@ void add_selection_options(CLI::App& command, SuiteOptions& options) {
                      "One share of several: 2/4 is the second of four, by the hash of the name");
 }
 
+bool chooses_among_tasks(const SuiteOptions& options) {
+  const TaskSelection& selection = options.selection;
+  return !options.levels.empty() || !options.ids.empty() || !options.share.empty() || !selection.suites.empty() ||
+         !selection.names.empty() || !selection.globs.empty();
+}
+
 ChosenTasks choose_tasks(const SuiteOptions& options) {
   TaskSelection selection = options.selection;
   if (!options.levels.empty()) selection.levels = NumberList(options.levels);

@@ -21,6 +21,9 @@ void add_suite_options(CLI::App& command, SuiteOptions& options);
 //! Only those that choose among the tasks of `options.path`.
 void add_selection_options(CLI::App& command, SuiteOptions& options);
 
+//! Whether any of those was given.
+bool chooses_among_tasks(const SuiteOptions& options);
+
 //! The tasks that are chosen, and what could not be read of the suite.
 struct ChosenTasks {
   std::vector<SuiteTask> tasks;

@@ -160,6 +160,11 @@ expect 'an empty suite' 1 "$cudal1" bench empty --device vgpu
 said err '^cudal1: empty: there is no task in it$'
 expect 'no suite' 2 "$cudal1" bench
 expect 'merging to nowhere' 2 "$cudal1" bench --merge share1
+expect 'a suite and a merger' 2 "$cudal1" bench 'my suite' --merge share1 share2 -o merged
+said err '^cudal1: --merge measures nothing: no suite and no choice of its tasks goes with it$'
+expect 'a choice and a merger' 2 "$cudal1" bench --merge share1 share2 --id 1 -o merged
+expect 'a GPU that nobody knows' 2 "$cudal1" bench 'my suite' --device vgpu --gpu foo
+said err "^cudal1: --gpu: there is no GPU profile 'foo'; there are .*h200"
 touch file
 expect 'no folder' 1 "$cudal1" bench 'my suite' --device vgpu -o file
 said err '^cudal1: file: Not a directory'

@@ -66,7 +66,7 @@ check 'a name cannot end the message' 1 '^cudal1: .*"a\\nb\\u202e" is not a name
   "$work/injected.json" "$softmax/ok-fast.cu"
 check 'unknown node' 1 ':[0-9]+:[0-9]+: plan_error' "$cudal1" expand "$source/examples/vector_add" \
   "$source/examples/vector_add/plan_error-unknown_node.cu"
-check 'unknown virtual GPU' 1 'h200' "$cudal1" eval --device vgpu --gpu gtx9 "$softmax" "$softmax/ok-fast.cu"
+check 'unknown virtual GPU' 2 "^cudal1: --gpu: there is no GPU profile 'gtx9'; there are .*h200" "$cudal1" eval --device vgpu --gpu gtx9 "$softmax" "$softmax/ok-fast.cu"
 check 'unknown check' 2 "^cudal1: --checks: 'spelling' is no check" "$cudal1" eval --device vgpu --checks spelling "$softmax" "$softmax/ok-fast.cu"
 if compgen -G '/usr/bin/clang-[0-9]*' >/dev/null; then
   check 'a predicted time' 0 'ok-fast.cu +ok +[0-9.]+x +predicted' "$cudal1" eval --device vgpu --mode fast \

@@ -94,6 +94,12 @@ expect 'a package of a task folder' 0 "$cudal1" export loadable/twice --device v
 expect 'a package of several' 1 "$cudal1" export 'my suite' --device vgpu -o package3
 said err '^cudal1: my suite: 9 tasks are chosen, and a package is of one'
 (cd others && expect 'a file of the folder that one is in' 0 "$cudal1" tasks twice.py; exit "$failed") || fail 'a bare file name'
+for sizes in batch batch= x=4x x=x4 =4 x=4,batch 4=x 'x=4; y'; do
+  expect "malformed sizes $sizes" 2 "$cudal1" export others/twice.py --shapes "$sizes" --device vgpu -o package4
+  said err "^cudal1: --shapes: '.*' is no size such as x=32x128 or batch_size=32"
+done
+expect 'sizes of what the module has not' 1 "$cudal1" export others/twice.py --shapes größe=4 --device vgpu -o package4
+said err "'größe' of 'größe=4' is neither an argument of forward nor a number of the file"
 expect 'no sizes' 2 "$cudal1" export others/twice.py --shapes '' --device vgpu -o package4
 module others/hidden.py 'self.h = torch.zeros(8)' 'self.h = self.h + x; return self.h' 'torch.rand(8)'
 expect 'a hidden state agrees in its first call' 0 "$cudal1" check others/hidden.py --device cpu
