@@ -110,7 +110,6 @@ class Run {
       item.row.level = tasks[i].level;
       item.row.id = tasks[i].id;
       item.row.name = tasks[i].name;
-      item.row.device = options.gpu;
       item.package = packages_.path() / fmt::format("task_{}", i + 1);
     }
   }
@@ -258,7 +257,7 @@ class Run {
     item.row.own_kernels = made.own_kernels;
     item.row.degenerate = made.degenerate;
     item.row.predicted = made.predicted;
-    if (!made.device.empty()) item.row.device = made.device;
+    item.row.device = made.device;
     item.row.ways = made.ways;
     item.ratios = made.ratios;
     item.judged = made.is_ready();

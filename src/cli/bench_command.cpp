@@ -77,7 +77,8 @@ void print(const std::vector<BenchRow>& rows, const BenchCommand& command, const
 
 //! "level 1 to 3 of dev.jsonl on NVIDIA H200"
 std::string title_of(const BenchCommand& command, const std::vector<BenchRow>& rows) {
-  const std::string device = rows.empty() ? command.bench.gpu : rows.front().device;
+  const auto judged = std::ranges::find_if(rows, &BenchRow::came_to_a_device);
+  const std::string device = judged == rows.end() ? command.bench.gpu : judged->device;
   const bool predicted = std::ranges::any_of(rows, &BenchRow::predicted);
   return fmt::format("{} tasks{} on {}{}", rows.size(),
                      command.suite.path.empty() ? "" : fmt::format(" of {}", command.suite.path.filename().string()),

@@ -95,23 +95,28 @@ std::string report_text(const std::vector<BenchRow>& rows, const std::string& ti
   return fmt::format("{}{}## Tasks\n\n{}", text, failures(rows), task_table(rows).markdown());
 }
 
+json or_null(bool is_known, double value) { return is_known ? json(value) : json(nullptr); }
+
 json figures_json(const Figures& figures) {
+  const auto if_any = [&](double value) { return or_null(figures.successes > 0, value); };
   return {{"tasks", figures.tasks},
           {"successes", figures.successes},
-          {"mean", figures.mean},
-          {"geometric_mean", figures.geometric_mean},
-          {"lower_quartile", figures.lower_quartile},
-          {"median", figures.median},
-          {"upper_quartile", figures.upper_quartile},
-          {"maximum", figures.maximum},
-          {"faster_share", figures.faster_share()}};
+          {"mean", if_any(figures.mean)},
+          {"geometric_mean", if_any(figures.geometric_mean)},
+          {"lower_quartile", if_any(figures.lower_quartile)},
+          {"median", if_any(figures.median)},
+          {"upper_quartile", if_any(figures.upper_quartile)},
+          {"maximum", if_any(figures.maximum)},
+          {"faster_share", or_null(figures.tasks > 0, figures.faster_share())}};
 }
 
 json group_json(const RowGroup& group, const std::vector<std::string>& opponents) {
   json result{{"tasks_of", group.name}};
   for (const std::string& against : opponents) {
-    json figures = figures_json(figures_of(group.rows, against));
-    for (const double p : fast_p_limits) figures["fast_p"][fmt::format("{}", p)] = fast_p(group.rows, against, p);
+    const Figures numbers = figures_of(group.rows, against);
+    json figures = figures_json(numbers);
+    for (const double p : fast_p_limits)
+      figures["fast_p"][fmt::format("{}", p)] = or_null(numbers.tasks > 0, fast_p(group.rows, against, p));
     result["against"][against] = figures;
   }
   return result;

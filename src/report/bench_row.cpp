@@ -19,6 +19,11 @@ std::optional<int> number_or_none(const json& value) {
   return value.is_null() ? std::nullopt : std::optional(value.get<int>());
 }
 
+template <class Value>
+Value value_or(const json& said, Value otherwise) {
+  return said.is_null() ? otherwise : said.get<Value>();
+}
+
 //! To a nanosecond, which is more than any clock says.
 double rounded_ms(double ms) { return std::round(ms * 1e6) / 1e6; }
 
@@ -50,11 +55,16 @@ const WayTimes* BenchRow::find(const std::string& way) const {
   return found == ways.end() ? nullptr : &*found;
 }
 
+bool BenchRow::has_times() const {
+  return std::ranges::any_of(ways, [](const WayTimes& way) { return !way.device_ms.empty(); });
+}
+
 std::string BenchRow::label() const { return level ? fmt::format("level{}/{}", *level, name) : name; }
 
 json to_json(const BenchRow& row) {
   json ways = json::array();
   for (const WayTimes& way : row.ways) ways.push_back(way_json(way));
+  const auto if_known = [&](auto value) { return row.came_to_a_device() ? json(value) : json(nullptr); };
   return {{"suite", row.suite},
           {"level", or_null(row.level)},
           {"id", or_null(row.id)},
@@ -64,10 +74,10 @@ json to_json(const BenchRow& row) {
           {"sample", row.sample},
           {"status", row.status},
           {"error", row.error},
-          {"own_kernels", row.own_kernels},
-          {"degenerate", row.degenerate},
-          {"predicted", row.predicted},
-          {"device", row.device},
+          {"own_kernels", if_known(row.own_kernels)},
+          {"degenerate", if_known(row.degenerate)},
+          {"predicted", if_known(row.predicted)},
+          {"device", if_known(row.device)},
           {"ways", ways},
           {"seconds", row.seconds}};
 }
@@ -83,10 +93,10 @@ BenchRow bench_row_from_json(const json& said) try {
   row.sample = said.at("sample").get<int>();
   row.status = said.at("status").get<std::string>();
   row.error = said.at("error").get<std::string>();
-  row.own_kernels = said.at("own_kernels").get<bool>();
-  row.degenerate = said.at("degenerate").get<bool>();
-  row.predicted = said.at("predicted").get<bool>();
-  row.device = said.at("device").get<std::string>();
+  row.own_kernels = value_or(said.at("own_kernels"), false);
+  row.degenerate = value_or(said.at("degenerate"), false);
+  row.predicted = value_or(said.at("predicted"), false);
+  row.device = value_or(said.at("device"), std::string());
   for (const auto& way : said.at("ways")) row.ways.push_back(way_from_json(way));
   row.seconds = said.at("seconds").get<double>();
   return row;

@@ -25,15 +25,17 @@ struct BenchRow {
   int sample = 0;
   std::string status;  //!< a status of the judge; "no_program", "no_task"; "failed" when it could not be measured
   std::string error;   //!< one line
+  std::string device;  //!< empty: it never came to one, so nobody has found out what follows
   bool own_kernels = false;
-  bool degenerate = false;  //!< the output does not depend on the inputs
-  bool predicted = false;   //!< by a model, not measured
-  std::string device;
+  bool degenerate = false;     //!< the output does not depend on the inputs
+  bool predicted = false;      //!< by a model, not measured
   std::vector<WayTimes> ways;  //!< the same number of rounds for each that was run
   double seconds = 0.0;        //!< of measuring
 
   bool is_correct() const { return status == "ok"; }
   const WayTimes* find(const std::string& way) const;
+  bool has_times() const;
+  bool came_to_a_device() const { return !device.empty(); }
   //! "level1/19_ReLU"
   std::string label() const;
 };

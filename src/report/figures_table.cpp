@@ -39,7 +39,7 @@ std::vector<std::string> figures_cells(const Figures& figures) {
   const double numbers[] = {figures.mean,   figures.geometric_mean, figures.lower_quartile,
                             figures.median, figures.upper_quartile, figures.maximum};
   for (const double number : numbers) cells.push_back(figures.successes > 0 ? fmt::format("{:.3f}", number) : "-");
-  cells.push_back(fmt::format("{:.0f}%", 100.0 * figures.faster_share()));
+  cells.push_back(figures.tasks > 0 ? fmt::format("{:.0f}%", 100.0 * figures.faster_share()) : "-");
   return cells;
 }
 
@@ -106,7 +106,8 @@ TextTable fast_p_table(const std::vector<BenchRow>& rows) {
   for (const RowGroup& group : groups_by_level(rows))
     for (const std::string& against : opponents(rows)) {
       std::vector<std::string> line{group.name, against};
-      for (const double p : fast_p_limits) line.push_back(fmt::format("{:.3f}", fast_p(group.rows, against, p)));
+      for (const double p : fast_p_limits)
+        line.push_back(group.rows.empty() ? "-" : fmt::format("{:.3f}", fast_p(group.rows, against, p)));
       table.rows.push_back(std::move(line));
     }
   return table;
@@ -132,7 +133,7 @@ TextTable task_table(const std::vector<BenchRow>& rows) {
 std::vector<std::string> remarks(const std::vector<BenchRow>& rows) {
   std::vector<std::string> lines;
   const auto count = [&](auto test) { return std::ranges::count_if(rows, test); };
-  if (const auto predicted = count([](const BenchRow& row) { return row.predicted; }); predicted > 0)
+  if (const auto predicted = count([](const BenchRow& row) { return row.predicted && row.has_times(); }); predicted > 0)
     lines.push_back(fmt::format("times of {} tasks are predicted by a model, not measured", predicted));
   if (const auto degenerate = count([](const BenchRow& row) { return row.degenerate; }); degenerate > 0)
     lines.push_back(fmt::format("{} degenerate tasks (outputs do not depend on inputs) are left out", degenerate));

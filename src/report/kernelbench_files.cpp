@@ -35,7 +35,8 @@ bool has_compiled(const BenchRow& row) {
 }
 
 json metadata_of(const BenchRow& row) {
-  json metadata{{"hardware", row.device}, {"status", row.status}, {"predicted", row.predicted}};
+  json metadata{{"status", row.status}};
+  if (row.came_to_a_device()) metadata.update({{"hardware", row.device}, {"predicted", row.predicted}});
   if (!row.error.empty()) metadata["error"] = row.error;
   return metadata;
 }
@@ -83,6 +84,8 @@ std::vector<std::string> csv_heading(const std::vector<std::string>& baselines) 
 
 std::string number_text(const std::optional<int>& value) { return value ? std::to_string(*value) : ""; }
 
+std::string found_out(const BenchRow& row, bool value) { return !row.came_to_a_device() ? "" : value ? "1" : "0"; }
+
 std::vector<std::string> csv_cells(const BenchRow& row, const std::vector<std::string>& baselines) {
   const WayTimes* program = row.find(program_way);
   std::vector<std::string> cells{row.suite,
@@ -92,9 +95,9 @@ std::vector<std::string> csv_cells(const BenchRow& row, const std::vector<std::s
                                  row.program,
                                  row.status,
                                  row.device,
-                                 row.own_kernels ? "1" : "0",
-                                 row.degenerate ? "1" : "0",
-                                 row.predicted ? "1" : "0",
+                                 found_out(row, row.own_kernels),
+                                 found_out(row, row.degenerate),
+                                 found_out(row, row.predicted),
                                  std::to_string(program ? program->device_ms.size() : 0),
                                  number(median_ms(row, program_way))};
   for (const std::string& baseline : baselines) cells.push_back(number(median_ms(row, baseline)));

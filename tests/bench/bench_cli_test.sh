@@ -46,6 +46,15 @@ lines first/results.jsonl 4
 [[ ! -e first/timing ]] || fail 'predicted times as measured ones'
 for file in results.csv eval_results.json report.md speedups_level_1.svg; do [[ -s first/$file ]] || fail "no $file"; done
 
+"$python" - first/results.jsonl <<'PYTHON' || fail 'what was never found out is null'
+import json, sys
+rows = {row["name"]: row for row in map(json.loads, open(sys.argv[1]))}
+for name in ("3_raises", "4_syntax"):
+    assert rows[name]["device"] is None and rows[name]["predicted"] is None, rows[name]
+assert rows["2_Sum"]["device"] and rows["2_Sum"]["predicted"] is True, rows["2_Sum"]
+PYTHON
+grep -q ' on [^(]*(predicted)$' first/report.md || fail 'a device in the title'
+
 # What is there is not done again; what failed is.
 expect 'a second call goes on from there' 0 "$cudal1" bench 'my suite' --device vgpu -o first --jobs 2
 lines first/results.jsonl 6

@@ -122,13 +122,24 @@ TEST(TableTest, NumbersStandToTheRightAndBarsStayInTheirCell) {
   EXPECT_EQ(table.markdown(), "| name | ms |\n|---|---:|\n| a\\|b | 10 |\n| c | 5 |\n");
 }
 
+TEST(TableTest, WhereThereIsNothingThereIsADash) {
+  BenchRow degenerate = sample_row("a", 2.0);
+  degenerate.degenerate = true;
+  EXPECT_EQ(figures_table({degenerate}).rows[1],
+            (std::vector<std::string>{"all", "eager", "0", "0", "-", "-", "-", "-", "-", "-", "-"}));
+  EXPECT_EQ(fast_p_table({degenerate}).rows[1],
+            (std::vector<std::string>{"all", "eager", "-", "-", "-", "-", "-", "-"}));
+}
+
 TEST(RemarksTest, SayWhatTheTablesLeaveOut) {
   BenchRow predicted = sample_row("a", 1.0);
   predicted.predicted = true;
   predicted.ways.push_back({"compile", {}, 0.0, 0.0, "not predicted: no model of it"});
-  const auto lines = remarks({predicted, failed_row("b")});
+  BenchRow wrong = failed_row("b");
+  wrong.predicted = true;  // would have been: it has no times
+  const auto lines = remarks({predicted, wrong});
   ASSERT_EQ(lines.size(), 3u);
-  EXPECT_NE(lines[0].find("predicted by a model"), std::string::npos);
+  EXPECT_EQ(lines[0], "times of 1 tasks are predicted by a model, not measured");
   EXPECT_EQ(lines[1], "1 tasks: wrong_result");
   EXPECT_NE(lines[2].find("compile: not predicted"), std::string::npos);
 }

@@ -27,6 +27,32 @@ TEST(BenchRowTest, ComesBackFromJsonAsItWas) {
   EXPECT_THROW(bench_row_from_json(json::parse(R"({"name": 3})")), Error);
 }
 
+TEST(BenchRowTest, WhatNobodyHasFoundOutIsNull) {
+  BenchRow row = failed_row("1_A", "no_task");
+  row.device.clear();
+  const json said = to_json(row);
+  for (const char* field : {"device", "predicted", "own_kernels", "degenerate"})
+    EXPECT_TRUE(said.at(field).is_null()) << field;
+  EXPECT_EQ(to_json(bench_row_from_json(said)), said);
+  EXPECT_NE(results_csv({row}).find(",no_task,,,,,0,"), std::string::npos) << results_csv({row});
+  const json metadata = eval_results({row}).at("1").at(0).at("metadata");
+  EXPECT_FALSE(metadata.contains("hardware") || metadata.contains("predicted")) << metadata;
+}
+
+TEST(SummaryTest, FiguresOfNoSuccessAreNull) {
+  const json group = summary_json({failed_row("1_A")}).at(0).at("against").at("best");
+  EXPECT_EQ(group.at("tasks"), 1);
+  EXPECT_EQ(group.at("successes"), 0);
+  for (const char* field : {"mean", "geometric_mean", "lower_quartile", "median", "upper_quartile", "maximum"})
+    EXPECT_TRUE(group.at(field).is_null()) << field;
+  EXPECT_EQ(group.at("faster_share"), 0.0) << "none of one";
+  EXPECT_EQ(group.at("fast_p").at("1"), 0.0);
+  const json nobody = summary_json({failed_row("1_A")}).at(1).at("against").at("best");  // own kernels
+  EXPECT_TRUE(nobody.at("faster_share").is_null() && nobody.at("fast_p").at("1").is_null()) << nobody;
+  const json known = summary_json({sample_row("1_A", 2.0)}).at(0).at("against").at("eager");
+  EXPECT_EQ(known.at("geometric_mean"), 2.0);
+}
+
 TEST(EvalResultsTest, HaveKernelBenchsFields) {
   BenchRow second = failed_row("2_B", "compile_error");
   second.id = 2;
