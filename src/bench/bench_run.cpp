@@ -444,9 +444,9 @@ class Run {
     BenchItem& item = items_[ready.task];
     const auto begin = Clock::now();
     bool wants_more = false;
+    std::string unstable;
     try {
-      if (ready.prepared.worker) time_ways(ready.prepared, options_.timing, random_);
-      if (ready.prepared.worker && !item.ratios.empty()) add_program_by_ratios(ready.prepared.ways, item.ratios);
+      if (ready.prepared.worker) unstable = time_until_stable(ready.prepared, item.ratios, options_.timing, random_);
     } catch (const std::exception& problem) {
       ready.error = problem.what();
       wants_more = says_short_of_memory(ready.error) && !memory_.is_everything(ready.share.bytes());
@@ -462,7 +462,10 @@ class Run {
     for (WayTimes& way : item.row.ways)
       if (const auto ahead = item.compile_seconds.find(way.way); ahead != item.compile_seconds.end())
         way.make_seconds += ahead->second;
-    finish(item, ready.error.empty() ? "ok" : "failed", ready.error);
+    if (!unstable.empty())
+      finish(item, std::string(to_string(Status::unstable)), unstable);
+    else
+      finish(item, ready.error.empty() ? "ok" : "failed", ready.error);
   }
 
   const BenchOptions& options_;
@@ -479,7 +482,7 @@ class Run {
 
 bool is_final(const BenchRow& row) {
   return row.status != "failed" && row.status != "no_task" && row.status != "no_program" &&
-         row.status != "judge_error" && row.status != "out_of_memory";
+         row.status != "judge_error" && row.status != "out_of_memory" && row.status != to_string(Status::unstable);
 }
 
 std::vector<BenchRow> run_bench(const std::vector<SuiteTask>& tasks, const BenchOptions& options,

@@ -8,6 +8,7 @@
 #include "base/result.hpp"
 #include "base/seconds_since.hpp"
 #include "judge/timing_statistics.hpp"
+#include "report/speedups.hpp"
 #include "suite/task_pool.hpp"
 
 namespace cudal1 {
@@ -17,6 +18,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int untimed_rounds = 3;  // memory is taken, graphs are recorded, clocks rise
 constexpr int fewest_rounds = bucket_count;
+constexpr int most_measurements = 3;  // the judge's patience as well
 
 //! A baseline that cannot be made is a remark; memory that is short is not its fault, and worth another try.
 void make_baseline(PreparedWorker& prepared, const std::string& baseline) {
@@ -169,6 +171,19 @@ void time_ways(PreparedWorker& prepared, const TimingLimits& limits, Random& ran
   }
   for (WayTimes& way : prepared.ways)
     if (!way.device_ms.empty()) way.host_ms = median(host[way.way]);
+}
+
+std::string time_until_stable(PreparedWorker& prepared, const std::vector<double>& ratios, const TimingLimits& limits,
+                              Random& random) {
+  const std::vector<WayTimes> untimed = prepared.ways;
+  std::string unstable;
+  for (int attempt = 0; attempt < most_measurements && (attempt == 0 || !unstable.empty()); ++attempt) {
+    prepared.ways = untimed;
+    time_ways(prepared, limits, random);
+    if (!ratios.empty()) add_program_by_ratios(prepared.ways, ratios);
+    unstable = why_unstable(prepared.ways);
+  }
+  return unstable;
 }
 
 }  // namespace cudal1

@@ -38,4 +38,9 @@ void add_program_by_ratios(std::vector<WayTimes>& ways, const std::vector<double
 //! Alone on the device. Fills the times. Throws Error.
 void time_ways(PreparedWorker& prepared, const TimingLimits& limits, Random& random);
 
+//! Again, as often as the judge would, where times do not settle. `ratios`: of a program that is not among the ways, as
+//! above. Gives the reason why the last times say no speed-up; empty where they do.
+std::string time_until_stable(PreparedWorker& prepared, const std::vector<double>& ratios, const TimingLimits& limits,
+                              Random& random);
+
 }  // namespace cudal1

@@ -86,7 +86,9 @@ std::string title_of(const BenchCommand& command, const std::vector<BenchRow>& r
 }
 
 //! Whatever the verdict is; that nobody could give one is none.
-bool came_to_a_result(const BenchRow& row) { return is_final(row) && row.status != to_string(Status::unsupported); }
+bool came_to_a_result(const BenchRow& row) {
+  return row.status == to_string(Status::unstable) || (is_final(row) && row.status != to_string(Status::unsupported));
+}
 
 int report(std::vector<BenchRow> rows, const BenchCommand& command, const std::vector<std::string>& problems) {
   sort_rows(rows);

@@ -32,6 +32,7 @@ struct BenchRow {
   std::vector<WayTimes> ways;  //!< the same number of rounds for each that was run
   double seconds = 0.0;        //!< of measuring
 
+  //! And its times say how fast it is.
   bool is_correct() const { return status == "ok"; }
   const WayTimes* find(const std::string& way) const;
   bool has_times() const;

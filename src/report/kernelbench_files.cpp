@@ -34,6 +34,12 @@ bool has_compiled(const BenchRow& row) {
   return !before.contains(row.status);
 }
 
+//! Whether or not there is a speed-up: one that is unstable has none.
+bool gives_right_results(const BenchRow& row) {
+  const auto status = status_from_string(row.status);
+  return status && is_correct(*status);
+}
+
 json metadata_of(const BenchRow& row) {
   json metadata{{"status", row.status}};
   if (row.came_to_a_device()) metadata.update({{"hardware", row.device}, {"predicted", row.predicted}});
@@ -117,7 +123,7 @@ json eval_results(const std::vector<BenchRow>& rows) {
     const json stats = program ? stats_of(program->device_ms) : json::object();
     results[std::to_string(*row.id)].push_back({{"sample_id", row.sample},
                                                 {"compiled", has_compiled(row)},
-                                                {"correctness", row.is_correct()},
+                                                {"correctness", gives_right_results(row)},
                                                 {"metadata", metadata_of(row)},
                                                 {"runtime", program ? stats.at("mean") : json(-1.0)},
                                                 {"runtime_stats", stats}});

@@ -1,5 +1,7 @@
 #include "report/speedups.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -78,6 +80,17 @@ std::optional<TimingSummary> speedup_of(const BenchRow& row, const std::string& 
   const std::vector<TimedPair> pairs = pairs_against(row, against);
   if (pairs.empty()) return std::nullopt;
   return summarize(consecutive_buckets(pairs), TimingProtocol::standard);
+}
+
+std::string why_unstable(const std::vector<WayTimes>& ways) {
+  BenchRow row;
+  row.status = "ok";
+  row.ways = ways;
+  for (const std::string& against : {std::string("eager"), best_baseline(row).value_or("eager")})
+    if (const auto speedup = speedup_of(row, against); speedup && !speedup->stable)
+      return fmt::format("the timing against {} does not settle: variance between buckets {:.4f}", against,
+                         speedup->bucket_variance);
+  return {};
 }
 
 std::optional<Interval> cautious_interval(const BenchRow& row, const std::string& against) {

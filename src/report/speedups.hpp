@@ -23,6 +23,10 @@ std::optional<std::string> best_baseline(const BenchRow& row);
 //! the program is not correct, or one of the two was not run.
 std::optional<TimingSummary> speedup_of(const BenchRow& row, const std::string& against);
 
+//! Why these times say no speed-up: by the judge's rule, the program's against eager or against the best baseline
+//! varies too much from one stretch of rounds to the next. Empty where it does not.
+std::string why_unstable(const std::vector<WayTimes>& ways);
+
 //! Where the speed-up lies with 99.9% confidence.
 std::optional<Interval> cautious_interval(const BenchRow& row, const std::string& against);
 

@@ -130,6 +130,19 @@ TEST_F(BenchRunTest, AJudgeThatFailedJudgesNoOthers) {
   EXPECT_EQ(processes_of({"first", "second"}).size(), 2u);
 }
 
+TEST_F(BenchRunTest, ATaskWhoseTimesDoNotSettleIsARowThatSaysSo) {
+  BenchOptions quick = options(device_bytes);
+  quick.timing = {.seconds = 0.0, .rounds_at_once = 7};
+  const std::vector<BenchRow> rows = run_bench({task("wild", 0, "ok", "restless")}, quick, {}, {});
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].status, "unstable");
+  EXPECT_EQ(rows[0].error.find("the timing against eager does not settle: variance between buckets "), 0u)
+      << rows[0].error;
+  ASSERT_TRUE(rows[0].find("eager") && rows[0].find(program_way)) << "its times are kept";
+  EXPECT_EQ(rows[0].find("eager")->device_ms.size(), 7u) << "of the last measurement";
+  EXPECT_EQ(rows[0].find(program_way)->device_ms.size(), 7u);
+}
+
 // Sixteenths and halves of the device decide who is judged when.
 TEST_F(BenchRunTest, JudgesHugeOnesFirst) {
   std::vector<SuiteTask> tasks;

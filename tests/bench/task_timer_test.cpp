@@ -58,6 +58,28 @@ TEST_F(TaskTimerTest, ABaselineThatComputesSomethingElseIsLeftOut) {
       << made.ways[1].why_not;
 }
 
+TEST_F(TaskTimerTest, MeasuresAgainWhatDoesNotSettle) {
+  const std::filesystem::path draws = folder_.path() / "draws";
+  PreparedWorker made;
+  const std::filesystem::path file = module("counting", "return x + 1");
+  std::ofstream(file, std::ios::app) << "def get_inputs():\n    open('" << draws.string()
+                                     << "', 'a').write('.')\n    return [torch.rand(64)]\n";
+  made.worker = std::make_unique<ModuleWorker>(file, "cpu");
+  make_ways(made, {}, {"eager"});
+  const std::vector<WayTimes> untimed = made.ways;
+  const auto draws_of = [&](const std::vector<double>& ratios, bool is_stable) {
+    made.ways = untimed;
+    std::filesystem::remove(draws);
+    Random random(1);
+    EXPECT_EQ(time_until_stable(made, ratios, {.seconds = 0.0, .rounds_at_once = 7}, random).empty(), is_stable);
+    return read_file(draws).size();
+  };
+  const std::size_t once = draws_of({2.0}, true);
+  EXPECT_GE(once, 7u);
+  EXPECT_EQ(draws_of({1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0}, false), 3 * once);
+  EXPECT_EQ(made.ways[1].device_ms.size(), 7u) << "eager's, of the last measurement";
+}
+
 TEST(ProgramByRatiosTest, HasTheRatioToEagerThatWasMeasuredAndThroughItToTheOthers) {
   std::vector<WayTimes> ways{{"eager", {2.0, 4.0, 8.0}, 3.0, 0.0, {}}, {"compile", {1.0, 2.0, 4.0}, 2.0, 0.0, {}}};
   add_program_by_ratios(ways, {1.0, 2.0, 3.0, 4.0, 4.0, 4.0, 8.0, 8.0, 99.0});

@@ -93,6 +93,22 @@ TEST(SpeedupTest, TheCautiousIntervalIsTheWiderOne) {
   EXPECT_GT(cautious->low, 0.99);
 }
 
+TEST(SpeedupTest, TimesThatDoNotSettleSayNone) {
+  BenchRow row = sample_row("a", 2.0, 1, 1, 70);
+  row.ways.push_back({"compile", std::vector<double>(70, 1.5), 1.5, 9.0, {}});
+  EXPECT_EQ(why_unstable(row.ways), "");
+  for (std::size_t i = 0; i < 70; i += 3) row.ways[1].device_ms[i] = 99.0;
+  EXPECT_EQ(why_unstable(row.ways), "") << "spikes that a median leaves out";
+  for (std::size_t i = 0; i < 70; ++i) row.ways[1].device_ms[i] = i < 35 ? 2.0 : 2.6;
+  EXPECT_EQ(why_unstable(row.ways).find("the timing against eager does not settle: variance between buckets 0.0"), 0u)
+      << why_unstable(row.ways);
+  std::swap(row.ways[1].way, row.ways[2].way);
+  EXPECT_EQ(why_unstable(row.ways), "") << "neither eager nor the best";
+  for (double& ms : row.ways[1].device_ms) ms *= 0.5;
+  EXPECT_EQ(why_unstable(row.ways).find("the timing against compile does not settle"), 0u) << why_unstable(row.ways);
+  EXPECT_EQ(why_unstable({row.ways[1], row.ways[2]}), "") << "no program";
+}
+
 TEST(SpeedupTest, AWrongProgramHasNone) {
   BenchRow row = sample_row("a", 9.0);
   row.status = "wrong_result";

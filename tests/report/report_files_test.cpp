@@ -5,6 +5,7 @@
 #include "base/files.hpp"
 #include "base/result.hpp"
 #include "report/bench_report.hpp"
+#include "report/figures.hpp"
 #include "report/kernelbench_files.hpp"
 #include "report/speedup_plot.hpp"
 #include "sample_rows.hpp"
@@ -67,6 +68,15 @@ TEST(EvalResultsTest, HaveKernelBenchsFields) {
   EXPECT_FALSE(bad.at("compiled").get<bool>());
   EXPECT_FALSE(bad.at("correctness").get<bool>());
   EXPECT_DOUBLE_EQ(bad.at("runtime").get<double>(), -1.0);
+}
+
+TEST(EvalResultsTest, AProgramWhoseTimesDoNotSettleIsRightAndHasNoTime) {
+  BenchRow row = sample_row("1_A", 2.0);
+  row.status = "unstable";
+  const json result = eval_results({row}).at("1").at(0);
+  EXPECT_TRUE(result.at("correctness").get<bool>());
+  EXPECT_DOUBLE_EQ(result.at("runtime").get<double>(), -1.0);
+  EXPECT_EQ(figures_of({row}, "eager").successes, 0);
 }
 
 TEST(CsvTest, QuotesWhatWouldBreakALine) {
