@@ -41,17 +41,13 @@ class ArchiveAttempts {
   bool failed_ = false;
 };
 
-void print(const std::vector<Evaluation>& evaluations, const EvalOutput& output) {
-  if (output.as_json) {
-    json results = json::array();
-    for (const Evaluation& evaluation : evaluations) results.push_back(to_json(evaluation));
-    std::printf("%s\n", json{{"results", results}}.dump(2, ' ', false, json::error_handler_t::replace).c_str());
-    return;
-  }
-  EvalTable table(output.verbose);
-  for (const Evaluation& evaluation : evaluations) table.add(evaluation);
-  table.print(output.device);
-  if (!output.profile_report) return;
+void print_json(const std::vector<Evaluation>& evaluations) {
+  json results = json::array();
+  for (const Evaluation& evaluation : evaluations) results.push_back(to_json(evaluation));
+  std::printf("%s\n", json{{"results", results}}.dump(2, ' ', false, json::error_handler_t::replace).c_str());
+}
+
+void print_profiles(const std::vector<Evaluation>& evaluations) {
   for (const Evaluation& evaluation : evaluations)
     if (!evaluation.profile.empty())
       std::printf("\n%s", profile_table(evaluation.program, vgpu::report_from_json(evaluation.profile)).c_str());
@@ -62,15 +58,18 @@ void print(const std::vector<Evaluation>& evaluations, const EvalOutput& output)
 int run_eval_loop(const EvalLoop& loop, const EvalOutput& output) {
   ArchiveAttempts archive(loop.why_no_archive);
   std::vector<Evaluation> evaluations;
+  EvalTable table(loop.programs, output.device, output.verbose);
   for (std::size_t i = 0; i < loop.programs.size(); ++i) {
     show_progress(i, loop.programs.size(), loop.programs[i]);
     double best_known = 0.0;
     archive.attempt([&] { best_known = loop.best_known(); });
     evaluations.push_back(loop.judge_next(best_known));
+    clear_progress();
+    if (!output.as_json) table.print(evaluations.back());
     archive.attempt([&] { loop.record(i, evaluations.back()); });
   }
-  clear_progress();
-  print(evaluations, output);
+  if (output.as_json) print_json(evaluations);
+  if (output.profile_report && !output.as_json) print_profiles(evaluations);
   const bool judge_failed = std::any_of(evaluations.begin(), evaluations.end(),
                                         [](const Evaluation& e) { return e.status == Status::judge_error; });
   return judge_failed || archive.failed() ? 1 : 0;

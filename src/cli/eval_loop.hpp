@@ -26,8 +26,9 @@ struct EvalOutput {
   bool profile_report = false;
 };
 
-//! Judges every program, then prints all evaluations; returns the exit code: 1 when the judge failed, or the archive.
-//! The archive's first error is reported on standard error, its later ones are not.
+//! Judges every program and prints each evaluation as soon as it is known, as JSON all of them in the end; returns the
+//! exit code: 1 when the judge failed, or the archive. The archive's first error is reported on standard error, its
+//! later ones are not.
 int run_eval_loop(const EvalLoop& loop, const EvalOutput& output);
 
 }  // namespace cudal1

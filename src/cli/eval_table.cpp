@@ -3,11 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <utility>
 
 #include "cli/printable.hpp"
 
 namespace cudal1 {
 namespace {
+
+constexpr std::size_t usual_status_width = 13;  // of "compile_error"; longer ones are rare
 
 std::string place(const Failure& failure) {
   if (failure.at.line <= 0) return "";
@@ -64,6 +68,13 @@ void print_details(const Evaluation& e) {
   if (!e.failure.details.empty()) fmt::print("{}\n", printable_lines(e.failure.details));
 }
 
+//! Of what all evaluations have in common.
+void print_heading(const Evaluation& e, const std::string& device) {
+  fmt::print("{} on {}: {}speed-up over PyTorch{}{}\n", printable(e.task), device, e.predicted ? "predicted " : "",
+             e.predicted ? "" : " [95% interval]",
+             e.degenerate_task ? "; degenerate task: its output does not depend on its inputs" : "");
+}
+
 //! What a program prints stays apart from what is said about it.
 void print_indented(std::string_view text) {
   while (!text.empty()) {
@@ -75,21 +86,18 @@ void print_indented(std::string_view text) {
 
 }  // namespace
 
-void EvalTable::print(const std::string& device) const {
-  std::size_t name_width = 7, status_width = 6;
-  for (const Evaluation& e : rows_) {
-    name_width = std::max(name_width, printable(e.program).size());
-    status_width = std::max(status_width, to_string(e.status).size());
-  }
-  if (!rows_.empty())
-    fmt::print("{} on {}: {}speed-up over PyTorch{}{}\n", printable(rows_.front().task), device,
-               rows_.front().predicted ? "predicted " : "", rows_.front().predicted ? "" : " [95% interval]",
-               rows_.front().degenerate_task ? "; degenerate task: its output does not depend on its inputs" : "");
-  for (const Evaluation& e : rows_) {
-    fmt::print("{:<{}}  {:<{}}  {}\n", printable(e.program), name_width, to_string(e.status), status_width, outcome(e));
-    if (verbose_) print_details(e);
-    if (!e.printed.empty()) print_indented(e.printed);
-  }
+EvalTable::EvalTable(const std::vector<std::string>& programs, std::string device, bool verbose)
+    : device_(std::move(device)), verbose_(verbose) {
+  for (const std::string& program : programs) name_width_ = std::max(name_width_, printable(program).size());
+  if (programs.size() > 1) status_width_ = usual_status_width;
+}
+
+void EvalTable::print(const Evaluation& e) {
+  if (std::exchange(is_empty_, false)) print_heading(e, device_);
+  fmt::print("{:<{}}  {:<{}}  {}\n", printable(e.program), name_width_, to_string(e.status), status_width_, outcome(e));
+  if (verbose_) print_details(e);
+  if (!e.printed.empty()) print_indented(e.printed);
+  std::fflush(stdout);  // the next one may take long, and somebody may read along through a pipe
 }
 
 }  // namespace cudal1

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -7,16 +8,17 @@
 
 namespace cudal1 {
 
-//! Evaluations as lines for a person.
+//! Evaluations as lines for a person, each as soon as it is known.
 class EvalTable {
  public:
-  explicit EvalTable(bool verbose) : verbose_(verbose) {}
-  void add(const Evaluation& evaluation) { rows_.push_back(evaluation); }
-  void print(const std::string& device) const;
+  //! `programs`: the names of all that will come, in any order.
+  EvalTable(const std::vector<std::string>& programs, std::string device, bool verbose);
+  void print(const Evaluation& evaluation);
 
  private:
-  bool verbose_;
-  std::vector<Evaluation> rows_;
+  std::string device_;
+  bool verbose_, is_empty_ = true;
+  std::size_t name_width_ = 7, status_width_ = 6;
 };
 
 }  // namespace cudal1

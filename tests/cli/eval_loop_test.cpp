@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -73,6 +75,30 @@ TEST_F(EvalLoopTest, JudgesRecordsAndPrintsEverything) {
   EXPECT_EQ(outcome.errors, "");
   for (const std::string& program : loop_.programs) EXPECT_NE(outcome.output.find(program), std::string::npos);
   EXPECT_EQ(archive_.count(), 3);
+}
+
+//! What has left for whoever reads standard output; what is still in a buffer has not.
+off_t bytes_written() {
+  struct stat status {};
+  EXPECT_EQ(::fstat(STDOUT_FILENO, &status), 0);
+  return status.st_size;
+}
+
+TEST_F(EvalLoopTest, PrintsEachVerdictAsSoonAsItIsKnown) {
+  off_t before_second = 0;
+  before_second_ = [&] { before_second = bytes_written(); };
+  const Outcome outcome = run(loop_);
+  const std::string seen = outcome.output.substr(0, static_cast<std::size_t>(before_second));
+  EXPECT_EQ(std::count(seen.begin(), seen.end(), '\n'), 2) << seen;  // the heading and the first
+  EXPECT_NE(seen.find("\na.cu "), std::string::npos) << seen;
+  EXPECT_EQ(outcome.output.find("a.cu"), outcome.output.rfind("a.cu")) << "once";
+}
+
+TEST_F(EvalLoopTest, JsonIsOneDocumentInTheEnd) {
+  off_t before_second = 0;
+  before_second_ = [&] { before_second = bytes_written(); };
+  EXPECT_EQ(nlohmann::json::parse(run(loop_, true).output).at("results").size(), 3u);
+  EXPECT_EQ(before_second, 0);
 }
 
 TEST_F(EvalLoopTest, WhatOthersNamedCannotChangeTheTable) {
