@@ -87,29 +87,39 @@ module 'my suite/level1/5_Noise.py' 'return torch.nn.functional.dropout(x, 0.5)'
 solution 'return torch.add(x * 2.0, 1.0)' >solutions/level_1_problem_1_sample_0_kernel.py
 solution 'return x.sum(dim=1) * 1.01' >solutions/level_1_problem_2_sample_0_kernel.py
 solution 'return x' >solutions/level_1_problem_5_sample_0_kernel.py
-solution 'return torch.mm(x, x)' >solutions/level_1_problem_6_sample_0_kernel.py
-module 'my suite/level1/6_Square.py' 'return x @ x' 'torch.rand(1280, 1280)'
-"$cudal1" bench 'my suite' --id 2,5-6 --device cpu --programs solutions --baselines eager,cudnn-benchmark --seconds 1 --json \
-  --jobs 1 >"$work/out" 2>"$work/err" </dev/null
-"$python" - "$work/out" <<'PYTHON' || fail 'solutions are judged and timed'
+expect 'solutions are judged' 0 "$cudal1" bench 'my suite' --id 2,5 --device cpu --programs solutions --baselines eager --seconds 1 --json \
+  --jobs 1
+"$python" - "$work/out" <<'PYTHON' || fail 'solutions are judged'
 import json, sys
 rows = {row["name"]: row for row in json.load(open(sys.argv[1]))["tasks"]}
-wrong, random, timed = rows["2_Sum"], rows["5_Noise"], rows["6_Square"]
+wrong, random = rows["2_Sum"], rows["5_Noise"]
 assert wrong["status"] == "wrong_result", wrong
 assert random["status"] == "unsupported" and "random numbers" in random["error"], random
-assert timed["status"] in ("ok", "unstable"), timed  # on a very busy machine clocks cannot be compared
-if timed["status"] == "ok":
-    times = {way["way"]: way["device_ms"] for way in timed["ways"]}
-    assert len(times["program"]) == len(times["eager"]) == len(times["cudnn-benchmark"]) >= 7, timed
-    middle = sorted(eager / program for eager, program in zip(times["eager"], times["program"]))[len(times["eager"]) // 2]
-    assert 0.5 < middle < 2.0, timed
-    assert timed["program"] == "level_1_problem_6_sample_0_kernel.py" and not timed["own_kernels"], timed
+PYTHON
+# Who sleeps takes the same time on a busy machine. What a very busy one leaves unsettled comes again.
+module 'my suite/level1/6_Sleep.py' '__import__("time").sleep(0.12); return x + 1.0' 'torch.rand(64)'
+solution '__import__("time").sleep(0.06); return torch.add(x, 1.0)' >solutions/level_1_problem_6_sample_0_kernel.py
+for attempt in 1 2 3; do
+  expect 'a solution is timed' 0 "$cudal1" bench 'my suite' --id 6 --device cpu --programs solutions --baselines eager,cudnn-benchmark \
+    --seconds 1 --json --jobs 1
+  grep -q '"status": "unstable"' "$work/out" || break
+done
+"$python" - "$work/out" <<'PYTHON' || fail 'solutions are timed'
+import json, sys
+(timed,) = json.load(open(sys.argv[1]))["tasks"]
+assert timed["status"] == "ok", timed
+times = {way["way"]: way["device_ms"] for way in timed["ways"]}
+assert len(times["program"]) == len(times["eager"]) == len(times["cudnn-benchmark"]) >= 7, timed
+middle = sorted(eager / program for eager, program in zip(times["eager"], times["program"]))[len(times["eager"]) // 2]
+assert 1.6 < middle < 2.2, middle  # twice as fast, less what a busy machine adds
+assert min(times["eager"]) > 119.0, timed
+assert timed["program"] == "level_1_problem_6_sample_0_kernel.py" and not timed["own_kernels"], timed
 PYTHON
 "$python" - solutions.jsonl <<'PYTHON'
 import json, sys
 text = open("solutions/level_1_problem_1_sample_0_kernel.py").read()
 with open(sys.argv[1], "w") as file:
-    file.write(json.dumps({"level_id": 1, "task_id": 1, "custom_code": text.replace("1.0)", "2.0)")}) + "\n{broken\n")
+    file.write(json.dumps({"level_id": 1, "task_id": 1, "custom_code": "```python\n" + text.replace("1.0)", "2.0)") + "```"}) + "\n{broken\n")
 PYTHON
 expect 'solutions in lines' 0 "$cudal1" bench 'my suite' --id 1-2 --device cpu --programs solutions.jsonl --baselines eager --jobs 1
 said out '^level1/1_Scale and add +wrong_result '
@@ -118,7 +128,7 @@ said err 'solutions.jsonl:2: no JSON object'
 said err '^cudal1: level1/2_Sum: no_program'
 expect 'solutions are not predicted' 1 "$cudal1" bench 'my suite' --id 1 --device vgpu --programs solutions.jsonl
 said err 'unsupported: solutions in Python are measured, not predicted'
-rm 'my suite/level1/5_Noise.py' 'my suite/level1/6_Square.py'
+rm 'my suite/level1/5_Noise.py' 'my suite/level1/6_Sleep.py'
 
 expect 'a share' 0 "$cudal1" bench 'my suite' --id 1-2 --device vgpu --split 1/2 -o share1 --jobs 2
 grep -q . "$work/out" || fail 'a table'
@@ -131,10 +141,19 @@ said out '^level 1 +eager +2 +2 '
 if [[ $packages == packages ]]; then
   expect 'measured on the processor' 0 "$cudal1" bench "$modules" --device cpu --baselines eager,cudnn-benchmark,channels-last \
     --seconds 0.3 -o cpu --jobs 2
-  said out '^all +eager +3 +3 '
-  said out '^level2/1_Conv block +ok '
+  said out '^all +eager +3 +[0-3] '
   said out 'not run for 2 tasks: channels-last: '
   lines cpu/results.jsonl 3
+  "$python" - cpu/results.jsonl <<'PYTHON' || fail 'every way is timed as often'
+import json, sys
+for row in map(json.loads, open(sys.argv[1])):
+    settled = row["status"] == "ok" and not row["error"]  # on a busy machine times need not settle
+    assert settled or (row["status"] == "unstable" and "does not settle" in row["error"]), row
+    assert row["device"] == "the processor" and row["predicted"] is False, row
+    rounds = {len(way["device_ms"]) for way in row["ways"] if "why_not" not in way}
+    ways = [way["way"] for way in row["ways"] if "why_not" not in way]
+    assert len(rounds) == 1 and min(rounds) >= 7 and {"program", "eager", "cudnn-benchmark"} <= set(ways), row
+PYTHON
   [[ -s cpu/level2/eval_results.json ]] || fail 'results by level'
 
   # Memory is short once, while a worker is made or while a program is judged: both get another try, alone.
@@ -159,8 +178,8 @@ BASH
   chmod +x binaries/cudal1-prepare
   expect 'memory that was short' 0 binaries/cudal1 bench short --device cpu --baselines eager --seconds 0.1 -o short_cpu --jobs 2
   [[ -e "made once" && -d "judged once" ]] || fail 'memory was never short'
-  said out '^level1/1_Worker +ok '
-  said out '^level1/2_Judge +ok '
+  said out '^level1/1_Worker +(ok|unstable) '
+  said out '^level1/2_Judge +(ok|unstable) '
   lines short_cpu/results.jsonl 2
 fi
 
