@@ -8,6 +8,7 @@
 #include "archive/archive.hpp"
 #include "base/files.hpp"
 #include "bench/program_judge.hpp"
+#include "dialect/markdown.hpp"
 #include "package/package_writer.hpp"
 
 namespace cudal1 {
@@ -36,8 +37,10 @@ ChosenText choose_text(const ProgramChoice& choice, const Task& task, const std:
   if (!choice.archive.empty()) return from_archive(choice.archive, task, gpu);
   if (choice.is_solution()) return {choice.solution, choice.origin, Dialect::torch};
   if (choice.file.empty()) return {"", "the empty program: library ops only"};
-  return {read_file(choice.file, ProgramLimits().max_text_bytes), choice.file.filename().string(),
-          choice.is_in_python() ? Dialect::torch : Dialect::plan};
+  std::string text = read_file(choice.file, ProgramLimits().max_text_bytes);
+  const std::string origin = choice.file.filename().string();
+  if (choice.is_in_python()) return {without_fences(std::move(text)), origin, Dialect::torch};
+  return {std::move(text), origin};
 }
 
 WayTimes predicted_way(const std::string& way, double ms) { return {way, {ms}, ms, 0.0, {}}; }

@@ -12,6 +12,7 @@
 #include "base/files.hpp"
 #include "base/lines.hpp"
 #include "base/result.hpp"
+#include "dialect/markdown.hpp"
 #include "suite/selection.hpp"
 
 namespace cudal1 {
@@ -39,8 +40,9 @@ SolutionText solution_of_line(std::string_view text) {
   const json* code = find_any(line, {"custom_code"});
   if (!code || !code->is_string()) throw Error("has no \"custom_code\"");
   SolutionText solution;
-  solution.text = code->get<std::string>();
-  if (solution.text.size() > max_solution_bytes) throw Error("\"custom_code\" is too long for a solution");
+  if (code->get_ref<const std::string&>().size() > max_solution_bytes)
+    throw Error("\"custom_code\" is too long for a solution");
+  solution.text = without_fences(code->get<std::string>());
   solution.level = number_of(find_any(line, {"level", "level_id"}));
   solution.id = number_of(find_any(line, {"id", "problem_id", "task_id"}));
   if (const json* name = find_any(line, {"name"}); name && name->is_string()) solution.task = name->get<std::string>();
@@ -62,7 +64,7 @@ void read_lines(const fs::path& path, SolutionFiles& into) {
 SolutionText solution_of_file(const fs::path& path) {
   SolutionText solution;
   solution.name = path.filename().string();
-  solution.text = read_file(path, max_solution_bytes);
+  solution.text = without_fences(read_file(path, max_solution_bytes));
   int level = 0, problem = 0, sample = 0, length = 0;
   const int found = std::sscanf(solution.name.c_str(), "level_%d_problem_%d_sample_%d_kernel.py%n", &level, &problem,
                                 &sample, &length);

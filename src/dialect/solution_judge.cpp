@@ -8,6 +8,7 @@
 #include "base/hash.hpp"
 #include "base/seconds_since.hpp"
 #include "base/value_or_throw.hpp"
+#include "dialect/markdown.hpp"
 #include "dialect/solution_measurement.hpp"
 #include "judge/gpu_lock.hpp"
 #include "judge/judge_errors.hpp"
@@ -106,6 +107,13 @@ struct SolutionJudge::Impl {
     evaluation.failure = failure;
   }
 
+  //! What Python says of the first line of an answer helps nobody.
+  static Failure explained(Failure failure, const std::string& text) {
+    if (failure.status == Status::parse_error && has_fences(text))
+      failure.message += " (lines with ``` are Markdown: the file must be the code alone, or one fenced block alone)";
+    return failure;
+  }
+
   Result<SolutionSession::Done> start(SolutionSession& session, Evaluation& evaluation) {
     const auto begin = Clock::now();
     auto started = session.start(context.changing_weights, limits().load);
@@ -119,7 +127,8 @@ struct SolutionJudge::Impl {
     {
       const auto guard = lock.share();
       if (!reference.alive()) start_reference();
-      if (const auto started = start(session, evaluation); !started) return fail(evaluation, started.failure());
+      if (const auto started = start(session, evaluation); !started)
+        return fail(evaluation, explained(started.failure(), text));
       SolutionVerificationOptions how{options.mode == JudgeMode::fast ? 2 : 3, options.demand_equal_bits, limits()};
       verified = verify_solution(context, session, how, reference_processes, random);
     }

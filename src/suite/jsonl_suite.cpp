@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -27,6 +28,14 @@ std::string text_of(const json* field, const char* name) {
   return field->get<std::string>();
 }
 
+//! A name becomes that of files, and a line of a table.
+std::string name_of(const json* field, const char* name) {
+  std::string text = text_of(field, name);
+  const auto is_control = [](unsigned char c) { return c < 0x20 || c == 0x7F; };
+  if (std::ranges::any_of(text, is_control)) throw Error(fmt::format("\"{}\" has a control character", name));
+  return text;
+}
+
 std::optional<int> number_of(const json* field, const char* name) {
   if (!field) return std::nullopt;
   if (!field->is_number_integer()) throw Error(fmt::format("\"{}\" is no whole number", name));
@@ -48,10 +57,10 @@ json parse_line(std::string_view text) {
 SuiteTask task_of_line(std::string_view text, const std::filesystem::path& file) {
   const json line = parse_line(text);
   SuiteTask task;
-  task.suite = text_of(find_any(line, {"suite"}), "suite");
+  task.suite = name_of(find_any(line, {"suite"}), "suite");
   task.level = number_of(find_any(line, {"level", "level_id"}), "level");
   task.id = number_of(find_any(line, {"id", "problem_id", "task_id"}), "id");
-  task.name = text_of(find_any(line, {"name"}), "name");
+  task.name = name_of(find_any(line, {"name"}), "name");
   task.code = text_of(find_any(line, {"code", "ref_code"}), "code");
   task.path = file;
   if (task.code.empty()) throw Error("has no \"code\"");

@@ -40,6 +40,23 @@ TEST(SolutionFiles, LinesHoldCustomCodeAndBrokenOnesAreNamed) {
   EXPECT_EQ(solutions_for(files.solutions, 1, 10, "relu").size(), 1u);
 }
 
+TEST(SolutionFiles, OneFencedBlockIsTheCodeInIt) {
+  const TemporaryFolder folder;
+  const auto text_of = [&](const std::string& text) {
+    write_file_atomically(folder.path() / "answer.py", text);
+    return read_solutions(folder.path() / "answer.py").solutions.at(0).text;
+  };
+  EXPECT_EQ(text_of("```python\nimport torch\n\nx = 1\n```\n"), "\nimport torch\n\nx = 1\n");
+  EXPECT_EQ(text_of("\n ```py\r\nx = 1\r\n ```  \r\n\n"), "\n\nx = 1\r\n") << "its line is the third";
+  EXPECT_EQ(text_of("```\nx = 1\n```"), "\nx = 1\n");
+  for (const char* text : {"x = 1\n", "", "```", "```python\nx = 1\n", "Here:\n```python\nx = 1\n```\n",
+                           "```python\nx = 1\n```\nThat is all.", "```python\nx = 1\n```\n```\ny\n```\n",
+                           "\"\"\"\n```python\nx\n```\n\"\"\"\n", "```python\nx = 1\n```python\n"})
+    EXPECT_EQ(text_of(text), text);
+  write_file_atomically(folder.path() / "runs.jsonl", R"({"id": 1, "custom_code": "```python\nx = 1\n```"})");
+  EXPECT_EQ(read_solutions(folder.path() / "runs.jsonl").solutions.at(0).text, "\nx = 1\n");
+}
+
 TEST(SolutionFiles, SamplesComeInTheOrderOfTheirNumbers) {
   const TemporaryFolder folder;
   for (const char* sample : {"10", "2", "1"})
