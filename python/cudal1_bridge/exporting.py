@@ -23,7 +23,7 @@ from .lowering import LoweredGraph, lower
 from .module_file import ModuleFile, in_order, place_of
 from .python_state import Watch, first_call_only, refuse_dependence_on_earlier_calls, watching
 from .recurrent_shapes import shapes_from_one_step
-from .refusals import place_of_gradient, refuse_inputs, refuse_leaves, refusing_outputs
+from .refusals import place_of_gradient, reason_in_layers, refuse_inputs, refuse_leaves, refusing_outputs
 
 
 @dataclass
@@ -74,7 +74,7 @@ def export_task(file: ModuleFile, name: str, seed: int) -> ExportedTask:
     """Raises BridgeError: one line with the place."""
     with shapes_from_one_step():
         exported = _export(file, seed)
-        with _explaining(file):
+        with _explaining(file, exported.watch.model):
             lowered = lower(exported.program, exported.watch.model)
     refuse_dependence_on_earlier_calls(exported.watch, seed)
     inputs, input_graph = _inputs(lowered, exported.recorder, exported.tensors)
@@ -141,7 +141,7 @@ def _export_on(file: ModuleFile, seed: int, device: str) -> Exported:
         _refuse_changing_sizes(file, positional, named, seed)
     _refuse_changing_literals(file, recorder, seed, device)
     refuse_inputs(file, model, positional, named)
-    with _explaining(file), watching(file, model) as watch, refusing_outputs(file, model), _quiet(), torch.no_grad():
+    with _explaining(file, model), watching(file, model) as watch, refusing_outputs(file, model), _quiet(), torch.no_grad():
         program = torch.export.export(model, tuple(positional), named, strict=False)
     return Exported(program, recorder, positional, in_order(model, named), watch)
 
@@ -172,13 +172,15 @@ def _refuse_changing_literals(file: ModuleFile, recorder: Recorder, seed: int, d
 
 
 @contextlib.contextmanager
-def _explaining(file: ModuleFile) -> Iterator[None]:
+def _explaining(file: ModuleFile, model: torch.nn.Module) -> Iterator[None]:
     """What the exporter raises becomes a BridgeError with the place."""
     try:
         yield
     except BridgeError:
         raise
     except (Exception, SystemExit) as problem:
+        if reason := reason_in_layers(file, model):
+            raise Refusal(reason) from problem
         raise BridgeError(_why_not(file, problem)) from problem
 
 

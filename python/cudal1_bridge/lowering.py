@@ -16,7 +16,7 @@ from torch.utils._pytree import tree_leaves
 
 from .errors import BridgeError
 from .graph import Node, ValueName, dtype_names
-from .naming import Names, identifier, identities, operator_name, plain_form
+from .naming import Names, identifier, identities, name_of_path, operator_name, plain_form
 from .random_nodes import draws_random_numbers, repeatable_form
 
 aten = torch.ops.aten
@@ -117,7 +117,7 @@ class _Lowering:
             self._result.constants[spec.target] = node
         else:
             raise BridgeError(f"an input of kind {spec.kind.name}, which a task cannot have")
-        self._result.names[spec.target] = self._names.take(spec.target)
+        self._result.names[spec.target] = self._names.take(name_of_path(spec.target))
         return self._result.names[spec.target]
 
     def _place_outputs(self) -> None:

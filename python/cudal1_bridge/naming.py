@@ -42,6 +42,12 @@ def identifier(text: str) -> str:
     return f"_{cleaned}" if cleaned[0].isdigit() else cleaned
 
 
+def name_of_path(path: str) -> str:
+    """Of a parameter or buffer: Python takes letters in its names, and any text in those of a ModuleDict, that a
+    program cannot have in its own."""
+    return re.sub(r"[^\w.]", "_", path, flags=re.ASCII)
+
+
 def operator_name(operator: torch._ops.OpOverload) -> str:
     """aten::softmax.int; the default overload has no suffix."""
     return operator.name()

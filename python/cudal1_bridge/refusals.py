@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
+from torch.nn.modules.batchnorm import _BatchNorm
+from torch.nn.modules.lazy import LazyModuleMixin
 from torch.utils._pytree import tree_leaves
 
 from .errors import Refusal
@@ -82,6 +84,31 @@ def _refuse_outputs(file: ModuleFile, outputs: Any) -> None:
         )
     if not leaves:
         raise Refusal(f"{file.place_of_forward()}: forward returns no tensor")
+
+
+def reason_in_layers(file: ModuleFile, model: torch.nn.Module) -> str | None:
+    """What the exporter says of such layers is about its own insides."""
+    for path, layer in model.named_modules():
+        kind = type(layer).__name__
+        if isinstance(layer, LazyModuleMixin) and layer.has_uninitialized_params():
+            return (
+                f"{_place_of_call(file, kind)}: {path or 'Model'} is a {kind}, whose weights have no sizes before the first "
+                "call; a task's have: give it the sizes of its inputs"
+            )
+        if isinstance(layer, _BatchNorm) and layer.training and layer.track_running_stats and layer.momentum is None:
+            return (
+                f"{_place_of_call(file, kind)}: {path or 'Model'} is a {kind} with momentum=None: it averages over all "
+                "calls and so depends on how many there were, which a task cannot: give it a momentum, or call eval()"
+            )
+    return None
+
+
+def _place_of_call(file: ModuleFile, name: str) -> str:
+    """Where the file makes a layer of that name, as far as its text shows; else its forward."""
+    for node in ast.walk(ast.parse(file.source)):
+        if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] == name:
+            return f"{file.path}:{node.lineno}"
+    return file.place_of_forward()
 
 
 def place_of_gradient(file: ModuleFile) -> str | None:

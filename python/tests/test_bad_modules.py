@@ -37,6 +37,22 @@ def get_inputs(): return [torch.rand(2)]""", "module.py:7: forward computes grad
 class Model(nn.Module):
     def forward(self, x): return torch.vmap(lambda t: t.softmax(0))(x)
 def get_inputs(): return [torch.rand(2, 2)]""", "torch.vmap are none"),
+    "cumulative average": ("""
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(4, 4), nn.BatchNorm1d(4, momentum=None)])
+    def forward(self, x): return self.layers[1](self.layers[0](x))
+def get_inputs(): return [torch.rand(2, 4)]""",
+        "module.py:9: layers.1 is a BatchNorm1d with momentum=None: it averages over all calls and so depends on"),
+    "lazy layer": ("""
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.LazyLinear(4)
+    def forward(self, x): return self.fc(x)
+def get_inputs(): return [torch.rand(2, 4)]""",
+        "module.py:9: fc is a LazyLinear, whose weights have no sizes before the first call"),
     "not a module": ("class Model: pass\ndef get_inputs(): return []", "Model is not a torch.nn.Module"),
     "wrong shape": ("""
 class Model(nn.Module):

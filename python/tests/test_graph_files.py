@@ -37,6 +37,41 @@ def test_names_are_readable_and_batch_norm_declares_its_state(module_file: Any, 
     assert [leaf["name"] for leaf in graph["weights"]] == ["bn.weight", "bn.bias"]
 
 
+def test_names_that_a_program_cannot_have_are_written_with_underscores(module_file: Any, tmp_path: Path) -> None:
+    graph = _graph(
+        module_file("""
+            class Model(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.größe = nn.Linear(4, 4)
+                    self.grüße = nn.ModuleDict({"a-b": nn.Linear(4, 4), "a b": nn.Linear(4, 4)})
+                def forward(self, wärme): return self.grüße["a b"](self.grüße["a-b"](self.größe(wärme)))
+            def get_inputs(): return [torch.rand(2, 4)]
+            """),
+        tmp_path / "task",
+    )
+    weights = {leaf["key"]: leaf["name"] for leaf in graph["weights"]}
+    assert weights["größe.weight"] == "gr__e.weight"
+    assert {weights["grüße.a-b.weight"], weights["grüße.a b.weight"]} == {"gr__e.a_b.weight", "gr__e.a_b.weight_2"}
+    assert graph["inputs"][0]["name"] == "w_rme"
+    assert set(load_file(tmp_path / "task" / "weights.safetensors")) == set(weights)
+
+
+def test_batch_norm_that_averages_over_all_calls_is_none_where_it_does_not_learn(module_file: Any, tmp_path: Path) -> None:
+    graph = _graph(
+        module_file("""
+            class Model(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.bn = nn.BatchNorm1d(4, momentum=None).eval()
+                def forward(self, x): return self.bn(x)
+            def get_inputs(): return [torch.rand(2, 4)]
+            """),
+        tmp_path / "task",
+    )
+    assert [node["op"] for node in graph["nodes"]] == ["aten::batch_norm"]
+
+
 def test_inputs_that_are_only_drawn_say_how(module_file: Any, tmp_path: Path) -> None:
     graph = _graph(
         module_file("""

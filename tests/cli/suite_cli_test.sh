@@ -86,6 +86,18 @@ said err '^cudal1: .*leaves.py: Python ended before its work was done'
 expect 'exported tasks agree' 0 "$cudal1" check others --name constant,twice --device cpu
 said out '^2 of 2 tasks agree'
 
+# Names beyond ASCII, of modules and of what is in them: all commands take them.
+module others/Größe.py 'self.größe = nn.Linear(8, 8); self.maß = nn.ModuleDict({"a-b": nn.BatchNorm1d(8)})' \
+  'return self.maß["a-b"](self.größe(x))' 'torch.rand(16, 8)'
+expect 'names beyond ASCII' 0 "$cudal1" tasks others --name Größe --export loadable
+expect 'names beyond ASCII agree' 0 "$cudal1" check others --name Größe --device cpu
+said out '^1 of 1 tasks agree'
+expect 'names beyond ASCII are judged' 0 "$cudal1" bench others --name Größe --device vgpu
+said out '^Größe +ok '
+sed 's/class Model/class ModelNew/' others/Größe.py >größer.py
+expect 'names beyond ASCII in solutions' 0 "$cudal1" eval others/Größe.py größer.py --device cpu --verify-only --no-archive
+said out '^größer.py +ok '
+
 # A package of one task, however it is named.
 expect 'a package of one task of a suite' 0 "$cudal1" export 'my suite' --name degenerate --device vgpu -o package1
 [[ -s package1/__init__.py ]] || fail 'a package of a task of a suite'
@@ -120,5 +132,17 @@ expect 'broken lines' 0 "$cudal1" tasks lines.jsonl
 lines err 2
 said err '^cudal1: lines.jsonl:2: broken JSON at column [0-9]+$'
 said err '^cudal1: lines.jsonl:3: the task 1_A is there already, at lines.jsonl:1$'
+printf '{"name": "1_A\\u0000", "code": "x"}\n{"name": "2_B\\n", "code": "x"}\n{"name": "3_C", "code": "x", "suite": "\\u001b[2J"}\n{"name": "4_Größe", "code": "y"}\n' >names.jsonl
+expect 'names that are none' 0 "$cudal1" tasks names.jsonl
+lines err 3
+said err '^cudal1: names.jsonl:1: "name" has a control character$'
+said err '^cudal1: names.jsonl:3: "suite" has a control character$'
+said out ' 4_Größe$'
+printf 'import torch\nclass ModelNew(torch.nn.Module):\n    def forward(self, x): return x * 2\n' >code.py
+{ echo '```python'; cat code.py; echo '```'; } >fenced.py
+{ echo 'Here it is:'; cat fenced.py; } >answer.py
+expect 'solutions as models write them' 0 "$cudal1" eval others/constant.py fenced.py answer.py --device cpu --verify-only --no-archive
+said out '^fenced.py +ok +correct'
+said out '^answer.py +parse_error +line 1: invalid syntax \(lines with ``` are Markdown: '
 printf '%s failed\n' "$failed"
 [[ $failed == 0 ]]

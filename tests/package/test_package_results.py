@@ -69,3 +69,30 @@ def test_results_that_cannot_be_rebuilt_are_refused(tmp_path: Path, text: str, t
     done = run_export(tmp_path, text, "odd", "--no-verify")
     assert done.returncode == 1 and type_name in done.stderr and done.stderr.count("\n") == 1
     assert not (tmp_path / "odd_package").exists()
+
+
+NAMES = """
+import torch
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.größe = torch.nn.Linear(8, 4)
+        self.maß = torch.nn.ModuleDict({"a-b": torch.nn.BatchNorm1d(4)})
+
+    def forward(self, wärme): return self.maß["a-b"](self.größe(wärme))
+
+def get_inputs(): return [torch.rand(16, 8)]
+"""
+
+
+def test_names_that_a_program_cannot_have_stay_those_of_the_state(tmp_path: Path) -> None:
+    package = export(tmp_path, NAMES, "names", "--device", "vgpu")
+    new, original = package.ModelNew(), package.model._original.Model()
+    assert list(new.state_dict()) == list(original.state_dict()) and "maß.a-b.running_mean" in new.state_dict()
+    new.load_state_dict(original.state_dict())
+    x = torch.rand(16, 8)
+    with torch.no_grad():
+        torch.testing.assert_close(new(wärme=x), original(x))
+    assert package.why_not(new) == ""
+    torch.testing.assert_close(new.state_dict(), original.state_dict())
