@@ -114,6 +114,9 @@ double counts_to(DType dtype) {
   return dtype == DType::bf16 ? 0x1.0p8 : 0x1.0p24;
 }
 
+// Up to this size a number for all elements is written out for each of them, so that nobody waits for it.
+constexpr std::int64_t most_spread_out = 1 << 24;
+
 //! Of what is finite.
 double largest_in(const at::Tensor& tensor) {
   if (tensor.scalar_type() == at::kDouble) return sizes_of(tensor, at::kDouble).largest;
@@ -258,7 +261,9 @@ void Perturbation::move_convolution(const Node& node, const TensorTable& values,
   if (window.size() < 4 || std::ranges::count_if(window.slice(2), [](auto size) { return size >= 3; }) < 2) return;
   const ValueId id = node.outputs.at(0);
   const double ulps = transform_growth * ulps_of(id, draw) * ulp_of_value(id);
-  results[0] = draw.moved(results[0], {ulps * largest_in(results[0])});
+  results[0] = results[0].numel() <= most_spread_out
+                   ? draw.moved(results[0], {ulps, finite_or_zero(results[0]).abs().max()})
+                   : draw.moved(results[0], {ulps * largest_in(results[0])});
 }
 
 //! Fast algorithms add rows and columns up before they multiply. Of derived inputs, large numbers may meet there that

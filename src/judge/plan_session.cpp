@@ -27,7 +27,16 @@ std::uint8_t zone_pattern(Random& random) {
   return static_cast<std::uint8_t>(sign | magnitude);
 }
 
-bool any_of(const std::vector<at::Tensor>& flags) { return !flags.empty() && at::stack(flags).any().item<bool>(); }
+//! The first of the device's flags that is set. All are brought at once: waiting for the device takes its time, above
+//! all where others use it too.
+std::optional<std::size_t> first_set(const std::vector<at::Tensor>& flags) {
+  if (flags.empty()) return std::nullopt;
+  const at::Tensor brought = at::stack(flags).to(at::kCPU);
+  const auto* begin = brought.const_data_ptr<bool>();
+  const auto* set = std::find(begin, begin + flags.size(), true);
+  if (set == begin + flags.size()) return std::nullopt;
+  return static_cast<std::size_t>(set - begin);
+}
 
 }  // namespace
 
@@ -282,10 +291,9 @@ std::optional<Failure> PlanSession::find_damaged_gap() const {
   std::vector<at::Tensor> flags;
   for (const Gap& gap : fixed_gaps_) flags.push_back(gap_is_damaged(gap, fixed_pattern_));
   for (const Gap& gap : moving_gaps_) flags.push_back(gap_is_damaged(gap, moving_pattern_));
-  if (!any_of(flags)) return std::nullopt;
-  const at::Tensor damaged = at::stack(flags).nonzero().flatten().cpu();
-  const auto index = static_cast<std::size_t>(damaged[0].item<std::int64_t>());
-  const Gap& gap = index < fixed_gaps_.size() ? fixed_gaps_[index] : moving_gaps_[index - fixed_gaps_.size()];
+  const auto damaged = first_set(flags);
+  if (!damaged) return std::nullopt;
+  const Gap& gap = *damaged < fixed_gaps_.size() ? fixed_gaps_[*damaged] : moving_gaps_[*damaged - fixed_gaps_.size()];
   std::string place = "memory that belongs to no tensor";
   for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
     if (offsets_[i] == no_offset) continue;
@@ -300,27 +308,36 @@ std::optional<Failure> PlanSession::find_damaged_gap() const {
 
 std::optional<Failure> PlanSession::find_changed_leaf(BufferRole role) const {
   const TensorTable& written = role == BufferRole::input ? inputs_ : constants_;
+  std::vector<at::Tensor> flags;
+  std::vector<const Buffer*> buffers;
   for (std::size_t id = 0; id < written.size(); ++id) {
     const TensorRef& ref = plan_.values[id];
     if (ref.buffer < 0 || !written[id].defined()) continue;
     const Buffer& buffer = plan_.buffers[static_cast<std::size_t>(ref.buffer)];
     if (buffer.role != role || ref.meta.numel() == 0) continue;
-    if (!as_bits(window(ref)).equal(as_bits(written[id])))
-      return Failure{Status::modified_input, fmt::format("the program changed {} '{}'",
-                                                         role == BufferRole::input ? "input" : "weight", buffer.name)};
+    flags.push_back(as_bits(window(ref)).ne(as_bits(written[id])).any());
+    buffers.push_back(&buffer);
   }
-  return std::nullopt;
+  const auto changed = first_set(flags);
+  if (!changed) return std::nullopt;
+  return Failure{Status::modified_input,
+                 fmt::format("the program changed {} '{}'", role == BufferRole::input ? "input" : "weight",
+                             buffers[*changed]->name)};
 }
 
 std::optional<Failure> PlanSession::find_changed_prepared() const {
+  std::vector<at::Tensor> flags;
+  std::vector<const Buffer*> buffers;
   for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
     if (!prepared_[i].defined()) continue;
     const auto bytes = static_cast<std::uint64_t>(plan_.buffers[i].meta.span_bytes());
-    if (!bytes_at(offsets_[i], bytes).equal(prepared_[i]))
-      return Failure{Status::modified_input,
-                     fmt::format("a call changed the prepared buffer '{}'", plan_.buffers[i].name)};
+    flags.push_back(bytes_at(offsets_[i], bytes).ne(prepared_[i]).any());
+    buffers.push_back(&plan_.buffers[i]);
   }
-  return std::nullopt;
+  const auto changed = first_set(flags);
+  if (!changed) return std::nullopt;
+  return Failure{Status::modified_input,
+                 fmt::format("a call changed the prepared buffer '{}'", buffers[*changed]->name)};
 }
 
 std::optional<Failure> PlanSession::find_violation(bool constants) {

@@ -16,8 +16,23 @@ at::Tensor largest_errors(const std::vector<at::Tensor>& results, const BudgetTe
   });
 }
 
-//! Is some part small beside the whole?
-bool are_uneven(const at::Tensor& sizes) { return (sizes.min() * part_slack).lt(sizes.max()).item<bool>(); }
+struct SliceSizes {
+  std::int64_t dimension;
+  at::Tensor largest;
+};
+
+//! Those of which some part is small beside the whole. One copy for all of them waits for the device.
+std::vector<SliceSizes> uneven_of(std::vector<SliceSizes> all) {
+  if (all.empty()) return all;
+  std::vector<at::Tensor> flags;
+  for (const SliceSizes& sizes : all) flags.push_back((sizes.largest.min() * part_slack).lt(sizes.largest.max()));
+  const at::Tensor brought = at::stack(flags).to(at::kCPU);
+  const auto* is_uneven = brought.const_data_ptr<bool>();
+  std::vector<SliceSizes> uneven;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (is_uneven[i]) uneven.push_back(std::move(all[i]));
+  return uneven;
+}
 
 at::Tensor budget_along(std::int64_t dimension, const at::Tensor& sizes, const BudgetTerms& terms) {
   const at::Tensor floor =
@@ -33,12 +48,12 @@ bool has_parts(const at::Tensor& tensor, std::int64_t dimension) {
 }
 
 std::vector<SliceBudget> slice_budgets(const BudgetTerms& terms) {
+  std::vector<SliceSizes> all;
+  for (std::int64_t d = 0; d < terms.exact.dim(); ++d)
+    if (has_parts(terms.exact, d)) all.push_back({d, largest_sizes_along(terms.exact, terms.type, d)});
   std::vector<SliceBudget> budgets;
-  for (std::int64_t d = 0; d < terms.exact.dim(); ++d) {
-    if (!has_parts(terms.exact, d)) continue;
-    const at::Tensor sizes = largest_sizes_along(terms.exact, terms.type, d);
-    if (are_uneven(sizes)) budgets.push_back({d, budget_along(d, sizes, terms)});
-  }
+  for (const SliceSizes& sizes : uneven_of(std::move(all)))
+    budgets.push_back({sizes.dimension, budget_along(sizes.dimension, sizes.largest, terms)});
   return budgets;
 }
 
@@ -47,9 +62,14 @@ void keep_worse_slice(SliceError& worst, const at::Tensor& errors, const at::Ten
   const at::Tensor allowed = budgets.to(errors.device());
   // Nothing of nothing is no share.
   const at::Tensor shares = (errors / allowed).nan_to_num(0.0);
-  const auto index = shares.argmax().item<std::int64_t>();
-  if (shares[index].item<double>() <= worst.share()) return;
-  worst = {errors[index].item<double>(), allowed[index].item<double>(), dimension, index, is_rms};
+  const at::Tensor index = shares.argmax().view({1});
+  // One copy, which waits for the device, instead of four. Indices up to 2^53 are exact in fp64.
+  const at::Tensor brought =
+      at::cat({shares.gather(0, index), errors.gather(0, index), allowed.gather(0, index), index.to(at::kDouble)})
+          .to(at::kCPU, at::kDouble);
+  const auto* numbers = brought.const_data_ptr<double>();
+  if (numbers[0] <= worst.share()) return;
+  worst = {numbers[1], numbers[2], dimension, static_cast<std::int64_t>(numbers[3]), is_rms};
 }
 
 SliceError worst_slice(const std::vector<SliceBudget>& budgets, const at::Tensor& result, const at::Tensor& exact,
