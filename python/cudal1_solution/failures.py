@@ -13,6 +13,8 @@ _STATUS_OF_WORDS = (
     ("CompilationError", "compile_error"),
     ("ptxas fatal", "compile_error"),
     ("out of memory", "out_of_memory"),
+    ("can't allocate memory", "out_of_memory"),
+    ("MemoryError", "out_of_memory"),
     ("OutOfResources", "launch_error"),
     ("illegal memory access", "illegal_access"),
     ("misaligned address", "illegal_access"),

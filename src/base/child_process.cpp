@@ -49,6 +49,7 @@ void set_limit(__rlimit_resource resource, std::uint64_t value) {
   }
   ::syscall(SYS_close_range, last_kept + 1, ~0u, 4u /* CLOSE_RANGE_CLOEXEC */);
   if (options.limits.address_space_bytes) set_limit(RLIMIT_AS, options.limits.address_space_bytes);
+  if (options.limits.data_bytes) set_limit(RLIMIT_DATA, options.limits.data_bytes);
   if (options.limits.cpu_seconds) set_limit(RLIMIT_CPU, options.limits.cpu_seconds);
   if (options.limits.file_bytes != UINT64_MAX) set_limit(RLIMIT_FSIZE, options.limits.file_bytes);
   set_limit(RLIMIT_CORE, 0);

@@ -13,8 +13,16 @@
 
 namespace cudal1 {
 
+// Sanitizers reserve terabytes of addresses, so their builds cannot limit them.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool addresses_can_be_limited = false;
+#else
+inline constexpr bool addresses_can_be_limited = true;
+#endif
+
 struct ChildLimits {
   std::uint64_t address_space_bytes = 0;  //!< 0: no limit
+  std::uint64_t data_bytes = 0;           //!< memory of its own that it can write to; what is only reserved is free
   std::uint64_t cpu_seconds = 0;
   std::uint64_t file_bytes = UINT64_MAX;  //!< RLIMIT_FSIZE
 };

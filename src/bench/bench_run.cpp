@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/files.hpp"
+#include "base/host_memory.hpp"
 #include "base/result.hpp"
 #include "base/seconds_since.hpp"
 #include "bench/bench_item.hpp"

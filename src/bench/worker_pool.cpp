@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/host_memory.hpp"
 #include "base/result.hpp"
 #include "base/seconds_since.hpp"
 #include "suite/task_pool.hpp"

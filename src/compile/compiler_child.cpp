@@ -15,13 +15,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// The address sanitizer reserves terabytes of addresses, so its builds cannot limit them.
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool addresses_can_be_limited = false;
-#else
-constexpr bool addresses_can_be_limited = true;
-#endif
-
 std::string megabytes(std::uint64_t bytes) { return fmt::format("{} MiB", bytes >> 20); }
 
 //! Takes what is there; at the end of a pipe, poll passes over it from then on.

@@ -21,6 +21,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double reference_times_allowed = 1000.0, shortest_limit_ms = 1000.0;
 constexpr int reference_calls = 5;
+constexpr int closer_look = 3;  // at who was accused: so many times the calls and the seconds
 constexpr SolutionLimits patient{std::chrono::milliseconds(600'000), std::chrono::milliseconds(120'000)};
 
 PrecisionPolicy policy_of(Precision precision) {
@@ -142,8 +143,11 @@ struct SolutionJudge::Impl {
   void time_solution(SolutionSession& session, const Verification& verified, double best_known,
                      Evaluation& evaluation) {
     const auto guard = lock.alone();
+    bool accused = false;
     const auto measure_once = [&] {
-      Measurement made = measure(session, verified, evaluation);
+      Measurement made = accused ? measure_afresh(session, verified, evaluation)
+                                 : measure(session, verified, measurement_options(), evaluation);
+      accused = accused || (made.failure && made.failure->status == Status::clock_mismatch);
       pairs = made.pairs;
       return made;
     };
@@ -156,10 +160,23 @@ struct SolutionJudge::Impl {
     evaluation.reward = reward_of(*evaluation.timing, options.protocol);
   }
 
-  Measurement measure(SolutionSession& session, const Verification& verified, Evaluation& evaluation) {
-    Measurement made = measure_solution(context, reference, session, verified, measurement_options(), limits(), random);
+  Measurement measure(SolutionSession& session, const Verification& verified, const MeasurementOptions& how,
+                      Evaluation& evaluation) {
+    Measurement made = measure_solution(context, reference, session, verified, how, limits(), random);
     if (!made.errors.empty()) evaluation.errors = made.errors;
     return made;
+  }
+
+  //! Two processes can differ for their lives in where their memory and their core lie, and few calls can differ by
+  //! chance. So who was accused is measured with new processes on both sides, and longer.
+  Measurement measure_afresh(SolutionSession& session, const Verification& verified, Evaluation& evaluation) {
+    ++evaluation.fresh_process_checks;
+    start_reference();
+    if (const auto started = start(session, evaluation); !started) return {started.failure(), {}, {}, {}, {}};
+    MeasurementOptions longer = measurement_options();
+    longer.pairs_a_round *= closer_look;
+    longer.longest_seconds *= closer_look;
+    return measure(session, verified, longer, evaluation);
   }
 
   //! To read from memory those input bytes that matter.
@@ -176,7 +193,7 @@ struct SolutionJudge::Impl {
     const double first = evaluation.timing->speedup;
     ++evaluation.fresh_process_checks;
     if (const auto started = start(session, evaluation); !started) return started.failure();
-    const Measurement again = measure(session, verified, evaluation);
+    const Measurement again = measure(session, verified, measurement_options(), evaluation);
     if (again.failure) return again.failure;
     if (again.summary.candidate_ms < least_ms)
       return Failure{Status::faster_than_possible,

@@ -24,6 +24,8 @@ constexpr double certain_share = 0.1;
 constexpr double stream_tail_ms = 0.01, stream_tail_factor = 3.0;
 // Of the times that two clocks differ by, the quarter that nothing disturbed.
 constexpr double calm_quantile = 0.25;
+// Who is accused waits longer even where chance favours it so much on both sides.
+constexpr double accused_deviations = 3.0;
 
 struct Sample {
   SolutionTimes reference, solution;
@@ -53,11 +55,14 @@ std::vector<double> gaps_of_quick_calls(const ClockReadings& readings) {
   return gaps;
 }
 
-//! Half the 95% interval of the calm quantile, by order statistics.
-double noise_of(const std::vector<double>& gaps) {
-  const double reach = 1.96 * std::sqrt(calm_quantile * (1.0 - calm_quantile) / static_cast<double>(gaps.size()));
-  return 0.5 * (quantile(gaps, calm_quantile + reach) - quantile(gaps, calm_quantile - reach));
+//! The calm quantile, or so many standard deviations above or below it, by order statistics.
+double calm_gap(const std::vector<double>& gaps, double deviations = 0.0) {
+  const double deviation = std::sqrt(calm_quantile * (1.0 - calm_quantile) / static_cast<double>(gaps.size()));
+  return quantile(gaps, calm_quantile + deviations * deviation);
 }
+
+//! Half the 95% interval of the calm quantile.
+double noise_of(const std::vector<double>& gaps) { return 0.5 * (calm_gap(gaps, 1.96) - calm_gap(gaps, -1.96)); }
 
 class SolutionCampaign {
  public:
@@ -240,20 +245,23 @@ ClockVerdict compare_clocks(const ClockReadings& reference, const ClockReadings&
   const std::vector<double> reference_gaps = gaps_of_quick_calls(reference), gaps = gaps_of_quick_calls(solution);
   // The noise is the reference's alone: a solution must not buy itself room by being restless.
   verdict.noise_ms = noise_of(reference_gaps);
-  const double hidden = quantile(gaps, calm_quantile) - quantile(reference_gaps, calm_quantile);
+  const double hidden = calm_gap(gaps) - calm_gap(reference_gaps);
+  const double surely_hidden = calm_gap(gaps, -accused_deviations) - calm_gap(reference_gaps, accused_deviations);
   const double allowed = std::max(loud_ms, loud_share * took);
   verdict.certain = verdict.noise_ms <= std::max(quiet_ms, certain_share * took);
   verdict.charged_ms = std::max(0.0, hidden - quiet_ms - verdict.noise_ms);
-  if (hidden > allowed + 2.0 * verdict.noise_ms)
+  const bool suspected = hidden > allowed + 2.0 * verdict.noise_ms;
+  if (suspected && surely_hidden > allowed)
     verdict.failure = Failure{
         Status::clock_mismatch,
         fmt::format("the solution's clock says {:.4f} ms, but the judge waits {:.4f} ms longer than for the reference",
                     took, hidden)};
-  else if (verdict.noise_ms > allowed)
+  else if (suspected || verdict.noise_ms > allowed)
     verdict.failure =
         Failure{Status::unstable,
                 fmt::format("the machine is too busy to check the solution's clock: {:.4f} ms, give or take {:.4f} ms",
-                            took, verdict.noise_ms)};
+                            took, std::max(verdict.noise_ms, suspected ? hidden - surely_hidden : 0.0))};
+  verdict.certain = verdict.certain && !verdict.failure;
   return verdict;
 }
 

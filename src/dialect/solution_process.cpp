@@ -9,7 +9,9 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "base/host_memory.hpp"
 #include "bridge/bridge_process.hpp"
+#include "dialect/memory_guard.hpp"
 #include "runner/bubblewrap.hpp"
 
 namespace cudal1 {
@@ -111,7 +113,9 @@ std::string policy_json(const SolutionProcessOptions& options, const std::vector
 }
 
 std::vector<std::string> command_line(const SolutionProcessOptions& options, const fs::path& scratch,
-                                      std::size_t arena_bytes) {
+                                      std::size_t arena_bytes, std::uint64_t memory_bytes) {
+  // The judge's memory, where it is the host's, is in reach of the solution and counts as taken by it.
+  const std::uint64_t counted_bytes = memory_bytes + (options.device == "cpu" ? arena_bytes : 0);
   std::vector<fs::path> visible = python_folders();
   visible.push_back(executable_directory());
   visible.push_back(bridge_directory());
@@ -121,10 +125,10 @@ std::vector<std::string> command_line(const SolutionProcessOptions& options, con
   if (walled) arguments = bubblewrap_arguments(visible, {scratch});
   arguments.insert(
       arguments.end(),
-      {(executable_directory() / "cudal1-solution").string(), python_executable(), "-m", "cudal1_solution.worker",
-       "--device", options.device == "cuda" ? "cuda:0" : "cpu", "--arena-bytes", std::to_string(arena_bytes),
-       "--restrict-library", (executable_directory() / "libcudal1_restrict.so").string(), "--policy",
-       policy_json(options, visible, scratch, walled), "--largest-file", std::to_string(largest_file)});
+      {(executable_directory() / "cudal1-solution").string(), std::to_string(counted_bytes), python_executable(), "-m",
+       "cudal1_solution.worker", "--device", options.device == "cuda" ? "cuda:0" : "cpu", "--arena-bytes",
+       std::to_string(arena_bytes), "--restrict-library", (executable_directory() / "libcudal1_restrict.so").string(),
+       "--policy", policy_json(options, visible, scratch, walled), "--largest-file", std::to_string(largest_file)});
   return arguments;
 }
 
@@ -142,15 +146,28 @@ Failure failure_in(const json& said) {
   return failure;
 }
 
+//! What cudal1-solution says by its exit code.
+std::optional<Failure> memory_failure(int exit_code, std::uint64_t limit_bytes) {
+  if (exit_code == static_cast<int>(MemoryGuard::Verdict::solution_took_too_much))
+    return Failure{Status::out_of_memory, fmt::format("took more than {:.1f} GiB of the host's memory and was ended",
+                                                      static_cast<double>(limit_bytes) / (1 << 30))};
+  if (exit_code == static_cast<int>(MemoryGuard::Verdict::machine_is_full))
+    return Failure{Status::out_of_memory,
+                   fmt::format("was ended when less than {:.1f} GiB of the host's memory was left",
+                               static_cast<double>(least_free_memory_bytes()) / (1 << 30))};
+  return std::nullopt;
+}
+
 }  // namespace
 
-SolutionProcess::SolutionProcess(const SolutionProcessOptions& options, const Arena& arena) {
+SolutionProcess::SolutionProcess(const SolutionProcessOptions& options, const Arena& arena)
+    : memory_bytes_(options.memory_bytes > 0 ? options.memory_bytes : share_of_free_memory_bytes()) {
   auto [ours, theirs] = Channel::pair();
   const UniqueFd messages(
       ::open((messages_.path() / "messages").c_str(), O_CREAT | O_RDWR | O_APPEND | O_CLOEXEC, 0600));
   const UniqueFd nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
   ChildOptions child;
-  child.arguments = command_line(options, scratch_.path(), arena.bytes());
+  child.arguments = command_line(options, scratch_.path(), arena.bytes(), memory_bytes_);
   child.environment = environment_in(scratch_.path(), options.device);
   child.descriptors = {{nothing.get(), 0},
                        {messages.get(), 1},
@@ -208,6 +225,8 @@ Failure SolutionProcess::death() {
   const std::string how = !ended.exited ? fmt::format("signal {}", ended.code)
                           : by_signal   ? fmt::format("signal {}", ended.code - 128)
                                         : fmt::format("exit code {}", ended.code);
+  if (ended.exited)
+    if (auto short_of_memory = memory_failure(ended.code, memory_bytes_)) return *short_of_memory;
   if (!answered_)  // nothing of the solution's was there yet
     return {Status::judge_error, fmt::format("the solution's process does not start ({}): {}", how,
                                              bridge_complaint(messages_.path() / "messages", "the solution"))};

@@ -21,6 +21,7 @@ namespace cudal1 {
 struct SolutionProcessOptions {
   std::string device = "cpu";                   //!< or cuda
   std::vector<std::filesystem::path> readable;  //!< besides the system's and Python's folders
+  std::uint64_t memory_bytes = 0;               //!< of the host, for all it starts together; 0: a share of what is free
 };
 
 //! Failures of the solution are values; Error is thrown where our own parts do not start. It may write to a scratch
@@ -48,6 +49,7 @@ class SolutionProcess {
   ChildProcess child_;
   ProcessWatch watch_;
   bool answered_ = false;
+  std::uint64_t memory_bytes_;
 };
 
 }  // namespace cudal1

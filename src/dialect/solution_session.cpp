@@ -125,6 +125,7 @@ Result<SolutionSession::Done> SolutionSession::start(const std::vector<bool>& re
   called_ = false;
   SolutionProcessOptions options;
   options.device = device_.name();
+  options.memory_bytes = device_.host_memory_bytes;
   if (!program_.file.empty()) options.readable.push_back(program_.file.parent_path());
   process_ = std::make_unique<SolutionProcess>(options, *arena_);
   if (auto failure = process_->start()) return *failure;

@@ -21,6 +21,8 @@ inline constexpr const char* unload = "unload";    //!< forget the plan and its 
 
 //! Exit code of a runner whose device failed beyond repair.
 inline constexpr int exit_after_fatal_error = 86;
+//! An allocation of the runner itself failed: it is at the limit of the host's memory that the judge gave it.
+inline constexpr int exit_without_memory = 87;
 
 nlohmann::json failure_to_json(const Failure& failure, bool fatal);
 //! Reads a failure that an untrusted process wrote: bounded, with a valid status whatever was sent.

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <cstdlib>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
@@ -144,6 +145,8 @@ int runner_main(int argc, char** argv, const std::function<std::unique_ptr<Devic
     if (std::string_view(argv[i]) == "--readable") policy.readable.emplace_back(argv[i + 1]);
     if (std::string_view(argv[i]) == "--writable") policy.writable.emplace_back(argv[i + 1]);
   }
+  // In whatever thread it happens; the judge knows the limit.
+  std::set_new_handler([] { ::_exit(protocol::exit_without_memory); });
   Channel channel{UniqueFd(socket_descriptor)};
   serve_runner(channel, make_device, [policy] { restrict_this_process(policy); });
 }

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.hpp"
+#include "base/host_memory.hpp"
 #include "runner/bubblewrap.hpp"
 #include "runner/protocol.hpp"
 
@@ -46,9 +47,12 @@ Result<RunnerProcess> RunnerProcess::launch(const RunnerOptions& options) {
   child.arguments = command_line(options);
   child.environment = minimal_environment();
   child.environment.emplace_back("CUDA_CACHE_DISABLE", "1");  // nothing is compiled or stored in the runner
+  const std::uint64_t memory_bytes = options.memory_bytes > 0 ? options.memory_bytes : share_of_free_memory_bytes();
+  if (addresses_can_be_limited) child.limits.data_bytes = memory_bytes;
   const UniqueFd nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
   child.descriptors = {{nothing.get(), 0}, {nothing.get(), 1}, {2, 2}, {theirs.descriptor(), socket_descriptor}};
   RunnerProcess runner;
+  runner.memory_bytes_ = memory_bytes;
   try {
     runner.process_ = ChildProcess::start(child);
   } catch (const Error& error) {
@@ -83,6 +87,10 @@ Failure RunnerProcess::death() {
   if (!exit) return {Status::crashed, "the runner closed its channel"};
   if (exit->exited && exit->code == protocol::exit_after_fatal_error)
     return {Status::illegal_access, "the program accessed memory that is not its own"};
+  if (exit->exited && exit->code == protocol::exit_without_memory)
+    return {Status::out_of_memory,
+            fmt::format("needs more of the host's memory than the {:.1f} GiB that the runner may take",
+                        static_cast<double>(memory_bytes_) / (1 << 30))};
   return {Status::crashed, fmt::format("the runner ended with {} {}", exit->exited ? "code" : "signal", exit->code)};
 }
 

@@ -22,7 +22,8 @@ struct RunnerOptions {
   std::vector<std::filesystem::path> writable;  //!< device files
   std::vector<std::string> arguments;           //!< of this kind of runner
   std::optional<CompiledModule> runtime_kernels;
-  bool use_bubblewrap = true;  //!< where bwrap works; the runner restricts itself in any case
+  std::uint64_t memory_bytes = 0;  //!< of the host, besides the arena; 0: a share of what is free when it starts
+  bool use_bubblewrap = true;      //!< where bwrap works; the runner restricts itself in any case
   std::chrono::milliseconds start_limit{120000};
 };
 
@@ -64,6 +65,7 @@ class RunnerProcess {
   ChildProcess process_;
   Channel channel_;
   std::chrono::milliseconds set_up_limit_{120000};
+  std::uint64_t memory_bytes_ = 0;
 };
 
 }  // namespace cudal1

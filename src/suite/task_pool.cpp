@@ -4,7 +4,6 @@
 #include <cctype>
 #include <chrono>
 #include <condition_variable>
-#include <fstream>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -12,29 +11,13 @@
 #include <thread>
 #include <vector>
 
+#include "base/host_memory.hpp"
 #include "suite/passing_queue.hpp"
 
 namespace cudal1 {
 namespace {
 
 constexpr std::chrono::milliseconds between_looks{200};
-
-std::optional<std::uint64_t> number_in(const char* file) {
-  std::ifstream stream(file);
-  std::uint64_t number = 0;
-  return stream >> number ? std::optional(number) : std::nullopt;  // "max" is no number
-}
-
-std::uint64_t available_on_machine() {
-  std::ifstream file("/proc/meminfo");
-  std::string key, unit;
-  std::uint64_t kilobytes = 0;
-  while (file >> key >> kilobytes) {
-    if (key == "MemAvailable:") return kilobytes << 10;
-    std::getline(file, unit);
-  }
-  return UINT64_MAX;  // nobody says
-}
 
 class Pool {
  public:
@@ -108,12 +91,6 @@ class Pool {
 
 void run_jobs(std::size_t count, const PoolLimits& limits, const std::function<JobEnd(std::size_t)>& work) {
   Pool(count, limits, work).run();
-}
-
-std::uint64_t free_memory_bytes() {
-  const auto most = number_in("/sys/fs/cgroup/memory.max"), used = number_in("/sys/fs/cgroup/memory.current");
-  const std::uint64_t in_container = most && used && *most > *used ? *most - *used : UINT64_MAX;
-  return std::min(available_on_machine(), in_container);
 }
 
 bool says_short_of_memory(const std::string& message) {

@@ -26,9 +26,6 @@ enum class JobEnd {
 //! of memory. `work` must not throw.
 void run_jobs(std::size_t count, const PoolLimits& limits, const std::function<JobEnd(std::size_t job)>& work);
 
-//! What processes may still take: the machine's, or less where a container is given less.
-std::uint64_t free_memory_bytes();
-
 //! Whether a message of an allocator, of a CUDA library, of Python or about a killed process says so.
 bool says_short_of_memory(const std::string& message);
 

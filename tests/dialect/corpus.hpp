@@ -5,6 +5,7 @@
 
 #include <cctype>
 #include <filesystem>
+#include <iostream>
 #include <map>
 #include <memory>
 #include <ostream>
@@ -80,6 +81,7 @@ inline void expect_status(const CorpusCase& entry, const Evaluation& evaluation)
   const bool restless = timed && evaluation.status == Status::unstable;
   EXPECT_TRUE(as_named || restless) << to_string(evaluation.status) << ": " << evaluation.failure.message << "\n"
                                     << evaluation.failure.details;
+  if (!as_named && restless) std::cout << "not settled: " << evaluation.failure.message << "\n";
 }
 
 }  // namespace cudal1

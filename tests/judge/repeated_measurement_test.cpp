@@ -44,6 +44,19 @@ TEST(RepeatedMeasurement, ClocksMustDisagreeEveryTimeBeforeItIsSaid) {
   EXPECT_FALSE(cheat.evaluation.timing);
 }
 
+TEST(RepeatedMeasurement, AnAccusationBesideMeasurementsThatCouldNotTellIsNone) {
+  for (const auto& last_accuses : {std::vector{accused(Status::unstable), accused(Status::unstable)},
+                                   std::vector{accused(Status::unstable), accused(Status::clock_mismatch)},
+                                   std::vector{measured(1.5, false), accused(Status::clock_mismatch)}}) {
+    std::vector<Measurement> measurements = last_accuses;
+    measurements.push_back(accused(Status::clock_mismatch));
+    const Told told = tell(measurements);
+    ASSERT_TRUE(told.failure);
+    EXPECT_EQ(told.failure->status, Status::unstable);
+    EXPECT_FALSE(told.evaluation.timing);
+  }
+}
+
 TEST(RepeatedMeasurement, WhatNoDisturbanceExplainsIsSaidAtOnce) {
   const Told told = tell({accused(Status::wrong_when_timed)});
   ASSERT_TRUE(told.failure);

@@ -23,6 +23,7 @@ struct Fixture {
   HostBackend backend;
   CompiledModule module;
   BufferOffsets offsets{4096, 8192};
+  std::uint64_t memory_bytes = 0;  // of the host, for the runner; 0: as usual
 
   explicit Fixture(const std::string& body) {
     const TensorMeta meta{DType::f32, {64}, {1}};
@@ -40,7 +41,9 @@ struct Fixture {
   }
 
   RunnerProcess start() {
-    auto runner = RunnerProcess::start(backend.runner_options());
+    RunnerOptions options = backend.runner_options();
+    options.memory_bytes = memory_bytes;
+    auto runner = RunnerProcess::start(options);
     if (!runner) throw Error(runner.failure().message);
     return std::move(runner).value();
   }
@@ -84,6 +87,18 @@ TEST(Runner, ReportsAFaultAsIllegalAccess) {
   const auto times = runner.call(f.offsets, 5000ms);
   ASSERT_FALSE(times.ok());
   EXPECT_EQ(times.failure().status, Status::illegal_access);
+}
+
+TEST(Runner, MayTakeOnlySoMuchOfTheHostsMemory) {
+  if (!addresses_can_be_limited) GTEST_SKIP() << "not in a build with sanitizers";
+  Fixture f("if (threadIdx.x == 0) y[0] = (new float[std::size_t{1} << 30])[threadIdx.x];");
+  f.memory_bytes = std::uint64_t{2} << 30;
+  RunnerProcess runner = f.start_and_load();
+  const auto times = runner.call(f.offsets, 5000ms);
+  ASSERT_FALSE(times.ok());
+  EXPECT_EQ(times.failure().status, Status::out_of_memory);
+  EXPECT_EQ(times.failure().message, "needs more of the host's memory than the 2.0 GiB that the runner may take");
+  EXPECT_FALSE(runner.alive());
 }
 
 TEST(Runner, ReportsItsOwnDeathAsACrash) {

@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/host_memory.hpp"
 #include "suite/passing_queue.hpp"
 
 namespace cudal1 {
