@@ -3,21 +3,24 @@ goes away, and buffers that are written become state."""
 
 from __future__ import annotations
 
+import contextlib
 import operator
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
+from torch._guards import detect_fake_mode
 from torch.export.graph_signature import ConstantArgument, InputKind, OutputKind, TensorArgument
 from torch.fx import Node as FxNode
 from torch.fx.node import map_aggregate
-from torch.utils._pytree import tree_leaves
+from torch.utils._pytree import tree_leaves, tree_map
 
 from .errors import BridgeError
 from .graph import Node, ValueName, dtype_names
 from .naming import Names, identifier, identities, operator_name, plain_form
-from .random_nodes import draws_random_numbers, repeatable_form
+from .random_forms import FORMS, made_of_draws
+from .random_nodes import DRAWS, PLAIN_FORMS, draws_random_numbers, why_not_repeatable
 
 aten = torch.ops.aten
 
@@ -30,6 +33,26 @@ _silent_writers = {
     aten.batch_norm.default: ((3, 4), 5),
     aten.instance_norm.default: ((3, 4), 5),
 }
+
+
+@dataclass(frozen=True)
+class _Made:
+    """A value of the task while an operator is being replaced by others."""
+
+    name: str
+    meta: torch.Tensor  #: without contents
+
+    @property
+    def shape(self) -> torch.Size:
+        return self.meta.shape
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return self.meta.dtype
+
+    @property
+    def device(self) -> torch.device:
+        return self.meta.device
 
 
 class NeedsFunctionalization(Exception):
@@ -79,6 +102,7 @@ class _Lowering:
         self._memory: dict[FxNode, FxNode] = {}  # tensor -> the tensor whose memory it may share
         self._paths: dict[FxNode, str] = {}  # placeholders of parameters and buffers
         self._positions = {node: i for i, node in enumerate(program.graph.nodes)}
+        self._fake_mode = detect_fake_mode([node.meta.get("val") for node in program.graph.nodes]) or contextlib.nullcontext()
 
     def run(self) -> LoweredGraph:
         self._place_leaves()
@@ -146,10 +170,10 @@ class _Lowering:
             self._tensor[node] = self._tensor[node.args[0]]
         elif node.target._schema.name.endswith("_") and node.target._schema.is_mutable:
             self._lower_in_place(node)
-        elif node.target is aten.feature_dropout.default and draws_random_numbers(node):
-            self._lower_feature_dropout(node)
         else:
-            self._lower_plain(node, node.target)
+            self._values[node] = self._value_of(node, node.target)
+            self._tensor[node] = node
+            self._memory[node] = self._shared_memory(node)
 
     def _take_item(self, node: FxNode) -> None:
         source, index = node.args
@@ -157,43 +181,44 @@ class _Lowering:
         self._memory[node] = self._memory_of(source)
         self._values[node] = self._values[self._tensor[source]][index]
 
-    def _lower_plain(self, node: FxNode, target: torch._ops.OpOverload) -> str:
+    def _value_of(self, node: FxNode, target: torch._ops.OpOverload) -> Any:
+        """What `target` makes of the node's arguments: a name, or a list of names."""
         if target.namespace != "aten":
             raise BridgeError(f"{_place(node)}{operator_name(target)} is no operator of ATen")
-        if draws_random_numbers(node):
-            target = repeatable_form(target)
-            if target is None:
-                raise BridgeError(f"{_place(node)}{operator_name(node.target)} draws random numbers, which a task cannot repeat")
+        if target not in DRAWS and draws_random_numbers(target, node.args, node.kwargs):
+            return self._made_of_draws(node, target)
         name = self._names.of_node(target)
         made = Node(name, operator_name(target), self._named(node.args), dict(self._named(node.kwargs)))
         made.writes_state = self._silently_written(node)
         if target is node.target and _bytes_read(node) > _largest_trial:
             made.outputs = _tensors_of(node)
         self._result.nodes.append(made)
-        self._tensor[node] = node
-        self._memory[node] = self._shared_memory(node)
-        self._values[node] = _output_names(name, node)
-        return name
+        return _output_names(name, node)
 
-    def _lower_feature_dropout(self, node: FxNode) -> None:
-        """Whole channels at once: x * bernoulli(1 - p) / (1 - p), one draw for each channel."""
-        x, p = node.args[:2]
-        value = node.meta["val"]
-        shape = [*value.shape[:2], *[1] * (value.dim() - 2)]
-        ones = self._add(aten.ones.default, [shape], {"dtype": value.dtype})
-        kept = self._add(aten.bernoulli.p, [ValueName(ones), 1 - p])
-        noise = self._add(aten.div.Scalar, [ValueName(kept), 1 - p])
-        self._values[node] = self._add(aten.mul.Tensor, [self._named(x), ValueName(noise)])
-        self._tensor[node] = self._memory[node] = node
+    def _made_of_draws(self, node: FxNode, target: torch._ops.OpOverload) -> Any:
+        if target not in FORMS:
+            raise BridgeError(f"{_place(node)}{why_not_repeatable(node.target)}, which a task cannot repeat")
+        args, kwargs = map_aggregate(
+            (node.args, node.kwargs), lambda a: _Made(self._name_of(a), a.meta["val"]) if isinstance(a, FxNode) else a
+        )
+        made = made_of_draws(self._add, target, args, kwargs)
+        return [part.name for part in made] if isinstance(made, tuple) else made.name
 
-    def _add(self, target: torch._ops.OpOverload, args: list[Any], kwargs: dict[str, Any] | None = None) -> str:
+    def _add(self, target: torch._ops.OpOverload, *args: Any, **kwargs: Any) -> Any:
+        """A node that the exporter has not seen: what it gives, as _Made."""
+        metas = tree_map(lambda a: a.meta if isinstance(a, _Made) else a, (args, kwargs))
+        named = tree_map(lambda a: ValueName(a.name) if isinstance(a, _Made) else a, (list(args), kwargs))
+        with self._fake_mode:
+            result = target(*metas[0], **metas[1])
         name = self._names.of_node(target)
-        self._result.nodes.append(Node(name, operator_name(target), args, kwargs or {}))
-        return name
+        self._result.nodes.append(Node(name, operator_name(target), *named))
+        if isinstance(result, torch.Tensor):
+            return _Made(name, result)
+        return tuple(_Made(f"{name}[{i}]" if i else name, part) for i, part in enumerate(result))
 
     def _lower_in_place(self, node: FxNode) -> None:
         written = node.args[0]
-        plain = plain_form(node.target)
+        plain = PLAIN_FORMS.get(node.target) or plain_form(node.target)
         if plain is None:
             raise BridgeError(f"{_place(node)}{operator_name(node.target)} works in place and has no plain form")
         tensor = self._tensor[written]
@@ -204,7 +229,7 @@ class _Lowering:
         if tensor in self._paths:
             self._write_state(node.target, self._paths[tensor], self._named(node.args[1:]), self._named(node.kwargs))
         else:
-            self._values[tensor] = self._lower_plain(node, plain)
+            self._values[tensor] = self._value_of(node, plain)
         self._tensor[node] = tensor
 
     def _refuse_written_attribute(self, memory: FxNode, writer: FxNode) -> None:

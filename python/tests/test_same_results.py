@@ -6,12 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
-from cudal1_bridge.__main__ import main
-from cudal1_bridge.module_file import load_module_file
-from cudal1_bridge.random_nodes import seeded_draws
-from graph_runner import GraphRunner
-from torch.utils._pytree import tree_leaves
+from graph_runner import expect_same_results
 
 modules = {
     "linear_gelu": """
@@ -197,25 +192,6 @@ modules = {
 }
 
 
-def _copied(value: Any) -> Any:
-    return value.clone() if isinstance(value, torch.Tensor) else value
-
-
 @pytest.mark.parametrize("name", modules)
 def test_a_task_computes_what_its_module_computes(name: str, module_file: Any, tmp_path: Path) -> None:
-    path = module_file(modules[name])
-    assert main([str(path), "-o", str(tmp_path / "task"), "--seed", "5"]) == 0
-    file = load_module_file(path)
-    model = file.make_model(5, "cpu")
-    positional, named = file.make_inputs(11, "cpu")
-    by_name = {leaf["name"]: leaf for leaf in GraphRunner(tmp_path / "task").graph["inputs"]}
-    given = [*positional, *(named[key] for key in by_name if key in named)]
-    outputs, state = GraphRunner(tmp_path / "task").run([_copied(tensor) for tensor in given])
-    with torch.no_grad(), seeded_draws(GraphRunner(tmp_path / "task").graph):
-        expected = tree_leaves(model(*positional, **named))
-    assert len(outputs) == len(expected)
-    for output, wanted in zip(outputs, expected, strict=True):
-        torch.testing.assert_close(output, wanted, rtol=1e-5, atol=1e-7, equal_nan=True)
-    buffers = dict(model.named_buffers())
-    for key, tensor in state.items():
-        torch.testing.assert_close(tensor, buffers[key], rtol=0, atol=0)
+    expect_same_results(module_file(modules[name]), tmp_path / "task")
