@@ -7,6 +7,7 @@ import contextlib
 import operator
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -18,9 +19,10 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from .errors import BridgeError
 from .graph import Node, ValueName, dtype_names
-from .naming import Names, identifier, identities, operator_name, plain_form
-from .random_forms import FORMS, made_of_draws
+from .naming import Names, form_without_out, identifier, identities, operator_name, plain_form
+from .random_forms import FORMS, arguments_by_name, made_of_draws
 from .random_nodes import DRAWS, PLAIN_FORMS, draws_random_numbers, why_not_repeatable
+from .unwritten import gives_unwritten_memory, objection_to_zeros, zeros_instead
 
 aten = torch.ops.aten
 
@@ -28,6 +30,7 @@ aten = torch.ops.aten
 _dropped = {aten._assert_tensor_metadata.default, aten._assert_scalar.default, aten._assert_async.msg}
 # Shapes that ATen can only tell by running an operator, the executor has it run; not on more than this.
 _largest_trial = 2**30
+_torch_folder = str(Path(torch.__file__).parent)
 # operator -> (arguments that it writes, the argument that says so); its schema is silent about it
 _silent_writers = {
     aten.batch_norm.default: ((3, 4), 5),
@@ -39,7 +42,7 @@ _silent_writers = {
 class _Made:
     """A value of the task while an operator is being replaced by others."""
 
-    name: str
+    source: FxNode | str  #: of the exporter's graph, or the name that it has in the task
     meta: torch.Tensor  #: without contents
 
     @property
@@ -125,7 +128,9 @@ class _Lowering:
             if isinstance(spec.arg, ConstantArgument):
                 continue  # a number or a string: the exporter has put it in place
             if not isinstance(spec.arg, TensorArgument):
-                raise BridgeError(f"an input of kind {type(spec.arg).__name__}, which a task cannot have")
+                place = next((_place(user) for user in node.users), "")
+                kind = getattr(spec.arg, "class_fqn", type(spec.arg).__name__)
+                raise BridgeError(f"{place}forward uses an object of type {kind}, which a task cannot have")
             self._values[node] = self._place_leaf(node, spec)
             self._tensor[node] = self._memory[node] = node
 
@@ -170,6 +175,10 @@ class _Lowering:
             self._tensor[node] = self._tensor[node.args[0]]
         elif node.target._schema.name.endswith("_") and node.target._schema.is_mutable:
             self._lower_in_place(node)
+        elif any(argument.is_out for argument in node.target._schema.arguments):
+            self._lower_into_given(node)
+        elif gives_unwritten_memory(node.target):
+            self._promise_memory(node)
         else:
             self._values[node] = self._value_of(node, node.target)
             self._tensor[node] = node
@@ -187,8 +196,9 @@ class _Lowering:
             raise BridgeError(f"{_place(node)}{operator_name(target)} is no operator of ATen")
         if target not in DRAWS and draws_random_numbers(target, node.args, node.kwargs):
             return self._made_of_draws(node, target)
-        name = self._names.of_node(target)
-        made = Node(name, operator_name(target), self._named(node.args), dict(self._named(node.kwargs)))
+        args, kwargs = (node.args, node.kwargs) if target is node.target else _as_schema_wants(target, node)
+        made = Node("", operator_name(target), self._named(args), dict(self._named(kwargs)))
+        name = made.name = self._names.of_node(target)
         made.writes_state = self._silently_written(node)
         if target is node.target and _bytes_read(node) > _largest_trial:
             made.outputs = _tensors_of(node)
@@ -198,16 +208,14 @@ class _Lowering:
     def _made_of_draws(self, node: FxNode, target: torch._ops.OpOverload) -> Any:
         if target not in FORMS:
             raise BridgeError(f"{_place(node)}{why_not_repeatable(node.target)}, which a task cannot repeat")
-        args, kwargs = map_aggregate(
-            (node.args, node.kwargs), lambda a: _Made(self._name_of(a), a.meta["val"]) if isinstance(a, FxNode) else a
-        )
+        args, kwargs = self._as_made((node.args, node.kwargs))
         made = made_of_draws(self._add, target, args, kwargs)
-        return [part.name for part in made] if isinstance(made, tuple) else made.name
+        return [self._name_of(part) for part in made] if isinstance(made, tuple) else self._name_of(made)
 
     def _add(self, target: torch._ops.OpOverload, *args: Any, **kwargs: Any) -> Any:
         """A node that the exporter has not seen: what it gives, as _Made."""
         metas = tree_map(lambda a: a.meta if isinstance(a, _Made) else a, (args, kwargs))
-        named = tree_map(lambda a: ValueName(a.name) if isinstance(a, _Made) else a, (list(args), kwargs))
+        named = tree_map(lambda a: ValueName(self._name_of(a)) if isinstance(a, _Made) else a, (list(args), kwargs))
         with self._fake_mode:
             result = target(*metas[0], **metas[1])
         name = self._names.of_node(target)
@@ -217,20 +225,66 @@ class _Lowering:
         return tuple(_Made(f"{name}[{i}]" if i else name, part) for i, part in enumerate(result))
 
     def _lower_in_place(self, node: FxNode) -> None:
-        written = node.args[0]
         plain = PLAIN_FORMS.get(node.target) or plain_form(node.target)
         if plain is None:
             raise BridgeError(f"{_place(node)}{operator_name(node.target)} works in place and has no plain form")
-        tensor = self._tensor[written]
-        if self._memory[tensor] in self._input_nodes():
-            raise BridgeError(f"{_place(node)}forward writes its input {self._values[self._memory[tensor]]}")
-        self._refuse_written_attribute(self._memory[tensor], node)
-        self._refuse_other_names(tensor, node)
+        tensor = self._begin_write(node.args[0], node)
         if tensor in self._paths:
             self._write_state(node.target, self._paths[tensor], self._named(node.args[1:]), self._named(node.kwargs))
         else:
             self._values[tensor] = self._value_of(node, plain)
         self._tensor[node] = tensor
+
+    def _begin_write(self, written: FxNode, writer: FxNode) -> FxNode:
+        """The tensor that is written, if that can be."""
+        tensor = self._tensor[written]
+        memory = self._memory[tensor]
+        if memory in self._input_nodes():
+            raise BridgeError(f"{_place(writer)}forward writes its input {self._values[memory]}")
+        self._refuse_written_attribute(memory, writer)
+        self._refuse_other_names(tensor, writer)
+        if memory in self._paths and memory is not tensor:  # a part of a buffer
+            raise NeedsFunctionalization
+        return tensor
+
+    def _lower_into_given(self, node: FxNode) -> None:
+        """torch.div(a, b, out=c)."""
+        plain = form_without_out(node.target)
+        names = [argument.name for argument in node.target._schema.arguments if argument.is_out]
+        given = [node.kwargs.get(name) for name in names]
+        if plain is None or not all(isinstance(tensor, FxNode) for tensor in given):
+            raise BridgeError(f"{_place(node)}{operator_name(node.target)} writes tensors that it is given, which a task cannot")
+        tensors = [self._begin_write(tensor, node) for tensor in given]
+        rest = {name: value for name, value in node.kwargs.items() if name not in names}
+        made = self._add(plain, *self._as_made(node.args), **self._as_made(rest))
+        for tensor, part in zip(tensors, made if isinstance(made, tuple) else [made], strict=True):
+            self._hand_over(part, tensor, node)
+        self._tensor[node] = tensors[0] if len(tensors) == 1 else node
+        if len(tensors) > 1:
+            self._values[node] = [self._name_of(tensor) for tensor in tensors]
+            self._memory[node] = node
+
+    def _hand_over(self, made: _Made, tensor: FxNode, writer: FxNode) -> None:
+        """What was made is from now on what the tensor holds."""
+        held = tensor.meta["val"]
+        if made.shape != held.shape and tensor in self._paths:
+            raise BridgeError(f"{_place(writer)}forward gives the buffer {self._paths[tensor]} another size, which a task cannot")
+        if made.dtype != held.dtype:
+            made = self._add(aten.to.dtype, made, held.dtype)
+        if tensor in self._paths:
+            self._write_state(aten.copy_.default, self._paths[tensor], [ValueName(self._name_of(made))], {})
+        else:
+            self._values[tensor] = self._name_of(made)
+
+    def _promise_memory(self, node: FxNode) -> None:
+        """Made when somebody wants it: most write all of it."""
+        if reason := objection_to_zeros(node):
+            raise BridgeError(f"{_place(node)}{operator_name(node.target)} gives memory that nobody wrote, {reason}")
+        self._tensor[node] = self._memory[node] = node
+
+    def _zeros_of(self, node: FxNode) -> _Made:
+        zeros, args, kwargs = zeros_instead(node)
+        return self._add(zeros, *self._as_made(args), **self._as_made(kwargs))
 
     def _refuse_written_attribute(self, memory: FxNode, writer: FxNode) -> None:
         """A constant that a call makes for itself may be written; one that the model holds would be state."""
@@ -275,12 +329,21 @@ class _Lowering:
     def _input_nodes(self) -> Iterable[FxNode]:
         return (node for _, node in self._result.inputs)
 
-    def _name_of(self, node: FxNode) -> str:
-        value = self._values[self._tensor[node]]
+    def _name_of(self, given: FxNode | _Made) -> str:
+        node = given.source if isinstance(given, _Made) else given
+        if isinstance(node, str):
+            return node
+        tensor = self._tensor[node]
+        if tensor not in self._values:  # promised memory
+            self._values[tensor] = self._name_of(self._zeros_of(tensor))
+        value = self._values[tensor]
         return value[0] if isinstance(value, list) else value
 
     def _named(self, arguments: Any) -> Any:
         return map_aggregate(arguments, lambda a: ValueName(self._name_of(a)) if isinstance(a, FxNode) else a)
+
+    def _as_made(self, arguments: Any) -> Any:
+        return map_aggregate(arguments, lambda a: _Made(a, a.meta["val"]) if isinstance(a, FxNode) else a)
 
     def _memory_of(self, node: FxNode) -> FxNode:
         return self._memory[self._tensor[node]]
@@ -328,11 +391,18 @@ def _output_names(name: str, node: FxNode) -> Any:
     return name
 
 
+def _as_schema_wants(target: torch._ops.OpOverload, node: FxNode) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a node for another operator of the same meaning: defaults of one may be wanted by the other."""
+    given = arguments_by_name(node.target, node.args, node.kwargs)
+    wanted = [argument for argument in target._schema.arguments[len(node.args) :] if not argument.has_default_value()]
+    return node.args, dict(node.kwargs) | {argument.name: given[argument.name] for argument in wanted}
+
+
 def _place(node: FxNode) -> str:
-    """Where the user's source made this node."""
+    """Where the user's source made this node: the innermost line that is not PyTorch's."""
     trace = node.meta.get("stack_trace") or ""
     lines = [line.strip() for line in trace.splitlines() if line.strip().startswith("File ")]
     if not lines:
         return ""
-    path, line = lines[-1].split(", ")[:2]
+    path, line = next((line for line in reversed(lines) if _torch_folder not in line), lines[-1]).split(", ")[:2]
     return f"{path.removeprefix('File ').strip(chr(34))}:{line.removeprefix('line ')}: "

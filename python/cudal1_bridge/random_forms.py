@@ -148,6 +148,10 @@ def _rrelu(call: Call, self: Any, lower: float, upper: float, **rest: Any) -> An
     return call(aten.where.self, call(aten.gt.Scalar, self, 0), self, below)
 
 
+def _rrelu_and_noise(call: Call, **arguments: Any) -> Any:
+    return (_rrelu(call, **arguments),)  # the noise is for gradients
+
+
 def _bernoulli(call: Call, self: Any, generator: None) -> Any:
     return _bernoulli_of(call, self, self, None)
 
@@ -201,6 +205,7 @@ FORMS: dict[Any, Form] = {
     aten.rnn_relu.input: _rnn_relu,
     aten.rrelu.default: _rrelu,
     aten.rrelu_with_noise.default: _rrelu,
+    aten.rrelu_with_noise_functional.default: _rrelu_and_noise,
     aten.bernoulli.default: _bernoulli,
     aten.bernoulli.Tensor: _bernoulli_of,
     aten.normal.Tensor_float: _normal,

@@ -65,6 +65,12 @@ modules = {
     "rrelu in place": (_layer("nn.RReLU(inplace=True)", "self.layer(x * 1)"), 1),
     "rrelu that draws nothing": (_layer("nn.RReLU().eval()"), 0),
     "stochastic depth": (_function("x / 0.9 * (0.9 + torch.rand((x.shape[0], 1, 1), device=x.device)).floor_()"), 1),
+    "gumbel softmax": (_function("F.gumbel_softmax(x, tau=0.5), F.gumbel_softmax(x, hard=True)"), 2),
+    "draws into memory": (_function("""(torch.empty_like(x).exponential_() + torch.empty_like(x).normal_(1, 2)
+                + x.new_empty(8).uniform_(-1, 1) + torch.empty(6, 8).bernoulli_() + torch.empty_like(x).cauchy_()
+                + torch.empty_like(x).geometric_(0.3) + torch.empty_like(x).log_normal_()
+                + torch.empty_like(x).bernoulli_(x.sigmoid()))"""), 8),
+    "distributions": (_function("torch.distributions.Normal(x, 2.0).sample() + torch.distributions.Normal(x, x.exp()).rsample()"), 2),
     "rand and randn": (_function("x + torch.rand(6, 8) + torch.randn(x.shape, dtype=x.dtype) + torch.randn_like(x)"), 3),
     "bernoulli": (_function("torch.bernoulli(x.sigmoid()) + torch.bernoulli(x, 0.3)"), 2),
     "normal": (_function("torch.normal(x, 0.5) + torch.normal(1.0, x.exp()) + torch.normal(x[0], x.exp())"), 3),
@@ -75,6 +81,24 @@ modules = {
     "multinomial with replacement": (_function("torch.multinomial(x.exp(), 9, replacement=True)", "torch.randn(4, 6)"), 1),
     "pooling at random": (_layer("nn.FractionalMaxPool2d(2, output_ratio=0.5)", inputs="torch.randn(2, 3, 9, 9)"), 1),
 }  # fmt: skip
+
+
+# What is made plain by PyTorch before it is made of draws here.
+modules["all of a view that is written"] = ("""
+    class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.encoder = nn.TransformerEncoderLayer(8, 2, 16)
+            self.lstm = nn.LSTM(8, 8, 2, dropout=0.2)
+        def forward(self, x):
+            y = x.clone()
+            y[:, 0] = 1
+            y[1].mul_(2)
+            z = torch.empty_like(y).uniform_() + F.rrelu(y, training=True) + F.rrelu_(y * 1, training=True)
+            z = z + torch.bernoulli(y.sigmoid()) * torch.empty_like(y).normal_() + F.dropout(y, 0.5, inplace=True)
+            return self.lstm(self.encoder(y) + z + F.gumbel_softmax(y))[0]
+    def get_inputs(): return [torch.randn(4, 6, 8)]
+    """, 12)
 
 
 def _drawing(runner: GraphRunner) -> list[dict[str, Any]]:

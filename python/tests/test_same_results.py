@@ -178,6 +178,55 @@ modules = {
                 return x - self.mean * self.calls
         def get_inputs(): return [torch.randn(3, 4)]
         """,
+    "results_go_into_given_tensors": """
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.register_buffer("product", torch.zeros(4, 4))
+                self.register_buffer("largest", torch.zeros(3))
+                self.register_buffer("places", torch.zeros(3, dtype=torch.int64))
+            def forward(self, x):
+                before = self.product + 1
+                torch.matmul(x.t(), x, out=self.product)
+                torch.max(x, dim=1, out=(self.largest, self.places))
+                wide = torch.empty(3, 4, dtype=torch.float64)
+                torch.add(x, self.largest.unsqueeze(1), out=wide)
+                return x @ self.product, before, wide, self.places
+        def get_inputs(): return [torch.randn(3, 4)]
+        """,
+    "parts_of_buffers_are_written": """
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.register_buffer("sums", torch.ones(4, 8))
+            def forward(self, x):
+                self.sums[0].mul_(2)
+                torch.add(x[0], 1, out=self.sums[1])
+                return x + 1
+        def get_inputs(): return [torch.randn(3, 8)]
+        """,
+    "spectral_norms": """
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.conv = nn.utils.spectral_norm(nn.Conv2d(3, 5, 3))
+                self.bn = nn.BatchNorm2d(5)
+                self.fc = nn.utils.parametrizations.spectral_norm(nn.Linear(7, 6), n_power_iterations=2)
+            def forward(self, x): return self.fc(self.bn(self.conv(x)))
+        def get_inputs(): return [torch.randn(2, 3, 9, 9)]
+        """,
+    "memory_is_written_before_it_is_read": """
+        class Model(nn.Module):
+            def forward(self, x):
+                swapped = torch.empty(4, 3)
+                swapped[:2] = x[2:]
+                swapped[2:] = x[:2]
+                filled = x.new_empty(3).fill_(2.0)
+                copied = torch.empty_like(x)
+                copied.copy_(x)
+                return swapped, filled, copied
+        def get_inputs(): return [torch.randn(4, 3)]
+        """,
     "looks_at_a_number": """
         class Model(nn.Module):
             def __init__(self):
