@@ -34,6 +34,7 @@ _torch_folder = str(Path(torch.__file__).parent)
 # operator -> (arguments that it writes, the argument that says so); its schema is silent about it
 _silent_writers = {
     aten.batch_norm.default: ((3, 4), 5),
+    aten.native_batch_norm.default: ((3, 4), 5),
     aten.instance_norm.default: ((3, 4), 5),
 }
 
@@ -196,6 +197,8 @@ class _Lowering:
             raise BridgeError(f"{_place(node)}{operator_name(target)} is no operator of ATen")
         if target not in DRAWS and draws_random_numbers(target, node.args, node.kwargs):
             return self._made_of_draws(node, target)
+        if target._schema.is_mutable:
+            raise BridgeError(f"{_place(node)}{operator_name(target)} writes tensors that it is given, which a task cannot")
         args, kwargs = (node.args, node.kwargs) if target is node.target else _as_schema_wants(target, node)
         made = Node("", operator_name(target), self._named(args), dict(self._named(kwargs)))
         name = made.name = self._names.of_node(target)
@@ -226,8 +229,10 @@ class _Lowering:
 
     def _lower_in_place(self, node: FxNode) -> None:
         plain = PLAIN_FORMS.get(node.target) or plain_form(node.target)
-        if plain is None:
-            raise BridgeError(f"{_place(node)}{operator_name(node.target)} works in place and has no plain form")
+        if plain is None or not isinstance(node.args[0], FxNode):
+            raise BridgeError(f"{_place(node)}{operator_name(node.target)} works in place and has no plain form for one tensor")
+        if plain.overloadpacket.__name__.startswith("resize"):
+            raise BridgeError(f"{_place(node)}{operator_name(node.target)} gives a tensor another size in place, which a task cannot")
         tensor = self._begin_write(node.args[0], node)
         if tensor in self._paths:
             self._write_state(node.target, self._paths[tensor], self._named(node.args[1:]), self._named(node.kwargs))

@@ -22,8 +22,13 @@ Call = Callable[..., Any]
 Form = Callable[..., Any]
 
 
+def _draws_nothing(input: Any, p: float) -> bool:
+    """All is dropped, or there is nothing to drop."""
+    return p == 1.0 or 0 in input.shape
+
+
 def _dropout(call: Call, input: Any, p: float, train: bool) -> Any:
-    if p == 1.0:
+    if _draws_nothing(input, p):
         return call(aten.mul.Scalar, input, 0.0)
     return call(aten.native_dropout.default, input, p, True)[0]
 
@@ -40,7 +45,7 @@ def _channel_noise(call: Call, input: Any, p: float) -> Any:
 
 
 def _feature_dropout(call: Call, input: Any, p: float, train: bool) -> Any:
-    if p == 1.0:
+    if _draws_nothing(input, p):
         return call(aten.mul.Scalar, input, 0.0)
     noise = call(aten.div.Scalar, _channel_noise(call, input, p), 1 - p)
     return call(aten.mul.Tensor, input, noise)
@@ -56,7 +61,7 @@ def _feature_alpha_dropout(call: Call, input: Any, p: float, train: bool) -> Any
 
 def _with_alpha(call: Call, input: Any, p: float, draw: Callable[[], Any]) -> Any:
     """What is dropped becomes SELU's limit, and the whole keeps its mean and variance."""
-    if p == 1.0:
+    if _draws_nothing(input, p):
         return call(aten.mul.Scalar, input, 0.0)
     alpha = 1.7580993408473766
     a = 1.0 / math.sqrt((alpha * alpha * p + 1) * (1 - p))
@@ -143,7 +148,8 @@ def _part(call: Call, state: Any, layer: int, directions: int, num_layers: int) 
 
 
 def _rrelu(call: Call, self: Any, lower: float, upper: float, **rest: Any) -> Any:
-    noise = call(aten.mul.Scalar, call(aten.rand_like.default, self), upper - lower)
+    drawn = call(aten.rand.default, list(self.shape), dtype=self.dtype, device=self.device)
+    noise = call(aten.mul.Scalar, drawn, upper - lower)
     below = call(aten.mul.Tensor, self, call(aten.add.Scalar, noise, lower))
     return call(aten.where.self, call(aten.gt.Scalar, self, 0), self, below)
 
@@ -173,7 +179,8 @@ def _normal(call: Call, mean: Any, std: Any, generator: None) -> Any:
 def _multinomial(call: Call, self: Any, num_samples: int, replacement: bool, generator: None) -> Any:
     if replacement and num_samples > 1:
         return _multinomial_with_replacement(call, self, num_samples)
-    drawn = call(aten.exponential.default, call(aten.zeros_like.default, self))
+    zeros = call(aten.zeros.default, list(self.shape), dtype=self.dtype, device=self.device)
+    drawn = call(aten.exponential.default, zeros)
     keys = call(aten.div.Tensor, self, drawn)
     if num_samples == 1:
         return call(aten.argmax.default, keys, -1, True)

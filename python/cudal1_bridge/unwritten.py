@@ -13,12 +13,7 @@ from .random_nodes import DRAWS, PLAIN_FORMS
 
 aten = torch.ops.aten
 
-_zeros = {
-    aten.empty.memory_format: aten.zeros.default,
-    aten.empty_like.default: aten.zeros_like.default,
-    aten.new_empty.default: aten.new_zeros.default,
-}
-_beginnings = ("empty", "new_empty", "resize", "_resize", "_empty")  # as src/graph/aten_call.cpp refuses them
+_beginnings = ("empty", "new_empty", "_empty")
 # Those that take their first argument for the memory, or to write a part of it.
 _writers = {"copy", "fill", "zero", "slice_scatter", "select_scatter", "diagonal_scatter", "as_strided_scatter", "index_put",
             "index_copy", "index_fill", "scatter", "masked_fill", "masked_scatter"}  # fmt: skip
@@ -33,19 +28,17 @@ def gives_unwritten_memory(op: torch._ops.OpOverload) -> bool:
 def objection_to_zeros(node: FxNode) -> str | None:
     if _is_read_first(node):
         return "and forward reads it, so that there is nothing to compare"
-    known = _arguments(_zeros[node.target]) if node.target in _zeros else {}
-    layouts = {value for name, value in node.kwargs.items() if name not in known}
-    return "in a layout that a task cannot give it" if not known or layouts - {None, torch.contiguous_format} else None
+    if not node.meta["val"].is_contiguous() and node.target is not aten.empty_like.default:
+        return "in a layout that a task cannot give it"
+    return None
 
 
 def zeros_instead(node: FxNode) -> tuple[torch._ops.OpOverload, tuple[Any, ...], dict[str, Any]]:
     """The same memory, all zeros, where nothing stands against that."""
-    zeros = _zeros[node.target]
-    return zeros, node.args, {name: value for name, value in node.kwargs.items() if name in _arguments(zeros)}
-
-
-def _arguments(op: torch._ops.OpOverload) -> set[str]:
-    return {argument.name for argument in op._schema.arguments}
+    memory = node.meta["val"]
+    if not memory.is_contiguous():
+        return aten.zeros_like.default, node.args, node.kwargs
+    return aten.zeros.default, (list(memory.shape),), {"dtype": memory.dtype, "device": memory.device}
 
 
 def _is_read_first(node: FxNode) -> bool:
