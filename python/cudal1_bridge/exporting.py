@@ -98,7 +98,7 @@ def export_task(file: ModuleFile, name: str, seed: int) -> ExportedTask:
         interface=describe_interface(
             exported.positional, exported.named, exported.program, file.init_arguments(), model, file.module
         )
-        | {"first_call_only": first_call_only(exported.watch)},
+        | {"first_call_only": first_call_only(exported.watch, _constants(exported.program, lowered))},
         constants=_constants(exported.program, lowered),
     )
 

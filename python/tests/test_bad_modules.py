@@ -110,6 +110,14 @@ def get_inputs(): return [torch.rand(2, 2)]""", "module.py:10: forward gives the
 class Model(nn.Module):
     def forward(self, x): return torch.distributions.Poisson(x).sample()
 def get_inputs(): return [torch.rand(2, 2)]""", "module.py:7: aten::poisson draws as many random numbers as its values ask for"),
+    "another size in place": ("""
+class Model(nn.Module):
+    def forward(self, x): return (x * 1).resize_(1, 2)
+def get_inputs(): return [torch.rand(2, 2)]""", "module.py:7: aten::resize_ gives a tensor another size in place"),
+    "several tensors in place": ("""
+class Model(nn.Module):
+    def forward(self, x): return torch._foreach_add_([x * 1, x * 2], 1.0) or x + 1
+def get_inputs(): return [torch.rand(2, 2)]""", "module.py:7: aten::_foreach_add_.Scalar works in place and has no plain form for one tensor"),
     "sizes of outputs depend on values": ("""
 class Model(nn.Module):
     def forward(self, x): return x[x > 0.5]

@@ -53,6 +53,7 @@ modules = {
     "gru": (_layer("nn.GRU(8, 5, num_layers=2, dropout=0.3, bias=False)"), 1),
     "rnn": (_layer("nn.RNN(8, 5, num_layers=2, dropout=0.3)"), 1),
     "rnn of one sequence": (_layer("nn.RNN(8, 5, 2, dropout=0.3, nonlinearity='relu')", "self.layer(x[0])"), 1),
+    "dropout of nothing at all": (_layer("nn.Dropout(0.3)", "self.layer(x), torch.rand(3)", "torch.randn(0, 8)"), 1),
     "dropout of all": (_layer("nn.Dropout(1.0)", "self.layer(x) + F.dropout(x, 0.5)"), 1),
     "dropout1d": (_layer("nn.Dropout1d(0.4)", "self.layer(x) + self.layer(x[0])"), 2),
     "dropout2d in place": (_layer("nn.Dropout2d(0.4, inplace=True)", "self.layer(x * 1)", _images), 1),
