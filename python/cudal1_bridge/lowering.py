@@ -106,7 +106,8 @@ class _Lowering:
         self._memory: dict[FxNode, FxNode] = {}  # tensor -> the tensor whose memory it may share
         self._paths: dict[FxNode, str] = {}  # placeholders of parameters and buffers
         self._positions = {node: i for i, node in enumerate(program.graph.nodes)}
-        self._fake_mode = detect_fake_mode([node.meta.get("val") for node in program.graph.nodes]) or contextlib.nullcontext()
+        metas = [node.meta.get("val") for node in program.graph.nodes]
+        self._fake_mode = detect_fake_mode(metas) or contextlib.nullcontext()
 
     def run(self) -> LoweredGraph:
         self._place_leaves()
@@ -198,7 +199,7 @@ class _Lowering:
         if target not in DRAWS and draws_random_numbers(target, node.args, node.kwargs):
             return self._made_of_draws(node, target)
         if target._schema.is_mutable:
-            raise BridgeError(f"{_place(node)}{operator_name(target)} writes tensors that it is given, which a task cannot")
+            raise _refused(node, "writes tensors that it is given, which a task cannot")
         args, kwargs = (node.args, node.kwargs) if target is node.target else _as_schema_wants(target, node)
         made = Node("", operator_name(target), self._named(args), dict(self._named(kwargs)))
         name = made.name = self._names.of_node(target)
@@ -230,9 +231,9 @@ class _Lowering:
     def _lower_in_place(self, node: FxNode) -> None:
         plain = PLAIN_FORMS.get(node.target) or plain_form(node.target)
         if plain is None or not isinstance(node.args[0], FxNode):
-            raise BridgeError(f"{_place(node)}{operator_name(node.target)} works in place and has no plain form for one tensor")
+            raise _refused(node, "works in place and has no plain form for one tensor")
         if plain.overloadpacket.__name__.startswith("resize"):
-            raise BridgeError(f"{_place(node)}{operator_name(node.target)} gives a tensor another size in place, which a task cannot")
+            raise _refused(node, "gives a tensor another size in place, which a task cannot")
         tensor = self._begin_write(node.args[0], node)
         if tensor in self._paths:
             self._write_state(node.target, self._paths[tensor], self._named(node.args[1:]), self._named(node.kwargs))
@@ -258,7 +259,7 @@ class _Lowering:
         names = [argument.name for argument in node.target._schema.arguments if argument.is_out]
         given = [node.kwargs.get(name) for name in names]
         if plain is None or not all(isinstance(tensor, FxNode) for tensor in given):
-            raise BridgeError(f"{_place(node)}{operator_name(node.target)} writes tensors that it is given, which a task cannot")
+            raise _refused(node, "writes tensors that it is given, which a task cannot")
         tensors = [self._begin_write(tensor, node) for tensor in given]
         rest = {name: value for name, value in node.kwargs.items() if name not in names}
         made = self._add(plain, *self._as_made(node.args), **self._as_made(rest))
@@ -273,7 +274,8 @@ class _Lowering:
         """What was made is from now on what the tensor holds."""
         held = tensor.meta["val"]
         if made.shape != held.shape and tensor in self._paths:
-            raise BridgeError(f"{_place(writer)}forward gives the buffer {self._paths[tensor]} another size, which a task cannot")
+            path = self._paths[tensor]
+            raise BridgeError(f"{_place(writer)}forward gives the buffer {path} another size, which a task cannot")
         if made.dtype != held.dtype:
             made = self._add(aten.to.dtype, made, held.dtype)
         if tensor in self._paths:
@@ -284,7 +286,7 @@ class _Lowering:
     def _promise_memory(self, node: FxNode) -> None:
         """Made when somebody wants it: most write all of it."""
         if reason := objection_to_zeros(node):
-            raise BridgeError(f"{_place(node)}{operator_name(node.target)} gives memory that nobody wrote, {reason}")
+            raise _refused(node, f"gives memory that nobody wrote, {reason}")
         self._tensor[node] = self._memory[node] = node
 
     def _zeros_of(self, node: FxNode) -> _Made:
@@ -394,6 +396,10 @@ def _output_names(name: str, node: FxNode) -> Any:
     if isinstance(value, (list, tuple)):
         return [name if i == 0 else f"{name}[{i}]" for i in range(len(value))]
     return name
+
+
+def _refused(node: FxNode, reason: str) -> BridgeError:
+    return BridgeError(f"{_place(node)}{operator_name(node.target)} {reason}")
 
 
 def _as_schema_wants(target: torch._ops.OpOverload, node: FxNode) -> tuple[tuple[Any, ...], dict[str, Any]]:

@@ -169,11 +169,11 @@ def _bernoulli_of(call: Call, self: Any, p: Any, generator: None) -> Any:
 
 def _normal(call: Call, mean: Any, std: Any, generator: None) -> Any:
     """The mean, the deviation or both are tensors."""
-    tensors = [part for part in (mean, std) if not isinstance(part, float)]
+    tensors = [part for part in (mean, std) if not isinstance(part, int | float)]
     shape = list(torch.broadcast_shapes(*(part.shape for part in tensors)))
     drawn = call(aten.randn.default, shape, dtype=tensors[0].dtype, device=tensors[0].device)
-    spread = call(aten.mul.Scalar if isinstance(std, float) else aten.mul.Tensor, drawn, std)
-    return call(aten.add.Scalar if isinstance(mean, float) else aten.add.Tensor, spread, mean)
+    spread = call(aten.mul.Scalar if isinstance(std, int | float) else aten.mul.Tensor, drawn, std)
+    return call(aten.add.Scalar if isinstance(mean, int | float) else aten.add.Tensor, spread, mean)
 
 
 def _multinomial(call: Call, self: Any, num_samples: int, replacement: bool, generator: None) -> Any:

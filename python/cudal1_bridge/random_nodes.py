@@ -66,7 +66,7 @@ def draws_random_numbers(op: Any, args: Sequence[Any], kwargs: dict[str, Any]) -
         return False
     given = arguments_by_name(op, args, kwargs)
     is_off = any(given.get(name) is False for name in _switches)
-    draws_nothing = any(isinstance(given.get(name), float) and given[name] == 0.0 for name in _probabilities)
+    draws_nothing = any(isinstance(given.get(name), int | float) and given[name] == 0 for name in _probabilities)
     return not (is_off or draws_nothing)
 
 

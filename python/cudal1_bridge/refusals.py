@@ -136,8 +136,8 @@ def _refuse_draws(file: ModuleFile, before: dict[str, Any]) -> None:
 
 def _place_of_use(file: ModuleFile, name: str) -> str | None:
     """Where forward calls something of a module of this name."""
-    forward = (node for node in ast.walk(ast.parse(file.source)) if isinstance(node, ast.FunctionDef) and node.name == "forward")
-    for node in (inner for function in forward for inner in ast.walk(function)):
+    functions = (node for node in ast.walk(ast.parse(file.source)) if isinstance(node, ast.FunctionDef))
+    for node in (inner for function in functions if function.name == "forward" for inner in ast.walk(function)):
         if isinstance(node, ast.Call) and f"{name}." in ast.unparse(node.func):
             return f"{file.path}:{node.lineno}"
     return None

@@ -1,5 +1,5 @@
-"""Memory that nobody has written yet (torch.empty and its kin). A task is a function of its leaves, so that its contents
-may not matter: what forward writes before it reads it may as well begin with zeros."""
+"""Memory that nobody has written yet (torch.empty and its kin). A task is a function of its leaves, so that what lies
+there may not matter: what forward writes before it reads it may as well begin with zeros."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ aten = torch.ops.aten
 
 _beginnings = ("empty", "new_empty", "_empty")
 # Those that take their first argument for the memory, or to write a part of it.
-_writers = {"copy", "fill", "zero", "slice_scatter", "select_scatter", "diagonal_scatter", "as_strided_scatter", "index_put",
-            "index_copy", "index_fill", "scatter", "masked_fill", "masked_scatter"}  # fmt: skip
+_writers = {"copy", "fill", "zero", "slice_scatter", "select_scatter", "diagonal_scatter", "as_strided_scatter",
+            "index_put", "index_copy", "index_fill", "scatter", "masked_fill", "masked_scatter"}  # fmt: skip
 
 _of_noise = {aten.rrelu_with_noise.default, aten.rrelu_with_noise_.default, aten.rrelu_with_noise_functional.default}
 

@@ -75,6 +75,7 @@ modules = {
     "rand and randn": (_function("x + torch.rand(6, 8) + torch.randn(x.shape, dtype=x.dtype) + torch.randn_like(x)"), 3),
     "bernoulli": (_function("torch.bernoulli(x.sigmoid()) + torch.bernoulli(x, 0.3)"), 2),
     "normal": (_function("torch.normal(x, 0.5) + torch.normal(1.0, x.exp()) + torch.normal(x[0], x.exp())"), 3),
+    "whole numbers for real ones": (_function("F.dropout(x, 0) + F.dropout(x, 1) + torch.normal(1, x.exp()) + torch.normal(x, 2)"), 2),
     "normal of numbers": (_function("x + torch.normal(2.0, 3.0, (6, 8))"), 1),
     "randint": (_function("x + torch.randint(2, 5, (6, 8)) + torch.randint(3, (8,)) + torch.randint_like(x, 4)"), 3),
     "randperm": (_function("x[:, torch.randperm(6)]"), 1),
