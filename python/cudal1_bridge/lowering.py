@@ -278,6 +278,8 @@ class _Lowering:
             raise BridgeError(f"{_place(writer)}forward gives the buffer {path} another size, which a task cannot")
         if made.dtype != held.dtype:
             made = self._add(aten.to.dtype, made, held.dtype)
+        if made.shape == held.shape and made.meta.stride() != held.stride() and tensor not in self._paths:
+            made = self._add(aten.copy.default, _Made(tensor, held), made)  # it stays laid out as it was
         if tensor in self._paths:
             self._write_state(aten.copy_.default, self._paths[tensor], [ValueName(self._name_of(made))], {})
         else:

@@ -87,8 +87,8 @@ def seed_of_node(name: str) -> int:
 def seeded_draws(graph: dict[str, Any]) -> Iterator[None]:
     """The module's draws, in order, are those of the task's nodes."""
     drawing = {operator.name() for operator in DRAWS}
-    names = [node["name"] for node in graph["nodes"] if node["op"] in drawing]
-    if not names:
+    nodes = [node for node in graph["nodes"] if node["op"] in drawing]
+    if not nodes:
         yield
         return
     with contextlib.ExitStack() as entered:
@@ -96,14 +96,14 @@ def seeded_draws(graph: dict[str, Any]) -> Iterator[None]:
         entered.enter_context(sdpa_kernel(SDPBackend.MATH))
         if any(node["op"].startswith(_recurrent) for node in graph["nodes"]):
             entered.enter_context(torch.backends.cudnn.flags(enabled=False))
-        entered.enter_context(_SeededDraws(names))
+        entered.enter_context(_SeededDraws(nodes))
         yield
 
 
 class _SeededDraws(TorchDispatchMode):
-    def __init__(self, names: list[str]) -> None:
+    def __init__(self, nodes: list[dict[str, Any]]) -> None:
         super().__init__()
-        self._names = iter(names)
+        self._nodes = iter(nodes)
 
     def __torch_dispatch__(self, target: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
@@ -116,6 +116,12 @@ class _SeededDraws(TorchDispatchMode):
         return made if plain is target else args[0].copy_(made)
 
     def _draw(self, op: Any, *args: Any, **kwargs: Any) -> Any:
-        if PLAIN_FORMS.get(op, op) in DRAWS:
-            torch.manual_seed(seed_of_node(next(self._names)))
-        return op(*args, **kwargs)
+        plain = PLAIN_FORMS.get(op, op)
+        if plain not in DRAWS:
+            return op(*args, **kwargs)
+        node = next(self._nodes)
+        torch.manual_seed(seed_of_node(node["name"]))
+        if plain is op or plain.name() != node["op"]:  # on a CPU, dropout draws its mask in place
+            return op(*args, **kwargs)
+        given = arguments_by_name(op, args, kwargs)  # in another layout it would draw in another order
+        return args[0].copy_(plain(**given))

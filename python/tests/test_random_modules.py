@@ -63,6 +63,9 @@ modules = {
     "feature alpha dropout": (_layer("nn.FeatureAlphaDropout(0.4)", inputs=_images), 1),
     "alpha dropout of nothing": (_layer("nn.AlphaDropout(0.0)"), 0),
     "rrelu": (_layer("nn.RReLU(0.2, 0.4)"), 1),
+    "alpha dropout of channels_last": (_layer("nn.AlphaDropout(0.4)", "self.layer(x.to(memory_format=torch.channels_last))", _images), 1),
+    "draws in other layouts": (_function("""(F.rrelu(x.mT, training=True) + torch.bernoulli(x.mT.sigmoid()) + F.dropout(x.mT, 0.3)
+                + torch.normal(x.mT, 1.0) + F.gumbel_softmax(x.mT) + torch.rand_like(x.mT))"""), 6),
     "rrelu in place": (_layer("nn.RReLU(inplace=True)", "self.layer(x * 1)"), 1),
     "rrelu that draws nothing": (_layer("nn.RReLU().eval()"), 0),
     "stochastic depth": (_function("x / 0.9 * (0.9 + torch.rand((x.shape[0], 1, 1), device=x.device)).floor_()"), 1),

@@ -191,7 +191,9 @@ modules = {
                 torch.max(x, dim=1, out=(self.largest, self.places))
                 wide = torch.empty(3, 4, dtype=torch.float64)
                 torch.add(x, self.largest.unsqueeze(1), out=wide)
-                return x @ self.product, before, wide, self.places
+                transposed = torch.empty(4, 3).t()
+                torch.add(x, 1, out=transposed)
+                return x @ self.product, before, wide, self.places, transposed.as_strided((12,), (1,))
         def get_inputs(): return [torch.randn(3, 4)]
         """,
     "parts_of_buffers_are_written": """
