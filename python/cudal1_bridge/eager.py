@@ -56,8 +56,7 @@ class EagerRun:
             setattr(part, name, tensor.to(device))
 
     def load_weights(self, path: Path) -> None:
-        named = dict(self._model.named_parameters(remove_duplicate=False))
-        named |= dict(self._model.named_buffers(remove_duplicate=False))
+        named = self._named_tensors()
         stored = load_tensors(path) if path.exists() else {}
         with torch.no_grad():
             for key, tensor in stored.items():
@@ -67,11 +66,15 @@ class EagerRun:
                 if held is not None:
                     held.copy_(tensor)
 
+    def _named_tensors(self) -> dict[str, torch.Tensor]:
+        named: dict[str, torch.Tensor] = dict(self._model.named_parameters(remove_duplicate=False))
+        return named | dict(self._model.named_buffers(remove_duplicate=False))
+
     def __call__(self, inputs: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
         """Outputs as "0", "1", …; the state after the call as "state/NAME"."""
         outputs = tree_leaves(self._forward(*self._arguments(inputs)))
-        buffers = dict(self._model.named_buffers(remove_duplicate=False))
-        state = {f"state/{leaf['name']}": buffers[leaf["key"]] for leaf in self._graph.get("state", [])}
+        held = self._named_tensors()
+        state = {f"state/{leaf['name']}": held[leaf["key"]].detach() for leaf in self._graph.get("state", [])}
         return {str(i): tensor for i, tensor in enumerate(outputs)} | state
 
     def call_before(self) -> None:

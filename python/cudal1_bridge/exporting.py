@@ -23,7 +23,14 @@ from .lowering import LoweredGraph, lower
 from .module_file import ModuleFile, in_order, place_of
 from .python_state import Watch, first_call_only, refuse_dependence_on_earlier_calls, watching
 from .recurrent_shapes import shapes_from_one_step
-from .refusals import place_of_gradient, reason_in_layers, refuse_inputs, refuse_leaves, refusing_outputs
+from .refusals import (
+    place_of_gradient,
+    reason_in_layers,
+    refuse_inputs,
+    refuse_leaves,
+    refusing_other_generators,
+    refusing_outputs,
+)
 
 
 @dataclass
@@ -98,7 +105,7 @@ def export_task(file: ModuleFile, name: str, seed: int) -> ExportedTask:
         interface=describe_interface(
             exported.positional, exported.named, exported.program, file.init_arguments(), model, file.module
         )
-        | {"first_call_only": first_call_only(exported.watch)},
+        | {"first_call_only": first_call_only(exported.watch, _constants(exported.program, lowered))},
         constants=_constants(exported.program, lowered),
     )
 
@@ -141,7 +148,12 @@ def _export_on(file: ModuleFile, seed: int, device: str) -> Exported:
         _refuse_changing_sizes(file, positional, named, seed)
     _refuse_changing_literals(file, recorder, seed, device)
     refuse_inputs(file, model, positional, named)
-    with _explaining(file, model), watching(file, model) as watch, refusing_outputs(file, model), _quiet(), torch.no_grad():
+    with contextlib.ExitStack() as entered:
+        entered.enter_context(_explaining(file, model))
+        watch = entered.enter_context(watching(file, model))
+        for context in (refusing_outputs(file, model), refusing_other_generators(file, model), _quiet(), torch.no_grad(),
+                        _unchecked_distributions()):  # fmt: skip
+            entered.enter_context(context)
         program = torch.export.export(model, tuple(positional), named, strict=False)
     return Exported(program, recorder, positional, in_order(model, named), watch)
 
@@ -191,6 +203,17 @@ def _why_not(file: ModuleFile, problem: BaseException) -> str:
             return f"{gradient}: forward computes gradients, which a task cannot"
         place = file.place_of_forward()
     return f"{place}: cannot be exported: {type(problem).__name__}: {first_line(problem)}"
+
+
+@contextlib.contextmanager
+def _unchecked_distributions() -> Iterator[None]:
+    """Distributions look at their parameters' values, which the exporter has not, only to complain about them."""
+    checks = torch.distributions.Distribution._validate_args
+    torch.distributions.Distribution.set_default_validate_args(False)
+    try:
+        yield
+    finally:
+        torch.distributions.Distribution.set_default_validate_args(checks)
 
 
 @contextlib.contextmanager

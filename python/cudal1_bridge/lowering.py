@@ -3,21 +3,26 @@ goes away, and buffers that are written become state."""
 
 from __future__ import annotations
 
+import contextlib
 import operator
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import torch
+from torch._guards import detect_fake_mode
 from torch.export.graph_signature import ConstantArgument, InputKind, OutputKind, TensorArgument
 from torch.fx import Node as FxNode
 from torch.fx.node import map_aggregate
-from torch.utils._pytree import tree_leaves
+from torch.utils._pytree import tree_leaves, tree_map
 
 from .errors import BridgeError
 from .graph import Node, ValueName, dtype_names
-from .naming import Names, identifier, identities, name_of_path, operator_name, plain_form
-from .random_nodes import draws_random_numbers, repeatable_form
+from .naming import Names, form_without_out, identifier, identities, name_of_path, operator_name, plain_form
+from .random_forms import FORMS, arguments_by_name, made_of_draws
+from .random_nodes import DRAWS, PLAIN_FORMS, draws_random_numbers, why_not_repeatable
+from .unwritten import gives_unwritten_memory, objection_to_zeros, zeros_instead
 
 aten = torch.ops.aten
 
@@ -25,11 +30,33 @@ aten = torch.ops.aten
 _dropped = {aten._assert_tensor_metadata.default, aten._assert_scalar.default, aten._assert_async.msg}
 # Shapes that ATen can only tell by running an operator, the executor has it run; not on more than this.
 _largest_trial = 2**30
+_torch_folder = str(Path(torch.__file__).parent)
 # operator -> (arguments that it writes, the argument that says so); its schema is silent about it
 _silent_writers = {
     aten.batch_norm.default: ((3, 4), 5),
+    aten.native_batch_norm.default: ((3, 4), 5),
     aten.instance_norm.default: ((3, 4), 5),
 }
+
+
+@dataclass(frozen=True)
+class _Made:
+    """A value of the task while an operator is being replaced by others."""
+
+    source: FxNode | str  #: of the exporter's graph, or the name that it has in the task
+    meta: torch.Tensor  #: without contents
+
+    @property
+    def shape(self) -> torch.Size:
+        return self.meta.shape
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return self.meta.dtype
+
+    @property
+    def device(self) -> torch.device:
+        return self.meta.device
 
 
 class NeedsFunctionalization(Exception):
@@ -79,6 +106,8 @@ class _Lowering:
         self._memory: dict[FxNode, FxNode] = {}  # tensor -> the tensor whose memory it may share
         self._paths: dict[FxNode, str] = {}  # placeholders of parameters and buffers
         self._positions = {node: i for i, node in enumerate(program.graph.nodes)}
+        metas = [node.meta.get("val") for node in program.graph.nodes]
+        self._fake_mode = detect_fake_mode(metas) or contextlib.nullcontext()
 
     def run(self) -> LoweredGraph:
         self._place_leaves()
@@ -101,7 +130,9 @@ class _Lowering:
             if isinstance(spec.arg, ConstantArgument):
                 continue  # a number or a string: the exporter has put it in place
             if not isinstance(spec.arg, TensorArgument):
-                raise BridgeError(f"an input of kind {type(spec.arg).__name__}, which a task cannot have")
+                place = next((_place(user) for user in node.users), "")
+                kind = getattr(spec.arg, "class_fqn", type(spec.arg).__name__)
+                raise BridgeError(f"{place}forward uses an object of type {kind}, which a task cannot have")
             self._values[node] = self._place_leaf(node, spec)
             self._tensor[node] = self._memory[node] = node
 
@@ -146,10 +177,14 @@ class _Lowering:
             self._tensor[node] = self._tensor[node.args[0]]
         elif node.target._schema.name.endswith("_") and node.target._schema.is_mutable:
             self._lower_in_place(node)
-        elif node.target is aten.feature_dropout.default and draws_random_numbers(node):
-            self._lower_feature_dropout(node)
+        elif any(argument.is_out for argument in node.target._schema.arguments):
+            self._lower_into_given(node)
+        elif gives_unwritten_memory(node.target):
+            self._promise_memory(node)
         else:
-            self._lower_plain(node, node.target)
+            self._values[node] = self._value_of(node, node.target)
+            self._tensor[node] = node
+            self._memory[node] = self._shared_memory(node)
 
     def _take_item(self, node: FxNode) -> None:
         source, index = node.args
@@ -157,55 +192,108 @@ class _Lowering:
         self._memory[node] = self._memory_of(source)
         self._values[node] = self._values[self._tensor[source]][index]
 
-    def _lower_plain(self, node: FxNode, target: torch._ops.OpOverload) -> str:
+    def _value_of(self, node: FxNode, target: torch._ops.OpOverload) -> Any:
+        """What `target` makes of the node's arguments: a name, or a list of names."""
         if target.namespace != "aten":
             raise BridgeError(f"{_place(node)}{operator_name(target)} is no operator of ATen")
-        if draws_random_numbers(node):
-            target = repeatable_form(target)
-            if target is None:
-                raise BridgeError(f"{_place(node)}{operator_name(node.target)} draws random numbers, which a task cannot repeat")
-        name = self._names.of_node(target)
-        made = Node(name, operator_name(target), self._named(node.args), dict(self._named(node.kwargs)))
+        if target not in DRAWS and draws_random_numbers(target, node.args, node.kwargs):
+            return self._made_of_draws(node, target)
+        if target._schema.is_mutable:
+            raise _refused(node, "writes tensors that it is given, which a task cannot")
+        args, kwargs = (node.args, node.kwargs) if target is node.target else _as_schema_wants(target, node)
+        made = Node("", operator_name(target), self._named(args), dict(self._named(kwargs)))
+        name = made.name = self._names.of_node(target)
         made.writes_state = self._silently_written(node)
         if target is node.target and _bytes_read(node) > _largest_trial:
             made.outputs = _tensors_of(node)
         self._result.nodes.append(made)
-        self._tensor[node] = node
-        self._memory[node] = self._shared_memory(node)
-        self._values[node] = _output_names(name, node)
-        return name
+        return _output_names(name, node)
 
-    def _lower_feature_dropout(self, node: FxNode) -> None:
-        """Whole channels at once: x * bernoulli(1 - p) / (1 - p), one draw for each channel."""
-        x, p = node.args[:2]
-        value = node.meta["val"]
-        shape = [*value.shape[:2], *[1] * (value.dim() - 2)]
-        ones = self._add(aten.ones.default, [shape], {"dtype": value.dtype})
-        kept = self._add(aten.bernoulli.p, [ValueName(ones), 1 - p])
-        noise = self._add(aten.div.Scalar, [ValueName(kept), 1 - p])
-        self._values[node] = self._add(aten.mul.Tensor, [self._named(x), ValueName(noise)])
-        self._tensor[node] = self._memory[node] = node
+    def _made_of_draws(self, node: FxNode, target: torch._ops.OpOverload) -> Any:
+        if target not in FORMS:
+            raise BridgeError(f"{_place(node)}{why_not_repeatable(node.target)}, which a task cannot repeat")
+        args, kwargs = self._as_made((node.args, node.kwargs))
+        made = made_of_draws(self._add, target, args, kwargs)
+        return [self._name_of(part) for part in made] if isinstance(made, tuple) else self._name_of(made)
 
-    def _add(self, target: torch._ops.OpOverload, args: list[Any], kwargs: dict[str, Any] | None = None) -> str:
+    def _add(self, target: torch._ops.OpOverload, *args: Any, **kwargs: Any) -> Any:
+        """A node that the exporter has not seen: what it gives, as _Made."""
+        metas = tree_map(lambda a: a.meta if isinstance(a, _Made) else a, (args, kwargs))
+        named = tree_map(lambda a: ValueName(self._name_of(a)) if isinstance(a, _Made) else a, (list(args), kwargs))
+        with self._fake_mode:
+            result = target(*metas[0], **metas[1])
         name = self._names.of_node(target)
-        self._result.nodes.append(Node(name, operator_name(target), args, kwargs or {}))
-        return name
+        self._result.nodes.append(Node(name, operator_name(target), *named))
+        if isinstance(result, torch.Tensor):
+            return _Made(name, result)
+        return tuple(_Made(f"{name}[{i}]" if i else name, part) for i, part in enumerate(result))
 
     def _lower_in_place(self, node: FxNode) -> None:
-        written = node.args[0]
-        plain = plain_form(node.target)
-        if plain is None:
-            raise BridgeError(f"{_place(node)}{operator_name(node.target)} works in place and has no plain form")
-        tensor = self._tensor[written]
-        if self._memory[tensor] in self._input_nodes():
-            raise BridgeError(f"{_place(node)}forward writes its input {self._values[self._memory[tensor]]}")
-        self._refuse_written_attribute(self._memory[tensor], node)
-        self._refuse_other_names(tensor, node)
+        plain = PLAIN_FORMS.get(node.target) or plain_form(node.target)
+        if plain is None or not isinstance(node.args[0], FxNode):
+            raise _refused(node, "works in place and has no plain form for one tensor")
+        if plain.overloadpacket.__name__.startswith("resize"):
+            raise _refused(node, "gives a tensor another size in place, which a task cannot")
+        tensor = self._begin_write(node.args[0], node)
         if tensor in self._paths:
             self._write_state(node.target, self._paths[tensor], self._named(node.args[1:]), self._named(node.kwargs))
         else:
-            self._values[tensor] = self._lower_plain(node, plain)
+            self._values[tensor] = self._value_of(node, plain)
         self._tensor[node] = tensor
+
+    def _begin_write(self, written: FxNode, writer: FxNode) -> FxNode:
+        """The tensor that is written, if that can be."""
+        tensor = self._tensor[written]
+        memory = self._memory[tensor]
+        if memory in self._input_nodes():
+            raise BridgeError(f"{_place(writer)}forward writes its input {self._values[memory]}")
+        self._refuse_written_attribute(memory, writer)
+        self._refuse_other_names(tensor, writer)
+        if memory in self._paths and memory is not tensor:  # a part of a buffer
+            raise NeedsFunctionalization
+        return tensor
+
+    def _lower_into_given(self, node: FxNode) -> None:
+        """torch.div(a, b, out=c)."""
+        plain = form_without_out(node.target)
+        names = [argument.name for argument in node.target._schema.arguments if argument.is_out]
+        given = [node.kwargs.get(name) for name in names]
+        if plain is None or not all(isinstance(tensor, FxNode) for tensor in given):
+            raise _refused(node, "writes tensors that it is given, which a task cannot")
+        tensors = [self._begin_write(tensor, node) for tensor in given]
+        rest = {name: value for name, value in node.kwargs.items() if name not in names}
+        made = self._add(plain, *self._as_made(node.args), **self._as_made(rest))
+        for tensor, part in zip(tensors, made if isinstance(made, tuple) else [made], strict=True):
+            self._hand_over(part, tensor, node)
+        self._tensor[node] = tensors[0] if len(tensors) == 1 else node
+        if len(tensors) > 1:
+            self._values[node] = [self._name_of(tensor) for tensor in tensors]
+            self._memory[node] = node
+
+    def _hand_over(self, made: _Made, tensor: FxNode, writer: FxNode) -> None:
+        """What was made is from now on what the tensor holds."""
+        held = tensor.meta["val"]
+        if made.shape != held.shape and tensor in self._paths:
+            path = self._paths[tensor]
+            raise BridgeError(f"{_place(writer)}forward gives the buffer {path} another size, which a task cannot")
+        if made.dtype != held.dtype:
+            made = self._add(aten.to.dtype, made, held.dtype)
+        if made.shape == held.shape and made.meta.stride() != held.stride() and tensor not in self._paths:
+            made = self._add(aten.copy.default, _Made(tensor, held), made)  # it stays laid out as it was
+        if tensor in self._paths:
+            self._write_state(aten.copy_.default, self._paths[tensor], [ValueName(self._name_of(made))], {})
+        else:
+            self._values[tensor] = self._name_of(made)
+
+    def _promise_memory(self, node: FxNode) -> None:
+        """Made when somebody wants it: most write all of it."""
+        if reason := objection_to_zeros(node):
+            raise _refused(node, f"gives memory that nobody wrote, {reason}")
+        self._tensor[node] = self._memory[node] = node
+
+    def _zeros_of(self, node: FxNode) -> _Made:
+        zeros, args, kwargs = zeros_instead(node)
+        return self._add(zeros, *self._as_made(args), **self._as_made(kwargs))
 
     def _refuse_written_attribute(self, memory: FxNode, writer: FxNode) -> None:
         """A constant that a call makes for itself may be written; one that the model holds would be state."""
@@ -250,12 +338,21 @@ class _Lowering:
     def _input_nodes(self) -> Iterable[FxNode]:
         return (node for _, node in self._result.inputs)
 
-    def _name_of(self, node: FxNode) -> str:
-        value = self._values[self._tensor[node]]
+    def _name_of(self, given: FxNode | _Made) -> str:
+        node = given.source if isinstance(given, _Made) else given
+        if isinstance(node, str):
+            return node
+        tensor = self._tensor[node]
+        if tensor not in self._values:  # promised memory
+            self._values[tensor] = self._name_of(self._zeros_of(tensor))
+        value = self._values[tensor]
         return value[0] if isinstance(value, list) else value
 
     def _named(self, arguments: Any) -> Any:
         return map_aggregate(arguments, lambda a: ValueName(self._name_of(a)) if isinstance(a, FxNode) else a)
+
+    def _as_made(self, arguments: Any) -> Any:
+        return map_aggregate(arguments, lambda a: _Made(a, a.meta["val"]) if isinstance(a, FxNode) else a)
 
     def _memory_of(self, node: FxNode) -> FxNode:
         return self._memory[self._tensor[node]]
@@ -303,11 +400,22 @@ def _output_names(name: str, node: FxNode) -> Any:
     return name
 
 
+def _refused(node: FxNode, reason: str) -> BridgeError:
+    return BridgeError(f"{_place(node)}{operator_name(node.target)} {reason}")
+
+
+def _as_schema_wants(target: torch._ops.OpOverload, node: FxNode) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a node for another operator of the same meaning: defaults of one may be wanted by the other."""
+    given = arguments_by_name(node.target, node.args, node.kwargs)
+    wanted = [argument for argument in target._schema.arguments[len(node.args) :] if not argument.has_default_value()]
+    return node.args, dict(node.kwargs) | {argument.name: given[argument.name] for argument in wanted}
+
+
 def _place(node: FxNode) -> str:
-    """Where the user's source made this node."""
+    """Where the user's source made this node: the innermost line that is not PyTorch's."""
     trace = node.meta.get("stack_trace") or ""
     lines = [line.strip() for line in trace.splitlines() if line.strip().startswith("File ")]
     if not lines:
         return ""
-    path, line = lines[-1].split(", ")[:2]
+    path, line = next((line for line in reversed(lines) if _torch_folder not in line), lines[-1]).split(", ")[:2]
     return f"{path.removeprefix('File ').strip(chr(34))}:{line.removeprefix('line ')}: "

@@ -57,3 +57,14 @@ def plain_form(operator: torch._ops.OpOverload) -> torch._ops.OpOverload | None:
     """relu for relu_, if there is one of the same overload."""
     packet = getattr(torch.ops.aten, operator.overloadpacket.__name__.removesuffix("_"), None)
     return getattr(packet, operator._overloadname, None) if packet else None
+
+
+def form_without_out(operator: torch._ops.OpOverload) -> torch._ops.OpOverload | None:
+    """aten.div.Tensor for aten.div.out."""
+    wanted = _arguments(operator)
+    overloads = (getattr(operator.overloadpacket, name) for name in operator.overloadpacket.overloads())
+    return next((other for other in overloads if not other._schema.is_mutable and _arguments(other) == wanted), None)
+
+
+def _arguments(operator: torch._ops.OpOverload) -> list[tuple[str, str]]:
+    return [(argument.name, str(argument.type)) for argument in operator._schema.arguments if not argument.is_out]

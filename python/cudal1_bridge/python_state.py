@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import collections
 import contextlib
+import operator
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -118,9 +119,16 @@ def refuse_dependence_on_earlier_calls(watch: Watch, seed: int) -> None:
         )
 
 
-def first_call_only(watch: Watch) -> list[str]:
-    """Paths of tensors, no buffers, that forward replaces by others alike, as recurrent modules do with a hidden state.
-    A task begins every call with what the constructor made: it is the task of a module's first call."""
+def first_call_only(watch: Watch, read: dict[str, torch.Tensor]) -> list[str]:
+    """Paths of tensors, no buffers, that forward reads and replaces by others alike, as recurrent modules do with a hidden
+    state. A task begins every call with what the constructor made: it is the task of a module's first call. Those that
+    forward makes anew before it reads them (the weight under spectral_norm) are no state."""
+    homes = {tensor.untyped_storage().data_ptr() for tensor in read.values()}
+    return [path for path in _replaced_paths(watch)
+            if path in read or operator.attrgetter(path)(watch.model).untyped_storage().data_ptr() in homes]  # fmt: skip
+
+
+def _replaced_paths(watch: Watch) -> list[str]:
     return [f"{holder}.{name}".removeprefix("self").removeprefix(".") for holder, name in watch.replaced]
 
 
@@ -138,7 +146,7 @@ def _call_after(watch: Watch, earlier: list[int], seed: int) -> tuple[list[torch
     """What a call gives and leaves behind, after calls on other inputs; states are as in the beginning."""
     file, model = watch.file, watch.file.make_model(seed, "cpu")
     begin = _picture(file, model)
-    with kept_buffers(model), kept_attributes(model, first_call_only(watch)):
+    with kept_buffers(model), kept_attributes(model, _replaced_paths(watch)):
         for inputs_seed in earlier:
             _call(file, model, inputs_seed)
     outputs = [leaf.clone() for leaf in tree_leaves(_call(file, model, seed + 1)) if isinstance(leaf, torch.Tensor)]

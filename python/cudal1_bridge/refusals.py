@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import ast
 import contextlib
-from collections.abc import Iterator
+import random
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -109,6 +112,62 @@ def _place_of_call(file: ModuleFile, name: str) -> str:
         if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] == name:
             return f"{file.path}:{node.lineno}"
     return file.place_of_forward()
+
+
+@contextlib.contextmanager
+def refusing_other_generators(file: ModuleFile, model: torch.nn.Module) -> Iterator[None]:
+    """Whatever calls the model in this context: Refusal where it draws from others than torch's generator, whose numbers
+    the exporter would freeze, or seeds that one, which a task and a package draw from as it stands."""
+    before: dict[str, Any] = {}
+    begin = model.register_forward_pre_hook(lambda module, inputs: before.update(_other_generators()))
+    end = model.register_forward_hook(lambda module, inputs, outputs: _refuse_draws(file, before))
+    seeding = [(torch, "manual_seed"), (torch, "seed"), (torch, "set_rng_state"), (torch.random, "manual_seed"),
+               (torch.random, "set_rng_state"), (torch.random, "fork_rng"), (torch.cuda, "manual_seed"),
+               (torch.cuda, "manual_seed_all"), (torch.cuda, "set_rng_state")]  # fmt: skip
+    with contextlib.ExitStack() as replaced:
+        replaced.callback(begin.remove)
+        replaced.callback(end.remove)
+        for holder, name in seeding:
+            replaced.callback(setattr, holder, name, getattr(holder, name))
+            setattr(holder, name, _refusing_users(file, getattr(holder, name)))
+        yield
+
+
+def _refusing_users(file: ModuleFile, function: Callable[..., Any]) -> Callable[..., Any]:
+    """PyTorch itself may call it."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        caller = sys._getframe(1)
+        if Path(caller.f_code.co_filename) == file.path:
+            place = f"{file.path}:{caller.f_lineno}"
+            raise Refusal(f"{place}: forward seeds torch's generator, so that its numbers are no random ones")
+        return function(*args, **kwargs)
+
+    return call
+
+
+def _other_generators() -> dict[str, Any]:
+    states: dict[str, Any] = {"random": random.getstate()}
+    if numpy := sys.modules.get("numpy"):
+        kind, keys, *rest = numpy.random.get_state()
+        states["numpy.random"] = (kind, keys.tobytes(), *rest)
+    return states
+
+
+def _refuse_draws(file: ModuleFile, before: dict[str, Any]) -> None:
+    for name, state in _other_generators().items():
+        if name in before and before[name] != state:
+            place = _place_of_use(file, name.rpartition(".")[2]) or file.place_of_forward()
+            raise Refusal(f"{place}: forward draws numbers from {name}, which a task cannot repeat: use torch's")
+
+
+def _place_of_use(file: ModuleFile, name: str) -> str | None:
+    """Where forward calls something of a module of this name."""
+    functions = (node for node in ast.walk(ast.parse(file.source)) if isinstance(node, ast.FunctionDef))
+    for node in (inner for function in functions if function.name == "forward" for inner in ast.walk(function)):
+        if isinstance(node, ast.Call) and f"{name}." in ast.unparse(node.func):
+            return f"{file.path}:{node.lineno}"
+    return None
 
 
 def place_of_gradient(file: ModuleFile) -> str | None:

@@ -7,9 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from cudal1_bridge.__main__ import main
 from cudal1_bridge.graph import dtype_names
-from cudal1_bridge.random_nodes import seed_of_node
+from cudal1_bridge.module_file import load_module_file
+from cudal1_bridge.random_nodes import seed_of_node, seeded_draws
 from safetensors.torch import load_file
+from torch.utils._pytree import tree_leaves
 
 _dtypes = {name: dtype for dtype, name in dtype_names.items()}
 
@@ -56,3 +59,21 @@ def _argument(json_value: Any, values: dict[str, Any]) -> Any:
         return _dtypes[json_value["dtype"]]
     text = json_value["string"]
     return getattr(torch, text) if text in ("contiguous_format", "preserve_format", "channels_last") else text
+
+
+def expect_same_results(path: Path, task: Path) -> GraphRunner:
+    """A module and the task that is made of it give the same outputs and leave the same state behind."""
+    assert main([str(path), "-o", str(task), "--seed", "5"]) == 0
+    runner, file = GraphRunner(task), load_module_file(path)
+    model = file.make_model(5, "cpu")
+    positional, named = file.make_inputs(11, "cpu")
+    given = [*positional, *(named[leaf["name"]] for leaf in runner.graph["inputs"] if leaf["name"] in named)]
+    outputs, state = runner.run([tensor.clone() if isinstance(tensor, torch.Tensor) else tensor for tensor in given])
+    with torch.no_grad(), seeded_draws(runner.graph):
+        expected = tree_leaves(model(*positional, **named))
+    for output, wanted in zip(outputs, expected, strict=True):
+        torch.testing.assert_close(output, wanted, rtol=1e-5, atol=1e-6, equal_nan=True)
+    buffers = dict(model.named_buffers())
+    for key, tensor in state.items():
+        torch.testing.assert_close(tensor, buffers[key], rtol=0, atol=0)
+    return runner

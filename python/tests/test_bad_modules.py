@@ -85,8 +85,55 @@ class Model(nn.Module):
 def get_inputs(): return [torch.rand(2, 2)]""", "autocast for cuda, which can be exported only where there is a GPU"),
     "draws that nobody can repeat": ("""
 class Model(nn.Module):
-    def forward(self, x): return torch.multinomial(x, 1)
-def get_inputs(): return [torch.rand(2, 2)]""", "module.py:7: aten::multinomial draws random numbers"),
+    def forward(self, x): return torch.poisson(x)
+def get_inputs(): return [torch.rand(2, 2)]""", "module.py:7: aten::poisson draws as many random numbers as its values ask for, which a task cannot repeat"),
+    "random numbers of Python": ("""import random
+class Model(nn.Module):
+    def forward(self, x): return x * random.random()
+def get_inputs(): return [torch.rand(2, 2)]""", "module.py:7: forward draws numbers from random, which a task cannot repeat"),
+    "random numbers of numpy": ("""import numpy as np
+class Model(nn.Module):
+    def forward(self, x): return x * float(np.random.rand())
+def get_inputs(): return [torch.rand(2, 2)]""", "module.py:7: forward draws numbers from numpy.random"),
+    "a generator of its own": ("""
+class Model(nn.Module):
+    def forward(self, x): return x + torch.rand(2, generator=torch.Generator())
+def get_inputs(): return [torch.rand(2, 2)]""", "module.py:7: forward uses an object of type torch._C.Generator"),
+    "seeds of its own": ("""
+class Model(nn.Module):
+    def forward(self, x): return torch.manual_seed(1) and x + torch.rand(2)
+def get_inputs(): return [torch.rand(2, 2)]""", "module.py:7: forward seeds torch's generator"),
+    "memory that nobody wrote": ("""
+class Model(nn.Module):
+    def forward(self, x): return x + torch.empty(2)
+def get_inputs(): return [torch.rand(2, 2)]""", "module.py:7: aten::empty.memory_format gives memory that nobody wrote, and forward reads it"),
+    "memory of another layout": ("""
+class Model(nn.Module):
+    def forward(self, x): return torch.empty_strided((2, 2), (1, 2)).copy_(x)
+def get_inputs(): return [torch.rand(2, 2)]""", "module.py:7: aten::empty_strided gives memory that nobody wrote, in a layout"),
+    "a result goes into an input": ("""
+class Model(nn.Module):
+    def forward(self, x): return torch.add(x, 1, out=x)
+def get_inputs(): return [torch.rand(2, 2)]""", "module.py:7: forward writes its input x"),
+    "a result gives a buffer another size": ("""
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("sum", torch.zeros(3))
+    def forward(self, x): return torch.add(x, 1, out=self.sum) * 2
+def get_inputs(): return [torch.rand(2, 2)]""", "module.py:10: forward gives the buffer sum another size"),
+    "the line is the user's": ("""
+class Model(nn.Module):
+    def forward(self, x): return torch.distributions.Poisson(x).sample()
+def get_inputs(): return [torch.rand(2, 2)]""", "module.py:7: aten::poisson draws as many random numbers as its values ask for"),
+    "another size in place": ("""
+class Model(nn.Module):
+    def forward(self, x): return (x * 1).resize_(1, 2)
+def get_inputs(): return [torch.rand(2, 2)]""", "module.py:7: aten::resize_ gives a tensor another size in place"),
+    "several tensors in place": ("""
+class Model(nn.Module):
+    def forward(self, x): return torch._foreach_add_([x * 1, x * 2], 1.0) or x + 1
+def get_inputs(): return [torch.rand(2, 2)]""", "module.py:7: aten::_foreach_add_.Scalar works in place and has no plain form for one tensor"),
     "sizes of outputs depend on values": ("""
 class Model(nn.Module):
     def forward(self, x): return x[x > 0.5]

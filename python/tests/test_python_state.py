@@ -172,6 +172,19 @@ def test_a_hidden_state_is_that_of_the_first_call(part: str, module_file: Any, t
     assert eager.load_tensors(outputs)["0"].tolist() == [[1.0] * 4] * 3
 
 
+def test_what_is_made_anew_before_it_is_read_is_no_hidden_state(module_file: Any, tmp_path: Path) -> None:
+    path = module_file("""
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer = nn.utils.spectral_norm(nn.Linear(4, 3))
+            def forward(self, x): return self.layer(x)
+        def get_inputs(): return [torch.rand(3, 4)]
+        """)
+    assert main([str(path), "-o", str(tmp_path / "task")]) == 0
+    assert json.loads((tmp_path / "task" / "interface.json").read_text())["first_call_only"] == []
+
+
 @pytest.mark.parametrize("name", harmless)
 def test_what_changes_nothing_is_exported(name: str, module_file: Any, tmp_path: Path) -> None:
     assert main([str(module_file(harmless[name] + _inputs)), "-o", str(tmp_path / "task")]) == 0

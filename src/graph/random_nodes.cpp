@@ -5,8 +5,24 @@
 namespace cudal1 {
 
 bool draws_repeatably(std::string_view op) {
-  constexpr std::string_view known[] = {"aten::native_dropout", "aten::rand_like", "aten::randn_like",
-                                        "aten::bernoulli.p"};
+  constexpr std::string_view known[] = {"aten::native_dropout",
+                                        "aten::bernoulli.p",
+                                        "aten::rand",
+                                        "aten::randn",
+                                        "aten::rand_like",
+                                        "aten::randn_like",
+                                        "aten::randint",
+                                        "aten::randint.low",
+                                        "aten::randint_like",
+                                        "aten::randint_like.low_dtype",
+                                        "aten::randperm",
+                                        "aten::normal.float_float",
+                                        "aten::normal_functional",
+                                        "aten::uniform",
+                                        "aten::exponential",
+                                        "aten::geometric",
+                                        "aten::cauchy",
+                                        "aten::log_normal"};
   return std::ranges::find(known, op) != std::end(known);
 }
 

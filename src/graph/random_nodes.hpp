@@ -7,7 +7,8 @@
 
 namespace cudal1 {
 
-//! Operators that draw the same under the same seed whoever calls them, and no more than their results show.
+//! Operators that draw the same under the same seed whoever calls them, and no more than their results show. The bridge
+//! makes all others of these and of arithmetic.
 bool draws_repeatably(std::string_view op);
 
 std::uint64_t seed_of_node(std::string_view name);

@@ -16,8 +16,9 @@ bool takes_the_largest_of_windows(std::string_view op) { return op.find("max_poo
 }  // namespace
 
 bool gives_whole_numbers(std::string_view op) {
-  return is_one_of(op, {"floor", "ceil", "round", "trunc", "sign", "sgn", "floor_divide", "arange", "zeros", "ones",
-                        "zeros_like", "ones_like", "eye", "one_hot"});
+  return is_one_of(
+      op, {"floor", "ceil", "round", "trunc", "sign", "sgn", "floor_divide", "arange", "zeros", "ones", "zeros_like",
+           "ones_like", "eye", "one_hot", "bernoulli", "randint", "randint_like", "randperm", "geometric"});
 }
 
 bool chooses(std::string_view op) {

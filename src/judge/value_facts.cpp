@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "graph/operator_name.hpp"
+#include "graph/random_nodes.hpp"
 #include "judge/operator_kinds.hpp"
 #include "judge/reduction_length.hpp"
 
@@ -43,6 +44,11 @@ bool names_places(std::string_view op, const Node& node, ValueId id) {
 bool is_step(const Node& node) {
   const std::string_view op = base_name(node.op);
   return steps(op) || (op == "div" && argument_as<std::string>(node, 2, "rounding_mode"));
+}
+
+//! What a node draws depends on nothing that a program computes. Dropout's value does, its mask does not.
+bool draws(const Node& node, ValueId id) {
+  return draws_repeatably(node.op) && !(node.op == "aten::native_dropout" && id == node.outputs.front());
 }
 
 bool is_drawn_whole(const Draw& draw) {
@@ -94,6 +100,10 @@ class FactFinder {
       const Value& value = graph_.values[static_cast<std::size_t>(id)];
       const bool stays = joined.exact && !reads.empty() && (keeps_whole || value.view);
       ValueFacts& made = at(id) = joined;
+      if (draws(node, id)) {
+        made = {.exact = !is_real(id) || gives_whole_numbers(op)};
+        continue;
+      }
       made.exact = !is_real(id) || gives_whole_numbers(op) || stays;
       made.jumps = joined.jumps || (reads_reals && (is_step(node) || !is_real(id)));
       if (is_real(id)) continue;

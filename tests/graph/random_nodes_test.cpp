@@ -1,5 +1,8 @@
 #include "graph/random_nodes.hpp"
 
+#include <fmt/format.h>
+
+#include "base/result.hpp"
 #include "tensor_helpers.hpp"
 
 namespace cudal1 {
@@ -64,6 +67,49 @@ TEST(RandomNodes, NoiseIsTheSameForReferenceAndOracle) {
     const auto reference = run_task(task, leaves), oracle = run_task(task, leaves, {.fp64 = true});
     expect_same(oracle[0], reference[0].to(at::kDouble));
     EXPECT_GT(reference[0].std().item<double>(), 0.2) << node;
+  }
+}
+
+TEST(RandomNodes, WhatIsDrawnFromSizesAloneIsTheSameForReferenceAndOracle) {
+  for (const char* drawn :
+       {R"("op": "aten::rand", "args": [[40, 50]])", R"("op": "aten::randn", "args": [[40, 50]])",
+        R"("op": "aten::randn", "args": [[40, 50]], "kwargs": {"dtype": {"dtype": "f16", "compute": true}})",
+        R"("op": "aten::randint", "args": [9, [40, 50]])", R"("op": "aten::randint.low", "args": [3, 9, [40, 50]])",
+        R"("op": "aten::randint_like", "args": ["x", 9])",
+        R"("op": "aten::randint_like.low_dtype", "args": ["x", 3, 9])", R"("op": "aten::randperm", "args": [40])",
+        R"("op": "aten::normal.float_float", "args": [1.0, 2.0, [40, 50]])",
+        R"("op": "aten::normal_functional", "args": ["x", 1.0, 2.0])",
+        R"("op": "aten::uniform", "args": ["x", 1.0, 3.0])", R"("op": "aten::exponential", "args": ["x"])",
+        R"("op": "aten::geometric", "args": ["x", 0.2])", R"("op": "aten::cauchy", "args": ["x"])",
+        R"("op": "aten::log_normal", "args": ["x"])"}) {
+    const std::string nodes = fmt::format(
+        R"({{"name": "a", {0}}}, {{"name": "b", {0}}}, {{"name": "y", "op": "aten::mul.Scalar", "args": ["a", 3]}})",
+        drawn);
+    const Task task = make_task(one_input("f32", "[40, 50]"), nodes, R"("a", "b", "y")");
+    const TensorTable leaves = draw_leaves(task);
+    const auto reference = run_task(task, leaves), again = run_task(task, leaves);
+    const auto oracle = run_task(task, leaves, {.fp64 = true});
+    expect_same(reference[0], again[0]);
+    EXPECT_FALSE(at::equal(reference[0], reference[1])) << drawn;
+    const at::ScalarType wide = reference[0].is_floating_point() ? at::kDouble : reference[0].scalar_type();
+    expect_same(oracle[0], reference[0].to(wide));
+    expect_same(oracle[2], reference[0].to(wide) * 3);
+  }
+}
+
+TEST(RandomNodes, AreRefusedWhereDrawsDependOnValuesOrDoNotShow) {
+  for (const char* drawn :
+       {R"("op": "aten::poisson", "args": ["x"])", R"("op": "aten::bernoulli", "args": ["x"])",
+        R"("op": "aten::multinomial", "args": ["x", 2])", R"("op": "aten::dropout", "args": ["x", 0.5, true])",
+        R"("op": "aten::rrelu", "args": ["x", 0.1, 0.2, true])"}) {
+    const std::string node = fmt::format(R"({{"name": "n", {}}})", drawn);
+    try {
+      Task task = make_task(one_input("f32", "[4, 5]"), node, R"("n")");
+      infer_metas(task);
+      ADD_FAILURE() << drawn;
+    } catch (const Error& problem) {
+      EXPECT_NE(std::string(problem.what()).find("cannot be drawn again"), std::string::npos) << problem.what();
+    }
   }
 }
 

@@ -53,6 +53,23 @@ TEST(Jumps, ComeWithStepsComparisonsAndWhateverIsBehindThem) {
   EXPECT_FALSE(fact_of(reals, node("y", "relu", "\"x\""), "y").jumps);
 }
 
+TEST(RandomNodes, DrawNothingThatAProgramMoves) {
+  const std::string noise = node("n", "rand_like", "\"x\""), kept = node("k", "bernoulli.p", "\"x\", 0.5");
+  EXPECT_FALSE(fact_of(reals, noise, "n").exact);  // no whole numbers: arithmetic with them is rounded
+  EXPECT_TRUE(fact_of(reals, kept, "k").exact);
+  EXPECT_FALSE(fact_of(reals, node("i", "randint_like", "\"x\", 4", "i64"), "i").jumps);
+  EXPECT_TRUE(fact_of(reals, noise + ", " + node("y", "lt.Tensor", "\"n\", \"x\"", "bool"), "y").jumps);
+  EXPECT_EQ(fact_of(reals, node("s", "cumsum", "\"x\", 0") + ", " + node("n", "rand_like", "\"s\""), "n").terms, 1);
+}
+
+TEST(RandomNodes, DropoutJumpsWhereWhatItDropsDoesAndItsMaskNever) {
+  const std::string dropout = node("r", "round", "\"x\"") +
+                              R"(, {"name": "d", "op": "aten::native_dropout", "args": ["r", 0.5, true],
+           "outputs": [{"dtype": "f32", "shape": [8]}, {"dtype": "bool", "shape": [8]}]})";
+  EXPECT_TRUE(fact_of(reals, dropout, "d").jumps);
+  EXPECT_FALSE(fact_of(reals, dropout, "d[1]").jumps);
+}
+
 TEST(Places, AreNamedBySearchesAndWhateverChoosesAmongTheirResults) {
   const std::string search = node("a", "argmax", "\"x\"", "i64");
   EXPECT_TRUE(fact_of(reals, search, "a").places);

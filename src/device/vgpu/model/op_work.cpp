@@ -31,7 +31,7 @@ const std::map<std::string, std::string, std::less<>> class_of_name = [] {
   add("reduction", {"sum", "mean", "prod", "amax", "amin", "norm", "linalg_vector_norm", "logsumexp", "var", "std",
                     "any", "all", "count_nonzero", "std_mean", "var_mean", "frobenius_norm", "nansum"});
   add("reduction_with_index", {"max", "min", "argmax", "argmin", "aminmax"});
-  add("softmax", {"softmax", "log_softmax", "_softmax", "_log_softmax", "softmin"});
+  add("softmax", {"softmax", "log_softmax", "_softmax", "_log_softmax", "_safe_softmax", "softmin"});
   add("normalisation", {"layer_norm", "native_layer_norm", "rms_norm", "_fused_rms_norm", "group_norm",
                         "native_group_norm", "instance_norm", "local_response_norm"});
   add("batch_norm", {"batch_norm", "native_batch_norm", "cudnn_batch_norm", "_native_batch_norm_legit_no_training"});
@@ -161,6 +161,21 @@ const std::map<std::string, std::string, std::less<>> class_of_name = [] {
                     "pad",
                     "glu",
                     "dropout",
+                    "native_dropout",
+                    "bernoulli",
+                    "rand",
+                    "randn",
+                    "rand_like",
+                    "randn_like",
+                    "randint",
+                    "randint_like",
+                    "normal",
+                    "normal_functional",
+                    "uniform",
+                    "exponential",
+                    "geometric",
+                    "cauchy",
+                    "log_normal",
                     "scalar_tensor",
                     "nan_to_num",
                     "pixel_shuffle",
