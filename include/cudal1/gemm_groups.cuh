@@ -1,5 +1,5 @@
 // Products of fp32 operands by instructions of four warps (wgmma, on GPUs of compute capability 9.0): the arithmetic
-// `Tf32x3Groups` for <cudal1/gemm.cuh>. On other GPUs it is what `Tf32x3By<8, false>` is.
+// `Tf32x3Groups` for <cudal1/gemm.cuh>. On other GPUs it is what `Tf32x3` is.
 //
 //   using Tile = cudal1::ProductTile<128, 128, 32, 2, 4, 2>;  // no other tile; stages count on other GPUs alone
 //   using Product = cudal1::TiledProduct<Tile, cudal1::Tf32x3Groups, X, W>;
@@ -161,7 +161,7 @@ template <class Tile, int in_a_row, class A, class B>
 struct TiledProduct<Tile, Tf32x3GroupsBy<in_a_row>, A, B> {
   static_assert(Tile::rows == 128 && Tile::columns == 128 && Tile::depth == 32 && Tile::threads == 256,
                 "groups of warps have tiles of 128x128x32");
-  using OfWarps = TiledProduct<Tile, Tf32x3By<8, false>, A, B>;  // for other GPUs
+  using OfWarps = TiledProduct<Tile, Tf32x3, A, B>;  // for other GPUs
   static constexpr int buffers = 3, buffer_elements = 2 * 128 * 32;
   static constexpr int buffer_bytes = 1024 + 4 * buffers * buffer_elements;
   static constexpr int shared_bytes = buffer_bytes > OfWarps::shared_bytes ? buffer_bytes : OfWarps::shared_bytes;
