@@ -97,26 +97,16 @@ struct GroupProducts {
 
 CUDAL1_INLINE void show_to_tensor_cores() {}
 
-//! What the instruction reads of the operand that swizzled_operand made.
-CUDAL1_INLINE unsigned group_operand_word(unsigned long long operand, int column, int k) {
+//! 16 columns of what the instruction reads where swizzled_operand says, for two products of a warp.
+CUDAL1_INLINE void load_group_operand(unsigned (&words)[4], unsigned long long operand, int first_column) {
   const unsigned start = static_cast<unsigned>(operand & 0x3fff) << 4;
   const unsigned eight_columns = static_cast<unsigned>(operand >> 32 & 0x3fff) << 4;
-  const unsigned address = start + column / 8 * eight_columns + column % 8 * 128 + 4 * k;
-  unsigned word;
-  asm volatile("ld.shared.u32 %0, [%1];" : "=r"(word) : "r"(address ^ (address >> 7 & 7) << 4) : "memory");
-  return word;
-}
-
-CUDAL1_INLINE void multiply_add_group_tf32(float (&sums)[64], const unsigned (&a)[4], unsigned long long b) {
-#pragma unroll
-  for (int i = 0; i < 64; i += 4) {
-    const int column = 2 * i + lane() / 4, k = lane() % 4;
-    const unsigned words[2] = {group_operand_word(b, column, k), group_operand_word(b, column, k + 4)};
-    float four[4] = {sums[i], sums[i + 1], sums[i + 2], sums[i + 3]};
-    multiply_add_tf32(four, a, words);
-#pragma unroll
-    for (int e = 0; e < 4; ++e) sums[i + e] = four[e];
-  }
+  const unsigned column = first_column + lane() % 8 + lane() / 16 * 8;
+  const unsigned address = start + column / 8 * eight_columns + column % 8 * 128 + lane() / 8 % 2 * 16;
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
+               : "r"(address ^ (address >> 7 & 7) << 4)
+               : "memory");
 }
 
 struct GroupProducts {
@@ -135,12 +125,26 @@ struct GroupProducts {
 #pragma unroll
     for (int i = 0; i < 64; ++i) sums[i] = adds ? sums[i] : 0.0f;
 #pragma unroll
-    for (int step = 0; step < 4; ++step) {
-      const unsigned long long big = swizzled_operand(right + 32 * step);
-      multiply_add_group_tf32(sums, left[step].small, big);
-      multiply_add_group_tf32(sums, left[step].big, swizzled_operand(right + 4 * right_part_elements + 32 * step));
-      multiply_add_group_tf32(sums, left[step].big, big);
-    }
+    for (int step = 0; step < 4; ++step)
+#pragma unroll
+      for (int i = 0; i < 64; i += 8) {
+        unsigned big[4], small[4];
+        load_group_operand(big, swizzled_operand(right + 32 * step), 2 * i);
+        load_group_operand(small, swizzled_operand(right + 4 * right_part_elements + 32 * step), 2 * i);
+#pragma unroll
+        for (int n = 0; n < 2; ++n) add_three(sums + i + 4 * n, left[step], big + 2 * n, small + 2 * n);
+      }
+  }
+
+ private:
+  static CUDAL1_INLINE void add_three(float* to, const Tf32Parts<4>& a, const unsigned* big, const unsigned* small) {
+    float four[4] = {to[0], to[1], to[2], to[3]};
+    const unsigned b_big[2] = {big[0], big[1]}, b_small[2] = {small[0], small[1]};
+    multiply_add_tf32(four, a.small, b_big);
+    multiply_add_tf32(four, a.big, b_small);
+    multiply_add_tf32(four, a.big, b_big);
+#pragma unroll
+    for (int e = 0; e < 4; ++e) to[e] = four[e];
   }
 };
 
