@@ -125,26 +125,29 @@ struct GroupProducts {
 #pragma unroll
     for (int i = 0; i < 64; ++i) sums[i] = adds ? sums[i] : 0.0f;
 #pragma unroll
-    for (int step = 0; step < 4; ++step)
+    for (int step = 0; step < 4; ++step) {
+      unsigned big[8][4], small[8][4];
 #pragma unroll
-      for (int i = 0; i < 64; i += 8) {
-        unsigned big[4], small[4];
-        load_group_operand(big, swizzled_operand(right + 32 * step), 2 * i);
-        load_group_operand(small, swizzled_operand(right + 4 * right_part_elements + 32 * step), 2 * i);
-#pragma unroll
-        for (int n = 0; n < 2; ++n) add_three(sums + i + 4 * n, left[step], big + 2 * n, small + 2 * n);
+      for (int i = 0; i < 8; ++i) {
+        load_group_operand(big[i], swizzled_operand(right + 32 * step), 16 * i);
+        load_group_operand(small[i], swizzled_operand(right + 4 * right_part_elements + 32 * step), 16 * i);
       }
+      add(sums, left[step].small, big);
+      add(sums, left[step].big, small);
+      add(sums, left[step].big, big);
+    }
   }
 
  private:
-  static CUDAL1_INLINE void add_three(float* to, const Tf32Parts<4>& a, const unsigned* big, const unsigned* small) {
-    float four[4] = {to[0], to[1], to[2], to[3]};
-    const unsigned b_big[2] = {big[0], big[1]}, b_small[2] = {small[0], small[1]};
-    multiply_add_tf32(four, a.small, b_big);
-    multiply_add_tf32(four, a.big, b_small);
-    multiply_add_tf32(four, a.big, b_big);
+  static CUDAL1_INLINE void add(float (&sums)[64], const unsigned (&a)[4], const unsigned (&b)[8][4]) {
 #pragma unroll
-    for (int e = 0; e < 4; ++e) to[e] = four[e];
+    for (int i = 0; i < 64; i += 4) {
+      const unsigned two[2] = {b[i / 8][i / 4 % 2 * 2], b[i / 8][i / 4 % 2 * 2 + 1]};
+      float four[4] = {sums[i], sums[i + 1], sums[i + 2], sums[i + 3]};
+      multiply_add_tf32(four, a, two);
+#pragma unroll
+      for (int e = 0; e < 4; ++e) sums[i + e] = four[e];
+    }
   }
 };
 
