@@ -48,8 +48,8 @@ PRODUCT_WAYS = [
     "math=tf32x3 tile=128x64x32 stages=2",
     "math=tf32x3 tile=128x64x32 stages=2 blocks=2 add=32 ahead=1",
     "math=tf32x3 tile=64x128x32 stages=2",
-    "math=wgmma stages=2",
-    "math=wgmma stages=3",
+    "math=wgmma",
+    "math=wgmma add=32",
 ]
 
 

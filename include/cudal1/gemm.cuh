@@ -72,6 +72,25 @@ struct StridedOperand {
     }
   }
 
+  //! `count` elements of a line to registers, those from `end` on as 0. A line beyond the last has what the last has.
+  //! `whole`: none lies beyond `end`. `k` is a multiple of `vector`.
+  template <int count, int tile_lines, bool whole>
+  CUDAL1_INLINE void take(T* to, int line, int k, int end) const {
+    if (lines % tile_lines != 0 && line >= lines) line = static_cast<int>(lines) - 1;
+    const T* from = base + (along_depth ? line * stride + k : k * stride + line);
+    constexpr int together = along_depth && whole ? vector : 1;
+#pragma unroll
+    for (int i = 0; i < count; i += together) {
+      if constexpr (together > 1) {
+        const auto some = load<together>(from + i);
+#pragma unroll
+        for (int e = 0; e < together; ++e) to[i + e] = some[e];
+      } else {
+        to[i] = whole || k + i < end ? from[i * (along_depth ? 1 : stride)] : T(0.0f);
+      }
+    }
+  }
+
  private:
   static CUDAL1_INLINE int inside(int present, bool across, int left) {
     if (left <= 0) return 0;
@@ -110,6 +129,14 @@ struct ComputedOperand {
       const bool is_there = (lines % Shared::lines == 0 || first_line + line < lines) && first_depth + k < end;
       shared[Shared::place(line, k)] = is_there ? element(first_line + line, first_depth + k) : T(0.0f);
     }
+  }
+
+  //! As StridedOperand has it.
+  template <int count, int tile_lines, bool whole>
+  CUDAL1_INLINE void take(T* to, int line, int k, int end) const {
+    if (lines % tile_lines != 0 && line >= lines) line = static_cast<int>(lines) - 1;
+#pragma unroll
+    for (int i = 0; i < count; ++i) to[i] = whole || k + i < end ? element(line, k + i) : T(0.0f);
   }
 };
 template <class T, long long lines, long long depth, bool along_depth, class Function>

@@ -44,6 +44,17 @@ struct GatheredOperand {
     }
   }
 
+  //! As StridedOperand has it, of the thread's own line.
+  template <int count, int tile_lines, bool whole>
+  CUDAL1_INLINE void take(T* to, int, int k, int end) const {
+#pragma unroll
+    for (int i = 0; i < count; ++i) {
+      const auto part = tap(static_cast<unsigned>(k + i));
+      const bool is_there = is_line && (whole || k + i < end) && is_inside(part);
+      to[i] = is_there ? base[line.place + part.place] : T(0.0f);
+    }
+  }
+
  private:
   //! One comparison for both ends.
   template <class Part>

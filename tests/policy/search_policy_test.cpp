@@ -214,6 +214,43 @@ TEST(Openings, TryTheLibraryConvolutionEarly) {
   EXPECT_TRUE(third.fused_nodes().contains("max_pool3d_1")) << to_text(third);
 }
 
+OpGraph one_product(std::int64_t side) {
+  sample::GraphBuilder builder;
+  const ValueId x = builder.leaf(ValueKind::input, "x", {side, 4096}),
+                y = builder.leaf(ValueKind::input, "y", {4096, side});
+  const ValueId product = builder.node("mm_1", "aten::mm", {x, y}, {side, side});
+  builder.output(builder.node("relu_1", "aten::relu", {product}, {side, side}));
+  return builder.graph;
+}
+
+//! Of the first programs, on a GPU that has them.
+bool tries_groups_of_warps_early(std::int64_t side, const std::string& gpu) {
+  SearchPolicy policy(one_product(side), vgpu::find_profile(gpu), Random(1));
+  for (int i = 0; i < 3; ++i) {
+    const auto text = policy.propose({});
+    const auto written = text ? write_program(one_product(side), *text) : write_program(one_product(side), "");
+    if (written && written.value().text.find("Tf32x3Groups") != std::string::npos) return true;
+  }
+  return false;
+}
+
+TEST(Openings, MultiplyLargeProductsByGroupsOfWarps) {
+  EXPECT_TRUE(tries_groups_of_warps_early(2048, "h200"));
+  EXPECT_FALSE(tries_groups_of_warps_early(60, "h200"));
+}
+
+TEST(Openings, MultiplyInTwoWaysWhereTheGpuHasBoth) {
+  const auto with_math = [](const char* gpu) {
+    SearchSpace space(one_product(2048));
+    const auto openings = opening_proposals(space, vgpu::find_profile(gpu));
+    return std::ranges::count_if(openings, [](const Proposal& opening) {
+      return std::ranges::any_of(opening.fusions, [](const Fusion& each) { return each.parameters.contains("math"); });
+    });
+  };
+  EXPECT_EQ(with_math("h200"), 2);
+  EXPECT_EQ(with_math("a100"), 0);
+}
+
 //! w -> exp_1, which needs no input, then a product, relu_1.
 TEST(Openings, LeaveHoistedNodesAlone) {
   sample::GraphBuilder builder;

@@ -232,10 +232,16 @@ TaskText huge(std::int64_t batches, std::int64_t side) {
   return task;
 }
 
+TEST_F(Convolutions, AreRightByGroupsOfWarps) {
+  EXPECT_RIGHT(convolved({.stride = {2, 1}, .padding = {0, 2}, .dilation = {2, 3}}), with("math=wgmma"));
+  EXPECT_RIGHT(convolved({.input = {3, 16, 9, 10}, .weight = {130, 16, 2, 2}}), with("math=wgmma add=64"));
+  EXPECT_RIGHT(convolved({.input = {2, 20, 6, 6}, .weight = {12, 20, 1, 1}, .padding = {0, 0}}), with("math=wgmma"));
+}
+
 TEST_F(Convolutions, RefuseWhatTheyCannotWrite) {
   EXPECT_REFUSED(convolved({}), with("split=4"), "is not among the values of 'split'");
   EXPECT_REFUSED(convolved({}), with("tile=rows"), "is not among the values of 'tile'");
-  EXPECT_REFUSED(convolved({}), with("math=wgmma"), "is not among the values of 'math'");
+  EXPECT_REFUSED(transposed({.weight = {5, 11, 3, 3}}), with("math=wgmma"), "gathered row by row");
   EXPECT_REFUSED(convolved({}), with("tile=128x64x32 warps=2x1"), "needs as many threads");
   EXPECT_REFUSED(convolved({}), with("math=tensor"), "math=tensor is for operands of 16 bits");
   EXPECT_REFUSED(huge(1, 16384), "//! fuse conv_1", "too large to be found by 32-bit places");

@@ -117,23 +117,44 @@ TEST_F(Matmul, LoadsAheadAreRightWhereLittleOrNothingIsMultiplied) {
   EXPECT_RIGHT(mm({33, 100}, {100, 35}), "//! fuse matmul_1 : tile=32x32x32 ahead=1 split=4\n");
 }
 
-//! On a GPU of compute capability 9.0 with its own instructions; elsewhere, as on the virtual one, with those of a
-//! warp.
+//! On a GPU of compute capability 9.0 with its own instructions; on the virtual one with those of a warp in their
+//! place.
 TEST_F(Matmul, GroupsOfWarpsAreRight) {
-  for (const auto& [parameters, rows, columns, depth] : {std::tuple{"stages=3 split=1", 128, 128, 96},
-                                                         {"stages=2 split=1", 121, 130, 75},
-                                                         {"split=1", 140, 37, 1},
-                                                         {"split=2", 60, 124, 100}})
-    for (const bool turned : {false, true}) {
-      const json x = turned ? with_strides({1, rows}) : json{}, y = turned ? with_strides({1, depth}) : json{};
-      EXPECT_RIGHT(mm({rows, depth}, {depth, columns}, x, y),
-                   fmt::format("//! fuse matmul_1 : math=wgmma {}\n", parameters));
-    }
-  EXPECT_RIGHT(mm({100, 3000}, {3000, 20}, positive, positive), "//! fuse matmul_1 : math=wgmma split=1\n");
+  const auto right = [](const char* parameters, std::int64_t rows, std::int64_t columns, std::int64_t depth, bool left,
+                        bool turned) {
+    const json x = left ? with_strides({1, rows}) : json{}, y = turned ? with_strides({1, depth}) : json{};
+    EXPECT_RIGHT(mm({rows, depth}, {depth, columns}, x, y),
+                 fmt::format("//! fuse matmul_1 : math=wgmma {}\n", parameters));
+  };
+  right("add=64 split=1", 128, 128, 160, false, false);
+  right("add=32 split=1", 128, 128, 160, true, true);
+  right("add=64 split=1", 121, 130, 75, false, true);
+  right("split=1", 121, 130, 75, true, false);
+  right("split=1", 140, 37, 1, false, true);
+  right("add=64 split=2", 60, 124, 200, true, false);
+}
+
+TEST_F(Matmul, GroupsOfWarpsTakeWhatOtherProductsTake) {
+  EXPECT_RIGHT(linear_gelu(130, 36, 64), "//! fuse linear_1 gelu_1 : math=wgmma\n");
+  EXPECT_RIGHT(mm({3, 33, 50}, {3, 50, 35}), "//! fuse matmul_1 : math=wgmma\n");
+  EXPECT_RIGHT(mm({33, 66}, {66, 35}, with_strides({66, 1}), with_strides({3, 200})),
+               "//! fuse matmul_1 : math=wgmma\n");
   TaskText computed;
-  computed.input("x", {70, 100}).input("y", {100, 90}).node("relu_1", "aten::relu", {"x"});
-  computed.node("mm_1", "aten::mm", {"relu_1", "y"}).node("tri_1", "aten::tril", {"mm_1"}).output("tri_1");
-  EXPECT_RIGHT(computed, "//! fuse relu_1 mm_1 tri_1 : math=wgmma\n");
+  computed.input("x", {70, 100}).input("y", {100, 90}).input("r", {90}).node("relu_1", "aten::relu", {"x"});
+  computed.node("mm_1", "aten::mm", {"relu_1", "y"}).node("add_1", "aten::add.Tensor", {"mm_1", "r"});
+  computed.node("tri_1", "aten::tril", {"add_1"}).output("tri_1");
+  EXPECT_RIGHT(computed, "//! fuse relu_1 mm_1 add_1 tri_1 : math=wgmma\n");
+}
+
+//! The errors of what tensor cores cut off all point one way here.
+TEST_F(Matmul, GroupsOfWarpsKeepFp32Accuracy) {
+  EXPECT_RIGHT(mm({20, 2000}, {2000, 20}, positive, positive), "//! fuse matmul_1 : math=wgmma split=1\n");
+  EXPECT_RIGHT(mm({20, 64}, {64, 20}, positive, positive), "//! fuse matmul_1 : math=wgmma add=64\n");
+  const auto code = [](std::int64_t depth) {
+    return planned(mm({300, depth}, {depth, 300}), "//! fuse matmul_1 : math=wgmma split=1\n").code;
+  };
+  EXPECT_NE(code(255).find("Tf32x3GroupsBy<32>"), std::string::npos);
+  EXPECT_NE(code(256).find("Tf32x3Groups>"), std::string::npos);
 }
 
 TEST_F(Matmul, RegistersAreLeftForSeveralBlocks) {
@@ -345,6 +366,9 @@ TEST_F(Matmul, RefusesWhatItCannotWrite) {
   EXPECT_REFUSED(task, fuse + "tile=128x128x32 warps=2x2 math=fp32\n", "with math=fp32 256, 512, 1024 or 2048");
   EXPECT_REFUSED(task, fuse + "math=wgmma tile=64x64x32\n", "math=wgmma has tile=128x128x32");
   EXPECT_REFUSED(task, fuse + "math=wgmma ahead=1\n", "ahead=1 is for math=tf32x3");
+  EXPECT_REFUSED(task, fuse + "math=wgmma stages=3\n", "wait in registers");
+  EXPECT_REFUSED(task, fuse + "math=wgmma add=16\n", "add=16 is for math=tf32x3");
+  EXPECT_REFUSED(task, fuse + "add=64\n", "add=64 is for math=wgmma");
   EXPECT_REFUSED(task, fuse + "math=fp32 add=8\n", "add=8 is for math=tf32x3");
   EXPECT_REFUSED(linear_gelu(33, 35, 20, {{"dtype", "f16"}}), fuse + "ahead=1\n", "ahead=1 is for math=tf32x3");
   EXPECT_REFUSED(mm({5, 0}, {0, 7}), "//! fuse matmul_1 : tile=32x32x32\n", "nothing to multiply");

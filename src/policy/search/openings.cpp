@@ -5,11 +5,15 @@
 
 #include "policy/search/call_estimate.hpp"
 #include "writer/fused/operator_rules.hpp"
+#include "writer/products/convolution_space.hpp"
+#include "writer/write_program.hpp"
 
 namespace cudal1 {
 namespace {
 
 constexpr std::size_t most_openings = 12;
+constexpr std::int64_t large_side = 64;  // of a result that tiles of 128x128 suit
+constexpr double large_products = 1e9;   // additions of products
 
 using Names = std::set<std::string>;
 
@@ -133,6 +137,42 @@ std::optional<Proposal> with_library_convolutions(SearchSpace& space, const std:
   return best == nullptr ? std::nullopt : std::optional(best->proposal);
 }
 
+//! A product whose multiplications take long enough for another way to multiply to count.
+bool is_large_product(const OpGraph& graph, const std::string& name) {
+  const Node& node = graph.nodes[static_cast<std::size_t>(graph.find_node(name))];
+  std::int64_t rows = 0, columns = 0, depth = 0;
+  if (const auto convolution = read_convolution(graph, node); convolution && is_product_of_windows(graph, node)) {
+    const TensorMeta &value = graph.values[convolution->value].meta, &weight = graph.values[convolution->weight].meta;
+    rows = value.sizes[1], columns = value.numel() / rows, depth = weight.numel() / rows;
+  } else if (const auto product = is_product(node) ? read_product(graph, node) : std::nullopt) {
+    const ProductSizes sizes = sizes_of(graph, *product);
+    rows = sizes.batches * sizes.rows, columns = sizes.columns, depth = sizes.depth;
+  }
+  return std::min(rows, columns) >= large_side &&
+         static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(depth) >= large_products;
+}
+
+//! The same with its large products by another math; as it was where there are none.
+Proposal multiplied_by(SearchSpace& space, const char* math, Proposal proposal) {
+  const OpGraph& graph = *space.graph_after(proposal.rewrites);
+  for (Fusion& fusion : proposal.fusions) {
+    if (std::ranges::none_of(fusion.nodes, [&](const auto& node) { return is_large_product(graph, node); })) continue;
+    Fusion changed = fusion;
+    changed.parameters["math"] = math;
+    if (plan_program(space.graph(), to_text(Proposal{proposal.rewrites, {changed}}))) fusion = std::move(changed);
+  }
+  return proposal;
+}
+
+//! What a technique chooses by itself is among these: a search does not try the same plan again.
+std::vector<Proposal> multiplied_otherwise(SearchSpace& space, const vgpu::GpuProfile& gpu, const Proposal& proposal) {
+  if (gpu.compute_capability != "9.0") return {};
+  std::vector<Proposal> ways;
+  for (const char* math : {"wgmma", "tf32x3"})
+    if (Proposal way = multiplied_by(space, math, proposal); way != proposal) ways.push_back(std::move(way));
+  return ways;
+}
+
 //! What a launch costs is known least well where there are few of them.
 Proposal launched_otherwise(Proposal proposal) {
   proposal.cuda_graph = !proposal.cuda_graph;
@@ -151,6 +191,7 @@ std::vector<Proposal> opening_proposals(SearchSpace& space, const vgpu::GpuProfi
   for (Opening& opening : in_turns(std::move(ways))) {
     if (std::ranges::find(made, opening.proposal) == made.end()) made.push_back(std::move(opening.proposal));
     if (made.size() > 1) continue;
+    for (Proposal& way : multiplied_otherwise(space, gpu, made.front())) made.push_back(std::move(way));
     made.push_back(launched_otherwise(made.front()));
     if (library && std::ranges::find(made, *library) == made.end()) made.push_back(*library);
   }

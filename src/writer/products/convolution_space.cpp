@@ -174,7 +174,8 @@ std::int64_t ConvolutionSpace::phases() const {
 }
 
 ProductOperands ConvolutionSpace::operands() const {
-  return {size_in_bytes(dtype), weight.along_depth, input.along_depth, false, phased.empty() ? 0 : channels_out};
+  const std::int64_t rows_together = phased.empty() ? 0 : channels_out;
+  return {size_in_bytes(dtype), weight.along_depth, input.along_depth, false, rows_together, weight.vector == 0};
 }
 
 bool is_product_of_windows(const OpGraph& graph, const Node& node) {

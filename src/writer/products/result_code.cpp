@@ -31,6 +31,8 @@ std::string math_name(const ProductShape& shape) {
   constexpr const char* texts[] = {"Fp32", "Tf32x3", "HalfInputs", "Tf32x3Groups"};
   if (shape.math == ProductMath::tf32x3 && shape.loop != WarpLoop{})
     return fmt::format("Tf32x3By<{}, {}>", shape.loop.in_a_row, shape.loop.ahead);
+  if (shape.math == ProductMath::wgmma && shape.loop.in_a_row != 64)
+    return fmt::format("Tf32x3GroupsBy<{}>", shape.loop.in_a_row);
   return texts[static_cast<int>(shape.math)];
 }
 

@@ -18,6 +18,8 @@ constexpr double cached_bytes_a_us = 5.5e6 / multiprocessors;  // to one multipr
 constexpr double copy_latency_us = 0.7;
 constexpr double results_a_us = 2.5e4;  // sums that a multiprocessor finishes and stores
 
+constexpr std::int64_t stages_for_groups = 2;  // they have none; GPUs without groups of warps fall back on these
+
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 //! Sums of products that a multiprocessor adds up in a microsecond with the largest tiles.
@@ -28,7 +30,7 @@ double products_a_us(ProductMath math) {
     case ProductMath::tf32x3:
       return 33e6 / multiprocessors;
     case ProductMath::wgmma:
-      return 50e6 / multiprocessors;
+      return 56e6 / multiprocessors;
     case ProductMath::tensor:
       break;
   }
@@ -45,7 +47,7 @@ double efficiency(const ProductTile& tile) {
 
 std::int64_t resident_blocks(const ProductShape& shape, const ProductOperands& operands) {
   const std::int64_t by_memory = most_shared_bytes / (shared_bytes(shape, operands) + 1024);
-  const bool twice = shape.math == ProductMath::tf32x3 && shape.loop.in_a_row > 8;
+  const bool twice = shape.math == ProductMath::wgmma || (shape.math == ProductMath::tf32x3 && shape.loop.in_a_row > 8);
   const std::int64_t registers = (twice ? 2 : 1) * shape.tile.warp_sums() / 32 + 64;
   return std::max<std::int64_t>(1, std::min(by_memory, 65536 / (registers * shape.tile.threads())));
 }
@@ -62,8 +64,9 @@ double predicted_us(const ProductShape& shape, const ProductSizes& sizes, const 
   const double storing = static_cast<double>(tile.rows * tile.columns) / results_a_us;
   const double busy = static_cast<double>(of_one) * (steps * step + storing);
   const double rounds = static_cast<double>(ceil_div(of_one, resident_blocks(shape, operands)));
+  const std::int64_t ahead = shape.math == ProductMath::wgmma ? 2 : shape.stages - 1;
   const double waiting =
-      rounds * (steps * copy_latency_us / static_cast<double>(shape.stages - 1) + 2 * copy_latency_us + storing);
+      rounds * (steps * copy_latency_us / static_cast<double>(ahead) + 2 * copy_latency_us + storing);
   const double results = static_cast<double>(sizes.batches * sizes.rows * sizes.columns) * 4.0;
   if (shape.split == 1) return std::max(busy, waiting);
   return std::max(busy, waiting) + launch_us + results * 2.0 * static_cast<double>(shape.split) / bytes_a_us;
@@ -80,8 +83,10 @@ bool can_have_warps(const ProductTile& tile, ProductMath math) {
 }
 
 //! Sums of their own for what tensor cores add in a row need registers that a warp with more than 64x32 sums, or a
-//! block of more than 8 such warps, does not have.
-WarpLoop usual_loop(const ProductTile& tile) {
+//! block of more than 8 such warps, does not have. Of the error budget cutting off 64 in a row takes a half where a sum
+//! has 64 products, and a quarter where it has 512.
+WarpLoop usual_loop(const ProductTile& tile, ProductMath math, std::int64_t depth) {
+  if (math == ProductMath::wgmma) return {depth < 256 ? 32 : 64, false};
   const bool has_registers = tile.warp_sums() <= 64 * 32 && tile.threads() <= 256;
   return {has_registers ? 32 : 8, false};
 }
@@ -95,7 +100,8 @@ class ShapeChooser {
     ProductShape shape;
     shape.math = chosen_math();
     shape.swizzle = parameters_.is_auto("swizzle") ? 8 : parameters_.number("swizzle");
-    if (shape.math != ProductMath::tf32x3) refuse_loop_without_tf32();
+    if (const auto misfit = misfit_of(shape.math))
+      reject(Status::plan_error, parameters_.at(misfit->parameter), misfit->why);
     ProductShape best = shape;
     double best_us = std::numeric_limits<double>::infinity();
     for (const ProductTile& tile : product_tiles())
@@ -136,21 +142,47 @@ class ShapeChooser {
       shape.tile.warps_across = warps[2] - '0';
     }
     shape.blocks = parameters_.is_auto("blocks") ? 1 : parameters_.number("blocks");
-    shape.loop = usual_loop(shape.tile);
+    shape.loop = usual_loop(shape.tile, shape.math, sizes_.depth);
     if (!parameters_.is_auto("add")) shape.loop.in_a_row = parameters_.number("add");
     if (!parameters_.is_auto("ahead")) shape.loop.ahead = parameters_.number("ahead") == 1;
   }
 
-  void refuse_loop_without_tf32() const {
-    for (const char* name : {"add", "ahead"})
-      if (!parameters_.is_auto(name))
-        reject(Status::plan_error, parameters_.at(name),
-               fmt::format("{}={} is for math=tf32x3", name, parameters_.text(name)));
+  //! A parameter that a math does not have, and why.
+  struct Misfit {
+    const char* parameter;
+    std::string why;
+  };
+
+  std::optional<Misfit> misfit_of(ProductMath math) const {
+    const auto of_another = [&](const char* name, const char* of) {
+      return Misfit{name, fmt::format("{}={} is for math={}", name, parameters_.text(name), of)};
+    };
+    const bool by_warps = math == ProductMath::tf32x3, by_groups = math == ProductMath::wgmma;
+    if (!by_warps && !parameters_.is_auto("ahead")) return of_another("ahead", "tf32x3");
+    if (!parameters_.is_auto("add")) {
+      const std::int64_t in_a_row = parameters_.number("add");
+      if (in_a_row > 32 && !by_groups) return of_another("add", "wgmma");
+      if (in_a_row < 32 && !by_warps) return of_another("add", "tf32x3");
+      if (!by_warps && !by_groups) return of_another("add", "tf32x3 and math=wgmma");
+    }
+    return by_groups ? misfit_of_groups() : std::nullopt;
+  }
+
+  std::optional<Misfit> misfit_of_groups() const {
+    if (operands_.left_is_gathered)
+      return Misfit{
+          "math",
+          "math=wgmma has each thread bring elements of several rows, and the left operand is gathered row by "
+          "row; take tf32x3"};
+    if (!parameters_.is_auto("stages"))
+      return Misfit{"stages", "stages are tiles in shared memory; with math=wgmma those to come wait in registers"};
+    return std::nullopt;
   }
 
   bool is_wanted(const ProductShape& shape) const {
     if (shape.split > 1 && !operands_.may_split) return false;
     if (operands_.rows_together % shape.tile.rows != 0) return false;
+    if (shape.math == ProductMath::wgmma && shape.stages != stages_for_groups) return false;
     const auto agrees = [&](const char* name, const std::string& value) {
       return parameters_.is_auto(name) || parameters_.text(name) == value;
     };
@@ -225,8 +257,10 @@ std::int64_t shared_bytes(const ProductShape& shape, const ProductOperands& oper
   };
   const std::int64_t stage =
       elements(tile.rows, operands.left_along_depth) + elements(tile.columns, operands.right_along_depth);
-  if (shape.math == ProductMath::wgmma) return 1024 + 4 * (6 * tile.columns * tile.depth + shape.stages * stage);
-  return std::max(shape.stages * stage * operands.element_bytes, tile.rows * (tile.columns + 4) * 4);
+  const std::int64_t of_warps =
+      std::max(shape.stages * stage * operands.element_bytes, tile.rows * (tile.columns + 4) * 4);
+  if (shape.math != ProductMath::wgmma) return of_warps;
+  return std::max(of_warps, 1024 + 3 * 2 * tile.columns * tile.depth * 4);  // three buffers of two parts each
 }
 
 const std::vector<Parameter>& product_parameters() {
@@ -248,8 +282,9 @@ const std::vector<Parameter>& product_parameters() {
          "warps of a block, down x across its results",
          {"auto", "1x4", "2x1", "2x2", "4x1", "2x4", "4x2", "4x4", "2x8"}},
         {"add",
-         "products that tensor cores add before fp32 registers do, with tf32x3; 8 needs the fewest registers",
-         {"auto", "8", "16", "32"}},
+         "products that tensor cores add before fp32 registers do; with tf32x3 8 (the fewest registers), 16 or 32, "
+         "with wgmma 32 or 64 (faster)",
+         {"auto", "8", "16", "32", "64"}},
         {"ahead", "1: a warp loads what it needs next while tensor cores multiply, with tf32x3", {"auto", "0", "1"}},
         {"blocks",
          "blocks for which a multiprocessor must have registers: more warps, fewer registers for each",

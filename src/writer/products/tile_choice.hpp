@@ -35,7 +35,8 @@ struct ProductTile {
 //! Every tile that there is.
 const std::vector<ProductTile>& product_tiles();
 
-//! How the warps of a block go through a tile, with tf32x3 (Tf32x3By in <cudal1/gemm_math.cuh>).
+//! How the warps of a block go through a tile, with tf32x3 (Tf32x3By in <cudal1/gemm_math.cuh>) and wgmma
+//! (Tf32x3GroupsBy in <cudal1/gemm_groups.cuh>).
 struct WarpLoop {
   std::int64_t in_a_row = 32;  //!< products that tensor cores add before others do
   bool ahead = false;          //!< what they need next is loaded while they multiply
@@ -66,6 +67,7 @@ struct ProductOperands {
   bool left_along_depth = true, right_along_depth = true;  //!< else rows (columns) lie side by side
   bool may_split = true;                                   //!< parts of the depth can be added up
   std::int64_t rows_together = 0;                          //!< not 0: no tile has rows of two such groups
+  bool left_is_gathered = false;                           //!< each thread can bring elements of one row alone
 };
 
 //! Bytes that a block needs, as TiledProduct (<cudal1/gemm.cuh>) lays them out.

@@ -22,8 +22,6 @@ std::vector<Parameter> convolution_parameters() {
       parameter.what = "output channels x places of a block's results, x depth of one stage";
     if (parameter.name == "tile") std::erase(parameter.choices, "rows");
     if (parameter.name == "split") parameter.choices = {"auto", "1"};
-    if (parameter.name == "math") parameter.what = "how fp32 operands are multiplied; tensor: operands of 16 bits";
-    if (parameter.name == "math") std::erase(parameter.choices, "wgmma");
   }
   return parameters;
 }
