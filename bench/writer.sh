@@ -35,7 +35,7 @@ measure_suite() {
   done
   local tasks
   tasks=$(./cudal1 tasks "$suite" "${whole[@]}" --json | "$CUDAL1_PYTHON" -c 'import json, sys; print(len(json.load(sys.stdin)["tasks"]))')
-  { printf 'bench/writer.sh suite %s, commit %s, %s\n' "$(basename "$suite") ${whole[*]}" "$commit" "${gpu:-none}"; cat "$records/table"; } \
+  { printf 'bench/writer.sh suite %s, commit %s, %s\n' "$(basename "$suite") ${whole[*]}" "$commit" "${gpu:-none}"; sed "s#$PWD/##g" "$records/table"; } \
     >bench/results/optimized.txt
   cp "$records/merged/results.csv" bench/results/optimized.csv
   "$CUDAL1_PYTHON" bench/writer/suite_rows.py "$records/merged" --optimized "${shares[@]}" --tasks "$tasks" \
