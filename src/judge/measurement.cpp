@@ -287,11 +287,33 @@ namespace {
 //! A disturbance of the machine can look like hidden work for once; who hides work does so whenever it pays.
 bool is_in_doubt(Status status) { return status == Status::clock_mismatch || status == Status::unstable; }
 
-//! Clocks that disagreed now and then, and now and then could not be compared, prove nothing.
-Failure still_in_doubt(const Failure& last, bool always_accused) {
-  if (last.status != Status::clock_mismatch || always_accused) return last;
-  return {Status::unstable, "clocks disagree in some measurements, but not in all: " + last.message};
-}
+//! What measurements say together that left doubts. Most of them must accuse, and none have found the clocks in order:
+//! one accusation among measurements that could not tell is chance.
+class Doubts {
+ public:
+  void add(const Measurement& measurement) {
+    ++measurements_;
+    if (!measurement.failure) {
+      clocks_agreed_ = true;
+      return;
+    }
+    last_ = *measurement.failure;
+    if (last_.status != Status::clock_mismatch) return;
+    ++accusations_;
+    accusation_ = last_;
+  }
+
+  Failure verdict() const {
+    if (!is_in_doubt(last_.status) || accusations_ == 0) return last_;
+    if (!clocks_agreed_ && 2 * accusations_ > measurements_) return accusation_;
+    return {Status::unstable, "clocks disagree in some measurements, but not in most: " + accusation_.message};
+  }
+
+ private:
+  int measurements_ = 0, accusations_ = 0;
+  bool clocks_agreed_ = false;
+  Failure last_{}, accusation_{};
+};
 
 }  // namespace
 
@@ -300,12 +322,12 @@ std::optional<Failure> measure_until_stable(const std::function<Measurement()>& 
   const bool as_published = protocol == TimingProtocol::paper;
   const int most = as_published ? 1 : most_measurements;
   TimingSummary summary;
-  bool always_accused = true;
+  Doubts doubts;
   for (int attempt = 1; attempt <= most; ++attempt) {
     const Measurement measurement = measure_once();
-    always_accused = always_accused && measurement.failure && measurement.failure->status == Status::clock_mismatch;
+    doubts.add(measurement);
     if (measurement.failure && is_in_doubt(measurement.failure->status) && attempt < most) continue;
-    if (measurement.failure) return still_in_doubt(*measurement.failure, always_accused);
+    if (measurement.failure) return doubts.verdict();
     summary = measurement.summary;
     if (summary.stable) break;
   }

@@ -1,6 +1,8 @@
 // What several measurements of the same program say together.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "judge/measurement.hpp"
 
 namespace cudal1 {
@@ -34,7 +36,7 @@ TEST(RepeatedMeasurement, OneThatIsStableIsEnough) {
   EXPECT_EQ(told.evaluation.timing->speedup, 2.0);
 }
 
-TEST(RepeatedMeasurement, ClocksMustDisagreeEveryTimeBeforeItIsSaid) {
+TEST(RepeatedMeasurement, ClocksMustDisagreeMostOfTheTimeBeforeItIsSaid) {
   const Told disturbed = tell({accused(Status::clock_mismatch), accused(Status::unstable), measured(1.5, true)});
   EXPECT_FALSE(disturbed.failure);
   EXPECT_EQ(disturbed.evaluation.timing->speedup, 1.5);
@@ -44,11 +46,20 @@ TEST(RepeatedMeasurement, ClocksMustDisagreeEveryTimeBeforeItIsSaid) {
   EXPECT_FALSE(cheat.evaluation.timing);
 }
 
+TEST(RepeatedMeasurement, ACheatNeedNotBeSeenOnceMoreWhereTheMachineWasTooBusyToTell) {
+  std::vector<Measurement> measurements{accused(Status::unstable), accused(Status::clock_mismatch),
+                                        accused(Status::clock_mismatch)};
+  for (int turn = 0; turn < 3; ++turn, std::ranges::rotate(measurements, measurements.begin() + 1)) {
+    const Told cheat = tell(measurements);
+    ASSERT_TRUE(cheat.failure);
+    EXPECT_EQ(cheat.failure->status, Status::clock_mismatch) << turn;
+  }
+}
+
 TEST(RepeatedMeasurement, AnAccusationBesideMeasurementsThatCouldNotTellIsNone) {
-  for (const auto& last_accuses : {std::vector{accused(Status::unstable), accused(Status::unstable)},
-                                   std::vector{accused(Status::unstable), accused(Status::clock_mismatch)},
-                                   std::vector{measured(1.5, false), accused(Status::clock_mismatch)}}) {
-    std::vector<Measurement> measurements = last_accuses;
+  for (const auto& first : {std::vector{accused(Status::unstable), accused(Status::unstable)},
+                            std::vector{measured(1.5, false), accused(Status::clock_mismatch)}}) {
+    std::vector<Measurement> measurements = first;
     measurements.push_back(accused(Status::clock_mismatch));
     const Told told = tell(measurements);
     ASSERT_TRUE(told.failure);
