@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import itertools
 import random
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -108,10 +109,8 @@ def reason_in_layers(file: ModuleFile, model: torch.nn.Module) -> str | None:
 
 def _place_of_call(file: ModuleFile, name: str) -> str:
     """Where the file makes a layer of that name, as far as its text shows; else its forward."""
-    for node in ast.walk(ast.parse(file.source)):
-        if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] == name:
-            return f"{file.path}:{node.lineno}"
-    return file.place_of_forward()
+    place = _place_of_first_call(file, lambda called: called.split(".")[-1] == name)
+    return place or file.place_of_forward()
 
 
 @contextlib.contextmanager
@@ -163,17 +162,21 @@ def _refuse_draws(file: ModuleFile, before: dict[str, Any]) -> None:
 
 def _place_of_use(file: ModuleFile, name: str) -> str | None:
     """Where forward calls something of a module of this name."""
-    functions = (node for node in ast.walk(ast.parse(file.source)) if isinstance(node, ast.FunctionDef))
-    for node in (inner for function in functions if function.name == "forward" for inner in ast.walk(function)):
-        if isinstance(node, ast.Call) and f"{name}." in ast.unparse(node.func):
-            return f"{file.path}:{node.lineno}"
-    return None
+    return _place_of_first_call(file, lambda called: f"{name}." in called, within="forward")
 
 
 def place_of_gradient(file: ModuleFile) -> str | None:
     """Where the file asks for gradients by itself."""
-    for node in ast.walk(ast.parse(file.source)):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            if node.func.attr == "backward" or ast.unparse(node.func).endswith(_GRADIENT_FUNCTIONS):
-                return f"{file.path}:{node.lineno}"
+    return _place_of_first_call(file, lambda called: called.endswith((".backward", *_GRADIENT_FUNCTIONS)))
+
+
+def _place_of_first_call(file: ModuleFile, matches: Callable[[str], bool], within: str | None = None) -> str | None:
+    """Of something whose text fits, anywhere in the file or in functions of that name."""
+    tree = ast.parse(file.source)
+    parts: Iterable[ast.AST] = [tree]
+    if within:
+        parts = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == within)
+    for node in itertools.chain.from_iterable(map(ast.walk, parts)):
+        if isinstance(node, ast.Call) and matches(ast.unparse(node.func)):
+            return f"{file.path}:{node.lineno}"
     return None

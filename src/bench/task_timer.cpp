@@ -18,7 +18,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int untimed_rounds = 3;  // memory is taken, graphs are recorded, clocks rise
 constexpr int fewest_rounds = bucket_count;
-constexpr int most_measurements = 3;  // the judge's patience as well
 
 //! A baseline that cannot be made is a remark; memory that is short is not its fault, and worth another try.
 void make_baseline(PreparedWorker& prepared, const std::string& baseline) {

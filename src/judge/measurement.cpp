@@ -18,7 +18,6 @@ using Clock = std::chrono::steady_clock;
 // Calls whose gate expired are made again, up to so many times the pairs a block wants.
 constexpr int most_tries = 3;
 constexpr std::size_t fewest_in_bucket = 3;
-constexpr int most_measurements = 3;
 struct CostedPair {
   TimedPair pair;
   bool on_derived_inputs = false;

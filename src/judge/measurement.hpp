@@ -29,7 +29,7 @@ struct Measurement {
 };
 
 //! Measures until the result is stable, a few times at most, and puts it down. What is left to say is a failure; that
-//! clocks disagree is said only if they do so every time.
+//! clocks disagree is said only if they do so most of the time and never agree.
 std::optional<Failure> measure_until_stable(const std::function<Measurement()>& measure_once, TimingProtocol protocol,
                                             Evaluation& evaluation);
 

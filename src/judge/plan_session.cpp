@@ -38,6 +38,25 @@ std::optional<std::size_t> first_set(const std::vector<at::Tensor>& flags) {
   return static_cast<std::size_t>(set - begin);
 }
 
+//! A flag on the device for each of some buffers.
+class BufferFlags {
+ public:
+  void add(const Buffer& buffer, const at::Tensor& flag) {
+    buffers_.push_back(&buffer);
+    flags_.push_back(flag);
+  }
+
+  //! Null where none is set.
+  const Buffer* first() const {
+    const auto index = first_set(flags_);
+    return index ? buffers_[*index] : nullptr;
+  }
+
+ private:
+  std::vector<const Buffer*> buffers_;
+  std::vector<at::Tensor> flags_;
+};
+
 }  // namespace
 
 at::Tensor as_bits(const at::Tensor& tensor) {
@@ -308,36 +327,30 @@ std::optional<Failure> PlanSession::find_damaged_gap() const {
 
 std::optional<Failure> PlanSession::find_changed_leaf(BufferRole role) const {
   const TensorTable& written = role == BufferRole::input ? inputs_ : constants_;
-  std::vector<at::Tensor> flags;
-  std::vector<const Buffer*> buffers;
+  BufferFlags changed;
   for (std::size_t id = 0; id < written.size(); ++id) {
     const TensorRef& ref = plan_.values[id];
     if (ref.buffer < 0 || !written[id].defined()) continue;
     const Buffer& buffer = plan_.buffers[static_cast<std::size_t>(ref.buffer)];
     if (buffer.role != role || ref.meta.numel() == 0) continue;
-    flags.push_back(as_bits(window(ref)).ne(as_bits(written[id])).any());
-    buffers.push_back(&buffer);
+    changed.add(buffer, as_bits(window(ref)).ne(as_bits(written[id])).any());
   }
-  const auto changed = first_set(flags);
-  if (!changed) return std::nullopt;
-  return Failure{Status::modified_input,
-                 fmt::format("the program changed {} '{}'", role == BufferRole::input ? "input" : "weight",
-                             buffers[*changed]->name)};
+  const Buffer* first = changed.first();
+  if (!first) return std::nullopt;
+  return Failure{Status::modified_input, fmt::format("the program changed {} '{}'",
+                                                     role == BufferRole::input ? "input" : "weight", first->name)};
 }
 
 std::optional<Failure> PlanSession::find_changed_prepared() const {
-  std::vector<at::Tensor> flags;
-  std::vector<const Buffer*> buffers;
+  BufferFlags changed;
   for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
     if (!prepared_[i].defined()) continue;
     const auto bytes = static_cast<std::uint64_t>(plan_.buffers[i].meta.span_bytes());
-    flags.push_back(bytes_at(offsets_[i], bytes).ne(prepared_[i]).any());
-    buffers.push_back(&plan_.buffers[i]);
+    changed.add(plan_.buffers[i], bytes_at(offsets_[i], bytes).ne(prepared_[i]).any());
   }
-  const auto changed = first_set(flags);
-  if (!changed) return std::nullopt;
-  return Failure{Status::modified_input,
-                 fmt::format("a call changed the prepared buffer '{}'", buffers[*changed]->name)};
+  const Buffer* first = changed.first();
+  if (!first) return std::nullopt;
+  return Failure{Status::modified_input, fmt::format("a call changed the prepared buffer '{}'", first->name)};
 }
 
 std::optional<Failure> PlanSession::find_violation(bool constants) {

@@ -20,6 +20,8 @@ struct TimedPair {
 };
 
 inline constexpr int bucket_count = 7;
+//! What has not settled after so many is unstable.
+inline constexpr int most_measurements = 3;
 inline constexpr double largest_bucket_variance = 0.005;
 
 double median(std::vector<double> values);
