@@ -61,4 +61,4 @@ done
 tasks=$(./cudal1 tasks "$suite" "${selection[@]}" --json | "$CUDAL1_PYTHON" -c 'import json, sys; print(len(json.load(sys.stdin)["tasks"]))')
 { printf 'bench/pytorch.sh %s, commit %s, %s\n' "$(basename "$suite") ${selection[*]}" "$commit" "${gpu:-none}"; sed "s#$PWD/##g" "$records/table"; } >bench/results/empty_program.txt
 cp "$records/merged/results.csv" bench/results/empty_program.csv
-"$CUDAL1_PYTHON" bench/pytorch/rows.py "$records/merged" --seconds "$seconds" --tasks "$tasks" --plain "${shares[@]/%seconds/plain.json}" --gpu "${gpu:-none}" --commit "$commit"
+"$CUDAL1_PYTHON" bench/pytorch/rows.py "$records/merged" --seconds "$seconds" --tasks "$tasks" --shares "${shares[@]%/seconds}" --gpu "${gpu:-none}" --commit "$commit"

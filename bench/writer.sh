@@ -2,9 +2,9 @@
 # Measures the writer and the search on this machine's GPU; both write rows of bench/results/writer.json:
 #   bench/writer.sh kernels                                   single kernels beside the library
 #   bench/writer.sh suite SUITE.jsonl [--suite paper] [--split 1/6 …]
-# The second optimises every task (20 evaluations each) and measures the packages beside PyTorch's own ways. Shares that
-# were measured before, of the same commit, count as well. CUDAL1_RECORDS names a folder for what came of them, so that
-# it can travel between machines.
+# The second optimises every task (20 evaluations each) and measures the packages beside PyTorch's own ways. Other shares
+# that were measured before count as well, whichever commit that was: rows name all of them. CUDAL1_RECORDS names a folder
+# for what came of the shares, so that it can travel between machines.
 set -euo pipefail
 usage='usage: bench/writer.sh kernels | suite SUITE [--suite NAME] [--split K/N]'
 what=${1:?$usage}
@@ -15,7 +15,7 @@ source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/common.sh"
 ./cudal1 --version >/dev/null
 source .setup/environment.sh
 gpu=$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | head -1 || true)
-records=${CUDAL1_RECORDS:-build/writer}/$commit
+records=${CUDAL1_RECORDS:-build/writer}
 
 measure_kernels() {
   "$CUDAL1_PYTHON" bench/writer/kernel_rows.py --cudal1 ./cudal1 --commit "$commit" --gpu "${gpu:-none}"
@@ -27,6 +27,7 @@ measure_suite() {
   mkdir -p "$share"
   ./cudal1 optimize "$suite" "${selection[@]}" --device cuda --budget-evals 20 --no-explain -o "$share" \
     --archive "$share/archive.sqlite" --json >"$share/optimize.json" || echo "optimize ended with exit code $?"
+  echo "$commit" >"$share/commit"
   shares=("$records"/*/optimize.json)
   ./cudal1 bench --merge "${shares[@]/%optimize.json/bench}" -o "$records/merged" >"$records/table"
   cat "$records/table"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Rows of bench/results/pytorch.json about `cudal1 bench`, from what it wrote:
-    rows.py BENCH_FOLDER --seconds WALL --plain TIMES.json… --gpu NAME --commit HASH [--output FILE]"""
+    rows.py BENCH_FOLDER --seconds WALL --shares FOLDER… --gpu NAME --commit HASH [--output FILE]"""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "python"))
 from result_rows import RESULTS, row, write  # noqa: E402
+from stages import stages_of_folders  # noqa: E402
 
 
-def suite_time(seconds, tasks, timed):
+def suite_time(seconds, tasks, timed, where):
     return row("whole dev suite: 4 baselines + one program a task, 16 cores", seconds / 60.0, "minutes",
                "at most 8 minutes", seconds <= 480.0 and timed == tasks,
-               {"tasks": tasks, "measured": timed, "seconds": seconds})
+               {"tasks": tasks, "measured": timed, "seconds": seconds, "seconds by stage": where})
 
 
 def empty_program(tasks):
@@ -55,7 +56,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--seconds", type=float, required=True)
-    parser.add_argument("--plain", type=pathlib.Path, nargs="*", default=[], help="of every share; they may be missing")
+    parser.add_argument("--shares", type=pathlib.Path, nargs="+", required=True,
+                        help="what was measured by itself: log.txt, and plain.json where eager was compared")
     parser.add_argument("--tasks", type=int, required=True, help="how many the suite has")
     parser.add_argument("--gpu", required=True)
     parser.add_argument("--commit", required=True)
@@ -67,8 +69,9 @@ def main():
     tasks = [{"level": line["level"], "id": line["id"], "eager": number(line["speedup_eager"]),
               "eager_low": number(line["cautious_low_eager"]), "eager_high": number(line["cautious_high_eager"])}
              for line in timed if line["speedup_eager"]]
-    rows = [suite_time(options.seconds, options.tasks, len(timed)), empty_program(tasks)]
-    plain = [task for file in options.plain if file.exists() for task in json.loads(file.read_text())["tasks"]]
+    rows = [suite_time(options.seconds, options.tasks, len(timed), stages_of_folders(options.shares)), empty_program(tasks)]
+    compared = (share / "plain.json" for share in options.shares)
+    plain = [task for file in compared if file.exists() for task in json.loads(file.read_text())["tasks"]]
     if plain:
         rows.append(plain_loop(plain))
     write(options.output, "bench/pytorch.sh SUITE.jsonl", options.gpu, options.commit, rows)

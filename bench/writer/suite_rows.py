@@ -60,6 +60,11 @@ def search_rows(results, tasks):
     ]
 
 
+def commit_of(optimized):
+    """At which a share was measured."""
+    return (optimized.parent / "commit").read_text().strip()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=pathlib.Path)
@@ -72,7 +77,9 @@ def main():
     with (options.folder / "results.csv").open(newline="") as file:
         table = list(csv.DictReader(file))
     results = [result for file in options.optimized for result in json.loads(file.read_text())["results"]]
-    rows = search_rows(results, options.tasks) + speed_rows(table, options.tasks)
+    commits = {"commits of the shares": sorted({commit_of(file) for file in options.optimized})}
+    rows = [entry | {"details": entry.get("details", {}) | commits}
+            for entry in search_rows(results, options.tasks) + speed_rows(table, options.tasks)]
     write(options.output, "bench/writer.sh suite SUITE.jsonl", options.gpu, options.commit, rows)
 
 
