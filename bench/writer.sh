@@ -26,7 +26,8 @@ measure_suite() {
   share=$records/$(printf '%s' "${selection[*]:-all}" | tr -c '[:alnum:]' _)
   mkdir -p "$share"
   ./cudal1 optimize "$suite" "${selection[@]}" --device cuda --budget-evals 20 --no-explain -o "$share" \
-    --archive "$share/archive.sqlite" --json >"$share/optimize.json" || echo "optimize ended with exit code $?"
+    --archive "$share/archive.sqlite" --json >"$share/optimize.new" || echo "optimize ended with exit code $?"
+  mv "$share/optimize.new" "$share/optimize.json"  # not what was cut off
   echo "$commit" >"$share/commit"
   shares=("$records"/*/optimize.json)
   ./cudal1 bench --merge "${shares[@]/%optimize.json/bench}" -o "$records/merged" >"$records/table"
