@@ -49,7 +49,9 @@ void SearchRun::fill_queue() {
 void SearchRun::take(JudgedProgram finding) {
   const double reward = finding.evaluation.reward.value_or(0.0);
   const double milliseconds = finding.evaluation.timing ? finding.evaluation.timing->candidate_ms : 0.0;
-  seen_.push_back({finding.text, reward, milliseconds});
+  Failure failure = finding.evaluation.failure;
+  failure.status = finding.evaluation.status;
+  seen_.push_back({finding.text, reward, milliseconds, std::move(failure)});
   ++spent_.evaluations;
   best_reward_ = std::max(best_reward_, reward);
   if (reward > 0.0 && (!best_ || reward > *judged_[*best_].evaluation.reward)) best_ = judged_.size();

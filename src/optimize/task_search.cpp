@@ -54,9 +54,12 @@ std::vector<ScoredProgram> TaskSearch::on_record() {
   const std::string precision(to_string(options_.precision));
   for (const EvaluationRecord& record : archive_->evaluations(identity_.task_hash)) {
     if (record.gpu != backend_.info().name || record.precision != precision) continue;
-    const double reward = record.status == to_string(Status::ok) ? record.reward.value_or(0.0) : 0.0;
+    const Failure failure{status_from_string(record.status).value_or(Status::judge_error),
+                          record.error_message,
+                          {record.error_line, record.error_column}};
+    const double reward = failure.status == Status::ok ? record.reward.value_or(0.0) : 0.0;
     if (auto text = archive_->program_text(record.program_hash))
-      programs.push_back({std::move(*text), reward, record.candidate_ms.value_or(0.0)});
+      programs.push_back({std::move(*text), reward, record.candidate_ms.value_or(0.0), failure});
   }
   return programs;
 }

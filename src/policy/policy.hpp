@@ -1,17 +1,20 @@
-// Who writes programs: a search, later language models.
+// Who writes programs: a search, or language models.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/result.hpp"
+
 namespace cudal1 {
 
 //! A program that was judged.
 struct ScoredProgram {
   std::string text;
-  double reward = 0.0;        //!< 0: it was not right
-  double candidate_ms = 0.0;  //!< of a call; 0: not known
+  double reward = 0.0;                 //!< 0: it was not right
+  double candidate_ms = 0.0;           //!< of a call; 0: not known
+  Failure failure = {Status::ok, ""};  //!< what was wrong with it
 };
 
 class Policy {
