@@ -1,6 +1,7 @@
-// What the tests in Python compare with: a model or an adapter as this program sees it.
+// What tests in Python and of the command need: a model or an adapter as this program sees it.
 //   model_tool config MODEL                 sizes, as JSON
 //   model_tool tensors MODEL                a line for each tensor: name, type, SHA-256 of its values in fp32, shape
+//   model_tool sample FILE                  writes a small GGUF file
 //   model_tool adapter MODEL FOLDER COPY    loads an adapter of the model and saves it again
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,7 +12,9 @@
 #include <string>
 #include <vector>
 
+#include "base/files.hpp"
 #include "base/hash.hpp"
+#include "gguf_builder.hpp"
 #include "model/files/lora_adapter.hpp"
 #include "model/files/open_model.hpp"
 
@@ -52,6 +55,10 @@ void print_tensors(const ModelWeights& model) {
 int run(const std::vector<std::string>& words) {
   const std::string what = words.size() > 1 ? words[0] : "";
   if (what.empty()) return 2;
+  if (what == "sample") {
+    write_file_atomically(words[1], testing::small_model().bytes());
+    return 0;
+  }
   const std::unique_ptr<ModelWeights> model = open_model(words[1]);
   if (what == "config") print_config(*model);
   if (what == "tensors") print_tensors(*model);

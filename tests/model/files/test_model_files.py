@@ -95,58 +95,77 @@ def hugging_face_rows(values: torch.Tensor, heads: int) -> torch.Tensor:
     return values.view(heads, values.shape[0] // heads // 2, 2, -1).transpose(1, 2).reshape(values.shape)
 
 
-@pytest.mark.parametrize("kind", ["F32", "F16", "BF16", *BLOCKS])
-def test_random_blocks_decode_to_the_bits_that_gguf_gives(kind: str, tmp_path: Path) -> None:
+# (GGUF's name, Hugging Face's, rows, columns) of a Llama with one layer, four heads and two key/value heads of 128.
+HEADS, KV_HEADS, HIDDEN, FEED_FORWARD = 4, 2, 512, 768
+MATRICES = [
+    ("token_embd", "model.embed_tokens", 64, HIDDEN),
+    ("blk.0.attn_q", "model.layers.0.self_attn.q_proj", HIDDEN, HIDDEN),
+    ("blk.0.attn_k", "model.layers.0.self_attn.k_proj", HIDDEN // 2, HIDDEN),
+    ("blk.0.attn_v", "model.layers.0.self_attn.v_proj", HIDDEN // 2, HIDDEN),
+    ("blk.0.attn_output", "model.layers.0.self_attn.o_proj", HIDDEN, HIDDEN),
+    ("blk.0.ffn_gate", "model.layers.0.mlp.gate_proj", FEED_FORWARD, HIDDEN),
+    ("blk.0.ffn_up", "model.layers.0.mlp.up_proj", FEED_FORWARD, HIDDEN),
+    ("blk.0.ffn_down", "model.layers.0.mlp.down_proj", HIDDEN, FEED_FORWARD),
+]
+
+
+def write_llama(path: Path, kind: str, rope_factors: Any = None) -> dict[str, torch.Tensor]:
+    """A file of random blocks, written by the gguf package; gives what that package makes of them."""
     gguf, numpy = needs("gguf"), needs("numpy")
     random = numpy.random.default_rng(20261118)
-    hidden, feed_forward, vocabulary, heads, kv_heads = 512, 768, 64, 4, 2
-    path = tmp_path / "random.gguf"
     writer = gguf.GGUFWriter(path, "llama")
     writer.add_block_count(1)
     writer.add_context_length(128)
-    writer.add_embedding_length(hidden)
-    writer.add_feed_forward_length(feed_forward)
-    writer.add_head_count(heads)
-    writer.add_head_count_kv(kv_heads)
+    writer.add_embedding_length(HIDDEN)
+    writer.add_feed_forward_length(FEED_FORWARD)
+    writer.add_head_count(HEADS)
+    writer.add_head_count_kv(KV_HEADS)
     writer.add_layer_norm_rms_eps(1e-5)
-    shapes = {
-        "token_embd": (vocabulary, hidden),
-        "blk.0.attn_q": (hidden, hidden),
-        "blk.0.attn_k": (hidden // 2, hidden),
-        "blk.0.attn_v": (hidden // 2, hidden),
-        "blk.0.attn_output": (hidden, hidden),
-        "blk.0.ffn_gate": (feed_forward, hidden),
-        "blk.0.ffn_up": (feed_forward, hidden),
-        "blk.0.ffn_down": (hidden, feed_forward),
-    }
-    names = {
-        "token_embd": "model.embed_tokens",
-        "blk.0.attn_q": "model.layers.0.self_attn.q_proj",
-        "blk.0.attn_k": "model.layers.0.self_attn.k_proj",
-        "blk.0.attn_v": "model.layers.0.self_attn.v_proj",
-        "blk.0.attn_output": "model.layers.0.self_attn.o_proj",
-        "blk.0.ffn_gate": "model.layers.0.mlp.gate_proj",
-        "blk.0.ffn_up": "model.layers.0.mlp.up_proj",
-        "blk.0.ffn_down": "model.layers.0.mlp.down_proj",
-    }
+    writer.add_rope_freq_base(500000.0)
     stored_as = gguf.GGMLQuantizationType[kind]
     expected = {}
-    for name, shape in shapes.items():
-        rows = random_rows(numpy, random, kind, *shape)
-        writer.add_tensor(f"{name}.weight", rows, raw_dtype=stored_as)
-        values = torch.from_numpy(gguf.dequantize(rows, stored_as).reshape(shape).copy())
-        if name.endswith(("_q", "_k")):
-            values = hugging_face_rows(values, heads if name.endswith("_q") else kv_heads)
-        expected[f"{names[name]}.weight"] = values
+    for gguf_name, name, rows, columns in MATRICES:
+        stored = random_rows(numpy, random, kind, rows, columns)
+        writer.add_tensor(f"{gguf_name}.weight", stored, raw_dtype=stored_as)
+        values = torch.from_numpy(gguf.dequantize(stored, stored_as).reshape(rows, columns).copy())
+        if gguf_name.endswith(("_q", "_k")):
+            values = hugging_face_rows(values, HEADS if gguf_name.endswith("_q") else KV_HEADS)
+        expected[f"{name}.weight"] = values
     for name in ("blk.0.attn_norm", "blk.0.ffn_norm", "output_norm"):
-        writer.add_tensor(f"{name}.weight", numpy.ones(hidden, numpy.float32))
+        writer.add_tensor(f"{name}.weight", numpy.ones(HIDDEN, numpy.float32))
+    if rope_factors is not None:
+        writer.add_tensor("rope_freqs.weight", rope_factors)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
-    found = tensors_of(path)
+    return expected
+
+
+@pytest.mark.parametrize("kind", ["F32", "F16", "BF16", *BLOCKS])
+def test_random_blocks_decode_to_the_bits_that_gguf_gives(kind: str, tmp_path: Path) -> None:
+    expected = write_llama(tmp_path / "random.gguf", kind)
+    found = tensors_of(tmp_path / "random.gguf")
     for name, values in expected.items():
         assert found[name][:2] == (kind, digest(values)), name
+
+
+@pytest.mark.parametrize("factor", [8.0, 32.0])
+def test_the_factors_of_a_llama_3_file_mean_the_scaling_that_transformers_has(factor: float, tmp_path: Path) -> None:
+    transformers, rope = needs("transformers"), needs("transformers.modeling_rope_utils")
+    config = transformers.LlamaConfig(
+        hidden_size=HIDDEN, num_attention_heads=HEADS, max_position_embeddings=131072,
+        rope_parameters={
+            "rope_type": "llama3", "rope_theta": 500000.0, "factor": factor, "low_freq_factor": 1.0,
+            "high_freq_factor": 4.0, "original_max_position_embeddings": 8192,
+        },
+    )  # fmt: skip
+    stretched, _ = rope.ROPE_INIT_FUNCTIONS["llama3"](config, "cpu")
+    plain = 500000.0 ** (-torch.arange(0, 128, 2) / 128)
+    write_llama(tmp_path / "stretched.gguf", "F16", (plain / stretched).float().numpy())
+    assert json.loads(run_tool("config", tmp_path / "stretched.gguf"))["rope_scaling"] == [
+        pytest.approx(factor), 1.0, 4.0, 8192,
+    ]  # fmt: skip
 
 
 def test_the_real_model_is_what_transformers_loads(real_model: Path) -> None:
