@@ -18,6 +18,7 @@ void add_optimize_command(CLI::App& app, CommandAction& action);
 void add_explain_command(CLI::App& app, CommandAction& action);
 void add_techniques_command(CLI::App& app, CommandAction& action);
 void add_export_command(CLI::App& app, CommandAction& action);
+void add_models_command(CLI::App& app, CommandAction& action);
 void add_doctor_command(CLI::App& app, CommandAction& action);
 
 inline constexpr const char* version_text = "cudal1 " CUDAL1_VERSION;

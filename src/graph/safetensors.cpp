@@ -1,17 +1,11 @@
 #include "graph/safetensors.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <vector>
 
 #include "base/result.hpp"
-#include "base/unique_fd.hpp"
 #include "graph/json_place.hpp"
 #include "graph/meta_json.hpp"
 
@@ -72,17 +66,7 @@ void refuse_overlaps(const std::map<std::string, StoredTensor>& tensors, const s
 
 }  // namespace
 
-SafetensorsFile::SafetensorsFile(const std::filesystem::path& path) {
-  map(path);
-  try {
-    read_header(path);
-  } catch (...) {
-    ::munmap(mapping_, mapped_bytes_);
-    throw;
-  }
-}
-
-SafetensorsFile::~SafetensorsFile() { ::munmap(mapping_, mapped_bytes_); }
+SafetensorsFile::SafetensorsFile(const std::filesystem::path& path) : file_(path) { read_header(path); }
 
 std::string stored_name(DType dtype) {
   for (const auto& [name, stored] : stored_names())
@@ -95,23 +79,12 @@ const StoredTensor* SafetensorsFile::find(const std::string& key) const {
   return found == tensors_.end() ? nullptr : &found->second;
 }
 
-void SafetensorsFile::map(const std::filesystem::path& path) {
-  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!file) throw Error(fmt::format("{}: {}", path.string(), std::strerror(errno)));
-  struct stat status {};
-  if (::fstat(file.get(), &status) != 0) throw Error(fmt::format("{}: {}", path.string(), std::strerror(errno)));
-  if (!S_ISREG(status.st_mode)) throw Error(fmt::format("{}: not a regular file", path.string()));
-  if (static_cast<std::size_t>(status.st_size) < length_prefix_bytes)
-    throw Error(fmt::format("{}: too short for a safetensors file", path.string()));
-  mapped_bytes_ = static_cast<std::size_t>(status.st_size);
-  mapping_ = ::mmap(nullptr, mapped_bytes_, PROT_READ, MAP_PRIVATE, file.get(), 0);
-  if (mapping_ == MAP_FAILED) throw Error(fmt::format("{}: {}", path.string(), std::strerror(errno)));
-}
-
 void SafetensorsFile::read_header(const std::filesystem::path& path) {
-  const std::span<const std::byte> bytes(static_cast<const std::byte*>(mapping_), mapped_bytes_);
+  const std::span<const std::byte> bytes = file_.bytes();
+  if (bytes.size() < length_prefix_bytes)
+    throw Error(fmt::format("{}: too short for a safetensors file", path.string()));
   const std::uint64_t header_bytes = read_little_endian(bytes.data());
-  if (header_bytes > std::min<std::uint64_t>(max_header_bytes, mapped_bytes_ - length_prefix_bytes))
+  if (header_bytes > std::min<std::uint64_t>(max_header_bytes, bytes.size() - length_prefix_bytes))
     throw Error(fmt::format("{}: a header of {} bytes does not fit the file", path.string(), header_bytes));
   const std::string_view header_text = file_bytes().substr(length_prefix_bytes, header_bytes);
   const nlohmann::json header = parse_json(header_text, path.string());

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/mapped_file.hpp"
 #include "graph/tensor_meta.hpp"
 
 namespace cudal1 {
@@ -25,20 +26,17 @@ std::string stored_name(DType dtype);
 class SafetensorsFile {
  public:
   explicit SafetensorsFile(const std::filesystem::path& path);  //!< throws Error with the path and the reason
-  ~SafetensorsFile();
-  SafetensorsFile(const SafetensorsFile&) = delete;
-  SafetensorsFile& operator=(const SafetensorsFile&) = delete;
 
   const std::map<std::string, StoredTensor>& tensors() const { return tensors_; }
   const StoredTensor* find(const std::string& key) const;
-  std::string_view file_bytes() const { return {static_cast<const char*>(mapping_), mapped_bytes_}; }
+  std::string_view file_bytes() const {
+    return {reinterpret_cast<const char*>(file_.bytes().data()), file_.bytes().size()};
+  }
 
  private:
-  void map(const std::filesystem::path& path);
   void read_header(const std::filesystem::path& path);
 
-  void* mapping_ = nullptr;
-  std::size_t mapped_bytes_ = 0;
+  MappedFile file_;
   std::map<std::string, StoredTensor> tensors_;
 };
 

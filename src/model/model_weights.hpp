@@ -38,6 +38,8 @@ class ModelWeights {
   //! By Hugging Face's name ("model.layers.0.self_attn.q_proj.weight"); null where there is none.
   virtual const WeightTensor* find(const std::string& name) const = 0;
   virtual std::vector<std::string> names() const = 0;  //!< sorted
+  //! Ids after which the model has said all, as its files name them; empty where they say nothing.
+  virtual std::vector<std::int32_t> end_tokens() const { return {}; }
 };
 
 }  // namespace cudal1

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Every field that the commands print as JSON is named in docs/json.md, under its command.
-# Usage: json_fields_test.sh BINARY SOURCE_FOLDER
+# Usage: json_fields_test.sh BINARY SOURCE_FOLDER MODEL_TOOL
 set -uo pipefail
 cudal1=$1 source=$2
 compgen -G '/usr/bin/clang-[0-9]*' >/dev/null || { echo 'SKIP: no clang in /usr/bin'; exit 77; }
@@ -72,6 +72,13 @@ expect_documented explain "$work/explain.json" task program speedup device produ
   interplay effect
 "$cudal1" techniques --json >"$work/techniques.json"
 expect_documented techniques "$work/techniques.json" name directive what helps hurts example parameters default choices
+
+mkdir -p "$CUDAL1_CACHE_DIR/models" && "$3" sample "$CUDAL1_CACHE_DIR/models/small.gguf"
+echo nothing >"$CUDAL1_CACHE_DIR/models/broken.gguf"
+"$cudal1" models --json >"$work/models.json"
+expect_documented models "$work/models.json" folder models path architecture parameters bytes types type sha256 error
+"$cudal1" models verify --json "$CUDAL1_CACHE_DIR/models/small.gguf" >"$work/verified.json"
+expect_documented models "$work/verified.json" published
 
 "$cudal1" doctor --json >"$work/doctor.json"
 expect_documented doctor "$work/doctor.json" ready findings state

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "graph/safetensors_writer.hpp"
 #include "task_text.hpp"
 
 namespace cudal1 {
@@ -81,6 +82,34 @@ TEST(Safetensors, RefusesOverlappingTensors) {
   EXPECT_EQ(refusal_of_header(R"({"a": {"dtype": "U8", "shape": [4], "data_offsets": [0, 4]},
                                   "b": {"dtype": "U8", "shape": [4], "data_offsets": [4, 8]}})"),
             "");
+}
+
+TEST(SafetensorsWriter, WritesWhatTheReaderReads) {
+  const TestFolder folder;
+  const std::vector<float> floats{1.5f, -2.0f};
+  const std::vector<std::uint16_t> halves{0x3c00};
+  write_safetensors({{"x/y", DType::f32, {2, 1}, std::as_bytes(std::span(floats))},
+                     {"half", DType::bf16, {1}, std::as_bytes(std::span(halves))},
+                     {"none", DType::f32, {0, 4}, {}}},
+                    folder.path() / "w");
+  const SafetensorsFile file(folder.path() / "w");
+  ASSERT_EQ(file.tensors().size(), 3u);
+  EXPECT_EQ(file.find("x/y")->meta, (TensorMeta{DType::f32, {2, 1}, {1, 1}}));
+  EXPECT_EQ(std::memcmp(file.find("x/y")->bytes.data(), floats.data(), 8), 0);
+  EXPECT_EQ(file.find("half")->meta.dtype, DType::bf16);
+  EXPECT_TRUE(file.find("none")->bytes.empty());
+}
+
+TEST(SafetensorsWriter, LeavesTheOldFileWhereItCannotWriteTheNewOne) {
+  const TestFolder folder;
+  std::filesystem::create_directory(folder.path() / "w");  // a file cannot take a folder's place
+  const std::vector<float> floats{1.5f};
+  EXPECT_NE(message_of([&] {
+              write_safetensors({{"x", DType::f32, {1}, std::as_bytes(std::span(floats))}}, folder.path() / "w");
+            }).find("cannot be written"),
+            std::string::npos);
+  EXPECT_TRUE(std::filesystem::is_directory(folder.path() / "w"));
+  EXPECT_TRUE(files_below(folder.path()).empty());  // nothing half-written is left
 }
 
 }  // namespace
