@@ -125,8 +125,8 @@ fs::path default_model() {
 }
 
 void check_published_bytes(const fs::path& file, const PackagedModel& model) {
-  const std::string bytes = read_file(file, model.bytes);
-  if (bytes.size() != model.bytes || sha256_hex(bytes) != model.sha256)
+  std::error_code problem;
+  if (fs::file_size(file, problem) != model.bytes || sha256_hex(read_file(file, model.bytes)) != model.sha256)
     throw Error(fmt::format(
         "{}: not the file that was published (size or SHA-256 differ); remove it and fetch it again", file.string()));
 }

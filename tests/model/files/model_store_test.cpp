@@ -73,7 +73,7 @@ TEST_F(ModelStore, SaysHowToGetTheStartingModel) {
 TEST_F(ModelStore, RefusesBytesThatWereNotPublished) {
   const PackagedModel abc{"p", "1", "p/abc", 3, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"};
   EXPECT_EQ(message_of([&] { check_published_bytes(write("f", "abc"), abc); }), "");
-  for (const char* wrong : {"abd", "ab", ""})
+  for (const char* wrong : {"abd", "ab", "abcd", ""})
     EXPECT_NE(
         message_of([&] { check_published_bytes(write("f", wrong), abc); }).find("not the file that was published"),
         std::string::npos);
