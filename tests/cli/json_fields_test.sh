@@ -73,6 +73,9 @@ expect_documented explain "$work/explain.json" task program speedup device produ
 "$cudal1" techniques --json >"$work/techniques.json"
 expect_documented techniques "$work/techniques.json" name directive what helps hurts example parameters default choices
 
+"$cudal1" prompt --json --device vgpu "$add" --repair "$add/plan_error-unknown_node.cu" >"$work/prompt.json" 2>/dev/null
+expect_documented prompt "$work/prompt.json" task gpu form messages role content parts name tokens included \
+  why_left_out context_tokens answer_tokens seed
 "$cudal1" doctor --json >"$work/doctor.json"
 expect_documented doctor "$work/doctor.json" ready findings state
 exit "$failed"

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "policy/prompt/token_count.hpp"
-
 namespace cudal1 {
 namespace {
 
@@ -38,7 +36,5 @@ std::string on_one_line(std::string_view text) {
   }
   return line;
 }
-
-std::size_t estimated_tokens(std::string_view text) { return (text.size() + 2) / 3; }
 
 }  // namespace cudal1

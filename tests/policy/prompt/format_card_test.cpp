@@ -9,6 +9,7 @@
 #include "policy/prompt/answer_blocks.hpp"
 #include "policy/prompt/text_blocks.hpp"
 #include "policy/prompt/token_count.hpp"
+#include "sample_graphs.hpp"
 #include "writer/write_program.hpp"
 
 namespace cudal1 {
@@ -77,6 +78,31 @@ TEST(FormatCardExample, IsPlannedAsItStands) {
     EXPECT_FALSE(plan.value().has_op_steps()) << "the card says that nothing is left to the library";
   }
   EXPECT_EQ(plan_program(graph, card_example_directives()).value().kernels.size(), 2u) << "the card says two kernels";
+}
+
+//! All lines `//! …` in it, from the mark to the end of the line or of the code in the line.
+std::set<std::string> lines_with_directives(const std::string& card) {
+  std::set<std::string> found;
+  for (std::size_t at = card.find("//! "); at != std::string::npos; at = card.find("//! ", at + 1))
+    found.insert(card.substr(at, card.find_first_of("`\n", at) - at));
+  return found;
+}
+
+//! Those of techniques are planned by technique_manual_test, each on a graph that it is for.
+TEST_P(FormatCard, HasNoDirectivesThatNobodyPlans) {
+  std::set<std::string> planned;
+  for (const Technique* technique : all_techniques()) planned.insert("//! " + technique->description().example);
+  for (const std::string_view program : {card_example_directives(), card_example_kernel()})
+    planned.merge(lines_with_directives(std::string(program)));
+  int syntax_lines = 0;
+  for (const std::string& line : lines_with_directives(format_card(all_techniques(), GetParam()))) {
+    if (planned.contains(line)) continue;
+    const bool is_syntax = has(line, "…");
+    const auto plan = plan_program(sample::two_chains(), line + "\n");
+    EXPECT_TRUE(is_syntax || plan) << line << ": " << (plan ? "" : plan.failure().message);
+    syntax_lines += is_syntax ? 1 : 0;
+  }
+  EXPECT_GE(syntax_lines, 1);
 }
 
 TEST(FormatCardExample, IncludesHeadersThatThereAre) {
