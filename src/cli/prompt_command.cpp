@@ -172,10 +172,11 @@ nlohmann::json prompt_json(const Task& task, const TargetGpu& gpu, const Prompt&
     shown["messages"].push_back({{"role", message.role}, {"content", message.content}});
   shown["parts"] = nlohmann::json::array();
   for (const PromptPart& part : prompt.parts)
-    shown["parts"].push_back({{"name", part.name},
-                              {"tokens", part.tokens},
-                              {"included", part.is_included},
-                              {"why_left_out", part.is_included ? nlohmann::json() : part.why_left_out}});
+    shown["parts"].push_back(
+        {{"name", part.name},
+         {"tokens", part.tokens},
+         {"included", part.is_included},
+         {"why_left_out", part.is_included ? nlohmann::json() : nlohmann::json(part.why_left_out)}});
   shown["tokens"] = tokens;
   shown["context_tokens"] = prompt.context_tokens;
   shown["answer_tokens"] = prompt.answer_tokens;

@@ -103,9 +103,7 @@ std::string repair_text(const FailedAttempt& attempt, PromptForm form) {
       "repair_full.md", {{"status", status}, {"message", message_text(attempt)}, {"hint", hint_for(failure.status)}});
 }
 
-bool is_repairable(Status status) {
-  return !is_correct(status) && status != Status::judge_error && status != Status::unsupported;
-}
+bool is_repairable(Status status) { return !is_correct(status) && status != Status::judge_error; }
 
 RepairConversation::RepairConversation(const Prompt& prompt, PromptOptions options, int most_turns)
     : options_(std::move(options)),

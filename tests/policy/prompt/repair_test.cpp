@@ -92,7 +92,7 @@ TEST(RepairConversation, EndsAtAProgramThatHasFailedAlready) {
 }
 
 TEST(RepairConversation, EndsWhereTheProgramIsNotToBlame) {
-  for (const Status status : {Status::judge_error, Status::unsupported, Status::ok, Status::unstable}) {
+  for (const Status status : {Status::judge_error, Status::ok, Status::unstable}) {
     RepairConversation conversation(sample_prompt(), {}, 5);
     EXPECT_FALSE(conversation.add_failure(attempt("1", "x", status))) << to_string(status);
     EXPECT_NE(conversation.why_over().find(to_string(status)), std::string::npos);
