@@ -17,6 +17,7 @@ void add_bench_command(CLI::App& app, CommandAction& action);
 void add_optimize_command(CLI::App& app, CommandAction& action);
 void add_explain_command(CLI::App& app, CommandAction& action);
 void add_techniques_command(CLI::App& app, CommandAction& action);
+void add_prompt_command(CLI::App& app, CommandAction& action);
 void add_export_command(CLI::App& app, CommandAction& action);
 void add_models_command(CLI::App& app, CommandAction& action);
 void add_doctor_command(CLI::App& app, CommandAction& action);

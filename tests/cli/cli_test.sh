@@ -68,7 +68,33 @@ check 'unknown node' 1 ':[0-9]+:[0-9]+: plan_error' "$cudal1" expand "$source/ex
   "$source/examples/vector_add/plan_error-unknown_node.cu"
 check 'unknown virtual GPU' 2 "^cudal1: --gpu: there is no GPU profile 'gtx9'; there are .*h200" "$cudal1" eval --device vgpu --gpu gtx9 "$softmax" "$softmax/ok-fast.cu"
 check 'unknown check' 2 "^cudal1: --checks: 'spelling' is no check" "$cudal1" eval --device vgpu --checks spelling "$softmax" "$softmax/ok-fast.cu"
+prompt() { "$cudal1" prompt --device vgpu "$@"; }
+check 'a prompt follows the protocol' 0 '^## Performance analysis$' prompt "$softmax"
+check 'a prompt has the format card' 0 '^### pointwise$' prompt "$softmax"
+check 'what a prompt is made of' 0 '^  format card +[0-9]+ tokens$' prompt "$softmax"
+check 'a small context takes the card in brief' 0 '^  format card +[0-9]+ left out: there is no room' prompt "$softmax" \
+  --context 5000 --answer-tokens 1000
+check 'a compact prompt' 0 '^softmax_1 = softmax\(x, -1\) f32\[4096,1024\]$' prompt "$softmax" --form compact
+check 'a context that is too small' 1 "^cudal1: the graph of 'row_softmax' .1 nodes. does not fit" prompt "$softmax" \
+  --context 500
+check 'a failed program goes back with its error' 0 '^line [0-9]+, column [0-9]+: there is no node' prompt \
+  "$source/examples/vector_add" --repair "$source/examples/vector_add/plan_error-unknown_node.cu"
+check 'a program that is right needs no repair' 1 'ok-fast.cu: there is nothing to repair' prompt "$softmax" \
+  --repair "$softmax/ok-fast.cu"
+check 'a prompt makes no archive' 1 'no-such.sqlite: there is no such archive' prompt "$softmax" \
+  --archive "$work/no-such.sqlite"
 if compgen -G '/usr/bin/clang-[0-9]*' >/dev/null; then
+  printf '//! fuse softmax_1\n' >"$work/fused.cu"
+  check 'programs on record' 0 'fused.cu +ok' "$cudal1" eval --device vgpu --mode fast --archive "$work/prompted.sqlite" \
+    "$softmax" "$work/fused.cu" "$softmax/ok-empty.cu" "$softmax/wrong_result-last_row.cu"
+  check 'are shown as exemplars' 0 '^Program 2, score [0-9.]+:$' prompt "$softmax" --archive "$work/prompted.sqlite"
+  check 'also to small models' 0 '^Program, score [0-9.]+:$' prompt "$softmax" --form compact \
+    --archive "$work/prompted.sqlite"
+  check 'a failure on record can be repaired' 0 '^Your program failed with the status .wrong_result' prompt "$softmax" \
+    --archive "$work/prompted.sqlite" --repair "$softmax/wrong_result-last_row.cu"
+  check 'the example of the card is right' 0 'example_kernel.cu +ok' "$cudal1" eval --device vgpu --mode fast \
+    --no-archive "$source/prompts/example_graph.json" "$source/prompts/example_kernel.cu" \
+    "$source/prompts/example_directives.cu"
   check 'a predicted time' 0 'ok-fast.cu +ok +[0-9.]+x +predicted' "$cudal1" eval --device vgpu --mode fast \
     --no-archive "$softmax" "$softmax/ok-fast.cu"
   check 'where the time goes' 0 '"occupancy"' "$cudal1" eval --device vgpu --gpu a100 --mode fast --no-archive --json \

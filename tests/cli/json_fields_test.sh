@@ -80,6 +80,9 @@ expect_documented models "$work/models.json" folder models path architecture par
 "$cudal1" models verify --json "$CUDAL1_CACHE_DIR/models/small.gguf" >"$work/verified.json"
 expect_documented models "$work/verified.json" published
 
+"$cudal1" prompt --json --device vgpu "$add" --repair "$add/plan_error-unknown_node.cu" >"$work/prompt.json" 2>/dev/null
+expect_documented prompt "$work/prompt.json" task gpu form messages role content parts name tokens included \
+  why_left_out context_tokens answer_tokens seed
 "$cudal1" doctor --json >"$work/doctor.json"
 expect_documented doctor "$work/doctor.json" ready findings state
 exit "$failed"

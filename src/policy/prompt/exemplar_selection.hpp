@@ -1,0 +1,53 @@
+// Which earlier programs a prompt shows. As in the paper: programs lie in buckets of like score, some distinct buckets
+// are drawn, faster ones more often, and one program of each. The others are there to be compared with it.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "base/random.hpp"
+#include "policy/policy.hpp"
+
+namespace cudal1 {
+
+enum class ExemplarChoice {
+  bucket,  //!< distinct buckets of scores, faster ones more often
+  island,  //!< of one of several populations that seldom meet, faster ones more often
+  random,  //!< any that were right
+  none,
+};
+
+std::string_view to_string(ExemplarChoice choice);
+std::optional<ExemplarChoice> exemplar_choice_from_string(std::string_view name);
+
+//! The paper gives neither tau nor the width of a bucket; both are in units of the natural logarithm of a speed-up, so
+//! that from 1x to 1.1x is as far as from 10x to 11x.
+struct ExemplarOptions {
+  ExemplarChoice choice = ExemplarChoice::bucket;
+  std::size_t count = 2;
+  double bucket_width = 0.1;
+  double temperature = 0.5;
+  std::size_t islands = 4;
+};
+
+struct ScoreBucket {
+  long long number = 0;              //!< of those from number * width up to (number + 1) * width
+  double mean = 0.0;                 //!< of the logarithms
+  std::vector<std::size_t> members;  //!< indices of programs
+};
+
+//! Of programs that were right (reward above 0), the slowest bucket first. A text that is there twice counts once, with
+//! its last reward.
+std::vector<ScoreBucket> score_buckets(const std::vector<ScoredProgram>& programs, double width);
+
+//! P proportional to exp((mean - mu) / tau): mu, being the same for all, falls out. Adds up to 1.
+std::vector<double> bucket_probabilities(const std::vector<ScoreBucket>& buckets, double temperature);
+
+//! Indices of `programs`, the slowest first, no text twice. Fewer than `count` where there are not as many that were
+//! right; where there are fewer buckets, programs of the same ones fill up.
+std::vector<std::size_t> select_exemplars(const std::vector<ScoredProgram>& programs, const ExemplarOptions& options,
+                                          Random& random);
+
+}  // namespace cudal1
