@@ -145,8 +145,8 @@ Failure failure_to_repair(const ProgramText& program, const Task& task, Archive*
   return failure;
 }
 
-std::vector<PromptMessage> repair_messages(const Prompt& prompt, const PromptOptions& options,
-                                           const FailedAttempt& attempt) {
+std::vector<ChatMessage> repair_messages(const Prompt& prompt, const PromptOptions& options,
+                                         const FailedAttempt& attempt) {
   RepairConversation conversation(prompt, options, 1);
   if (!conversation.add_failure(attempt)) throw Error(conversation.why_over());
   return conversation.messages();
@@ -164,12 +164,12 @@ void print_parts(const Prompt& prompt, std::size_t tokens, const PromptCommandOp
 }
 
 nlohmann::json prompt_json(const Task& task, const TargetGpu& gpu, const Prompt& prompt,
-                           const std::vector<PromptMessage>& messages, std::size_t tokens,
+                           const std::vector<ChatMessage>& messages, std::size_t tokens,
                            const PromptCommandOptions& options) {
   nlohmann::json shown{{"task", task.name}, {"gpu", gpu.name}, {"form", options.form}};
   shown["messages"] = nlohmann::json::array();
-  for (const PromptMessage& message : messages)
-    shown["messages"].push_back({{"role", message.role}, {"content", message.content}});
+  for (const ChatMessage& message : messages)
+    shown["messages"].push_back({{"role", to_string(message.role)}, {"content", message.text}});
   shown["parts"] = nlohmann::json::array();
   for (const PromptPart& part : prompt.parts)
     shown["parts"].push_back(
@@ -185,10 +185,10 @@ nlohmann::json prompt_json(const Task& task, const TargetGpu& gpu, const Prompt&
 }
 
 //! As a model gets it; a terminal gets nothing that would steer it.
-void print_messages(const std::vector<PromptMessage>& messages) {
-  for (const PromptMessage& message : messages) {
-    if (messages.size() > 1) fmt::print("==== {} ====\n", message.role);
-    fmt::print("{}", isatty(STDOUT_FILENO) ? printable_lines(message.content) : message.content);
+void print_messages(const std::vector<ChatMessage>& messages) {
+  for (const ChatMessage& message : messages) {
+    if (messages.size() > 1) fmt::print("==== {} ====\n", to_string(message.role));
+    fmt::print("{}", isatty(STDOUT_FILENO) ? printable_lines(message.text) : message.text);
   }
 }
 
@@ -201,14 +201,14 @@ int run_prompt(PromptCommandOptions options) {
   if (archive) subject.exemplars = chosen_exemplars(scored_programs(*archive, task, gpu.name), options);
   const PromptOptions made = prompt_options(options);
   const Prompt prompt = make_prompt(subject, made);
-  std::vector<PromptMessage> messages{{"user", prompt.text}};
+  std::vector<ChatMessage> messages{{ChatMessage::Role::user, prompt.text}};
   if (!options.repair.empty()) {
     const ProgramText program = read_program(options.repair);
     const Failure failure = failure_to_repair(program, task, archive.get(), options.repair.string());
     messages = repair_messages(prompt, made, {program.text, failure});
   }
   std::size_t tokens = 0;
-  for (const PromptMessage& message : messages) tokens += made.count_tokens(message.content);
+  for (const ChatMessage& message : messages) tokens += made.count_tokens(message.text);
   if (options.as_json)
     fmt::print("{}\n", prompt_json(task, gpu, prompt, messages, tokens, options)
                            .dump(2, ' ', false, nlohmann::json::error_handler_t::replace));

@@ -176,8 +176,9 @@ class AnswerReader {
     answer_.program.clear();
     if (plain_.was_thinking) return set(AnswerOutcome::cut_off, "the answer ends inside its thinking");
     if (finish_ == FinishReason::length) return set(AnswerOutcome::cut_off, "the answer was cut off before a program");
+    if (finish_ == FinishReason::refusal || is_refusal(plain_.text))
+      return set(AnswerOutcome::refusal, "the model refuses");
     if (trimmed_text(plain_.text).empty()) return set(AnswerOutcome::no_program, "the answer is empty");
-    if (is_refusal(plain_.text)) return set(AnswerOutcome::refusal, "the model refuses");
     if (!layout_.blocks.empty())
       return set(AnswerOutcome::no_program, "none of the blocks in the answer has a directive (a line with //!)");
     set(AnswerOutcome::no_program, "there is neither a block nor a directive (a line with //!) in the answer");

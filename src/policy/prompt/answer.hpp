@@ -6,14 +6,9 @@
 #include <string>
 #include <string_view>
 
-namespace cudal1 {
+#include "model/chat_message.hpp"
 
-//! Why a model stopped, as its server or sampler says.
-enum class FinishReason {
-  unknown,
-  stop,    //!< it was done
-  length,  //!< it had no more tokens
-};
+namespace cudal1 {
 
 enum class AnswerOutcome {
   program,        //!< with at least one directive; whether it is a good one is the planner's business

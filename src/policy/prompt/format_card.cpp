@@ -42,10 +42,9 @@ std::string some_choices(const Parameter& parameter) {
 std::string brief_section(const TechniqueDescription& technique) {
   std::string text = fmt::format("//! {}\n  {}: {}. Helps: {}.\n", technique.example, technique.name,
                                  first_sentence(technique.what), first_sentence(technique.helps));
-  std::string parameters;
-  for (const Parameter& parameter : technique.parameters)
-    parameters += (parameters.empty() ? "" : " ") + some_choices(parameter);
-  if (!parameters.empty()) text += fmt::format("  parameters: {}\n", parameters);
+  std::vector<std::string> parameters;
+  for (const Parameter& parameter : technique.parameters) parameters.push_back(some_choices(parameter));
+  if (!parameters.empty()) text += fmt::format("  parameters: {}\n", fmt::join(parameters, " "));
   return text;
 }
 

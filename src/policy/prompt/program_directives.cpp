@@ -1,5 +1,7 @@
 #include "policy/prompt/program_directives.hpp"
 
+#include <fmt/format.h>
+
 #include "policy/prompt/text_blocks.hpp"
 #include "program/rejection.hpp"
 #include "program/source_scan.hpp"
@@ -13,9 +15,9 @@ std::optional<std::string> directives_alone(std::string_view program) try {
   for (const DirectiveText& directive : scan.directives) {
     std::string line;
     for (const DirectivePiece& piece : directive.pieces)
-      line += " " + std::string(piece.text.substr(0, piece.text.find("//")));
+      line += fmt::format(" {}", piece.text.substr(0, piece.text.find("//")));
     line = on_one_line(line);
-    if (!line.empty()) lines += "//! " + line + "\n";
+    if (!line.empty()) lines += fmt::format("//! {}\n", line);
   }
   return lines;
 } catch (const Rejection&) {

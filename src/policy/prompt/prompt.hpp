@@ -19,11 +19,6 @@ enum class PromptForm {
   compact,  //!< for small models trained by us: graph and exemplars; one line of analysis and directives come back
 };
 
-struct PromptMessage {
-  std::string role;  //!< "user" or "assistant"; there is no system message, which some models do not know
-  std::string content;
-};
-
 //! A program that was right.
 struct PromptExemplar {
   std::string program;

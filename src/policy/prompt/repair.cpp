@@ -109,7 +109,7 @@ RepairConversation::RepairConversation(const Prompt& prompt, PromptOptions optio
     : options_(std::move(options)),
       answer_tokens_(options_.answer_tokens.value_or(default_answer_tokens(options_.form))),
       most_turns_(most_turns),
-      messages_{{"user", prompt.text}} {}
+      messages_{{ChatMessage::Role::user, prompt.text}} {}
 
 std::string RepairConversation::why_not_again(const FailedAttempt& attempt) const {
   const Failure& failure = attempt.failure;
@@ -123,9 +123,9 @@ std::string RepairConversation::why_not_again(const FailedAttempt& attempt) cons
   return {};
 }
 
-bool RepairConversation::fits(const std::vector<PromptMessage>& messages) const {
+bool RepairConversation::fits(const std::vector<ChatMessage>& messages) const {
   std::size_t tokens = answer_tokens_;
-  for (const PromptMessage& message : messages) tokens += options_.count_tokens(message.content);
+  for (const ChatMessage& message : messages) tokens += options_.count_tokens(message.text);
   return tokens <= options_.context_tokens;
 }
 
@@ -140,9 +140,9 @@ bool RepairConversation::add_failure(const FailedAttempt& attempt) {
   if (is_over()) return false;
   why_over_ = why_not_again(attempt);
   if (is_over()) return false;
-  const PromptMessage said{"assistant", attempt_text(attempt, options_.form)};
-  const PromptMessage reply{"user", repair_text(attempt, options_.form)};
-  std::vector<PromptMessage> longer = messages_;
+  const ChatMessage said{ChatMessage::Role::assistant, attempt_text(attempt, options_.form)};
+  const ChatMessage reply{ChatMessage::Role::user, repair_text(attempt, options_.form)};
+  std::vector<ChatMessage> longer = messages_;
   longer.insert(longer.end(), {said, reply});
   if (!fits(longer)) longer = {messages_.front(), said, reply};
   if (!fits(longer)) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "model/chat_message.hpp"
 #include "policy/prompt/answer.hpp"
 #include "policy/prompt/prompt.hpp"
 
@@ -33,8 +34,9 @@ class RepairConversation {
   //! At most `most_turns` follow-ups. `options` are those that the prompt was made with.
   RepairConversation(const Prompt& prompt, PromptOptions options, int most_turns);
 
-  //! What to send: the prompt, then pairs of attempt and follow-up.
-  const std::vector<PromptMessage>& messages() const { return messages_; }
+  //! What to send: the prompt, then pairs of attempt and follow-up. There is no system message, which some models do
+  //! not know.
+  const std::vector<ChatMessage>& messages() const { return messages_; }
 
   //! The answer to messages() failed so. True: messages() now has the follow-up. False: why_over() says why not.
   //! Earlier turns are forgotten where they leave no room for the answer.
@@ -48,13 +50,13 @@ class RepairConversation {
 
  private:
   std::string why_not_again(const FailedAttempt& attempt) const;
-  bool fits(const std::vector<PromptMessage>& messages) const;
+  bool fits(const std::vector<ChatMessage>& messages) const;
 
   PromptOptions options_;
   std::size_t answer_tokens_;
   int most_turns_;
   int turns_ = 0;
-  std::vector<PromptMessage> messages_;
+  std::vector<ChatMessage> messages_;
   std::set<std::string> programs_;  //!< white space folded
   std::set<std::string> errors_;    //!< status and message
   std::string why_over_;

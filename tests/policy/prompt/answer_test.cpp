@@ -161,6 +161,7 @@ TEST(Answer, WithoutAProgramIsToldApart) {
 
 TEST(Answer, ARefusalIsToldApart) {
   expect_outcome("I cannot help with writing CUDA kernels.", AnswerOutcome::refusal);
+  expect_outcome("", AnswerOutcome::refusal, FinishReason::refusal);
   expect_outcome("I\u2019m sorry, but as an AI language model…", AnswerOutcome::refusal);
   expect_program(std::string("I cannot measure it here, but:\n") + two_lines, two_lines);
 }

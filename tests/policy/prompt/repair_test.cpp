@@ -51,14 +51,14 @@ TEST(RepairConversation, SendsThePromptThenPairsOfAttemptAndError) {
   const Prompt prompt = sample_prompt();
   RepairConversation conversation(prompt, {}, 3);
   ASSERT_EQ(conversation.messages().size(), 1u);
-  EXPECT_EQ(conversation.messages()[0].content, prompt.text);
+  EXPECT_EQ(conversation.messages()[0].text, prompt.text);
   ASSERT_TRUE(conversation.add_failure(attempt("//! fuse a\n", "no 'a'")));
   ASSERT_TRUE(conversation.add_failure(attempt("//! fuse b\n", "no 'b'")));
   ASSERT_EQ(conversation.messages().size(), 5u);
-  EXPECT_EQ(conversation.messages()[1].role, "assistant");
-  EXPECT_EQ(conversation.messages()[1].content, "```cuda\n//! fuse a\n```\n");
-  EXPECT_EQ(conversation.messages()[2].role, "user");
-  EXPECT_NE(conversation.messages()[4].content.find("no 'b'"), std::string::npos);
+  EXPECT_EQ(conversation.messages()[1].role, ChatMessage::Role::assistant);
+  EXPECT_EQ(conversation.messages()[1].text, "```cuda\n//! fuse a\n```\n");
+  EXPECT_EQ(conversation.messages()[2].role, ChatMessage::Role::user);
+  EXPECT_NE(conversation.messages()[4].text.find("no 'b'"), std::string::npos);
   EXPECT_EQ(conversation.turns(), 2);
   EXPECT_FALSE(conversation.is_over());
 }
@@ -102,10 +102,10 @@ TEST(RepairConversation, EndsWhereTheProgramIsNotToBlame) {
 TEST(RepairConversation, AsksAgainForAProgramButNotWhoRefuses) {
   RepairConversation conversation(sample_prompt(), {}, 5);
   EXPECT_TRUE(conversation.add_failure(read_answer("Fusing helps.")));
-  EXPECT_NE(conversation.messages().back().content.find("No program could be read from your answer: there is neither"),
+  EXPECT_NE(conversation.messages().back().text.find("No program could be read from your answer: there is neither"),
             std::string::npos);
   EXPECT_TRUE(conversation.add_failure(read_answer("```cuda\n//! fu", FinishReason::length)));
-  EXPECT_NE(conversation.messages().back().content.find("write less"), std::string::npos);
+  EXPECT_NE(conversation.messages().back().text.find("write less"), std::string::npos);
   EXPECT_FALSE(conversation.add_failure(read_answer("I cannot do that.")));
   EXPECT_EQ(conversation.why_over(), "the model refuses");
 }
@@ -118,8 +118,8 @@ TEST(RepairConversation, ForgetsEarlierTurnsBeforeItLeavesNoRoomForTheAnswer) {
   EXPECT_TRUE(conversation.add_failure(attempt(long_one('a'), "one")));
   EXPECT_TRUE(conversation.add_failure(attempt(long_one('b'), "two")));
   ASSERT_EQ(conversation.messages().size(), 3u);
-  EXPECT_EQ(conversation.messages()[0].content, prompt.text);
-  EXPECT_EQ(conversation.messages()[1].content, long_one('b'));
+  EXPECT_EQ(conversation.messages()[0].text, prompt.text);
+  EXPECT_EQ(conversation.messages()[1].text, long_one('b'));
   EXPECT_FALSE(conversation.add_failure(attempt(std::string(3000, 'c'), "three")));
   EXPECT_EQ(conversation.why_over(), "the prompt and the failed program leave no room for another answer");
 }

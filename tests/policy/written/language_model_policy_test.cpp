@@ -1,0 +1,167 @@
+// What a language model says becomes programs to judge, and what was wrong with them goes back to it.
+#include "policy/written/language_model_policy.hpp"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+
+#include "sample_graphs.hpp"
+
+namespace cudal1 {
+namespace {
+
+//! Says what it was told to say; keeps what it was asked.
+class Scripted : public TextGenerator {
+ public:
+  explicit Scripted(std::deque<std::string> script) : script_(std::move(script)) {}
+
+  std::vector<GeneratedText> generate(const GenerationRequest& request) override {
+    asked.push_back(request);
+    std::vector<GeneratedText> said;
+    for (int i = 0; i < request.samples; ++i) said.push_back(next());
+    return said;
+  }
+  std::size_t count_tokens(std::string_view text) const override { return text.size() / 4; }
+  std::size_t context_tokens() const override { return 8192; }
+
+  std::vector<GenerationRequest> asked;
+
+ private:
+  GeneratedText next() {
+    if (script_.empty()) return {.text = "", .failure = "the server does not answer"};
+    GeneratedText made{std::move(script_.front()), FinishReason::stop, 100, 10, 0.5, {}};
+    script_.pop_front();
+    return made;
+  }
+
+  std::deque<std::string> script_;
+};
+
+LanguageModelOptions one_at_a_time() {
+  LanguageModelOptions options;
+  options.form = PromptForm::compact;
+  options.samples_a_prompt = 1;
+  return options;
+}
+
+class LanguageModelPolicyTest : public testing::Test {
+ protected:
+  LanguageModelPolicy policy_of(Scripted& generator, const LanguageModelOptions& options = one_at_a_time()) {
+    PromptSubject subject{"chain", "", sample::chain(), "", vgpu::find_profile("h200"), {}};
+    return {generator, std::move(subject), options, Random(1),
+            [this](const std::string& problem) { problems_.push_back(problem); }};
+  }
+
+  std::vector<std::string> problems_;
+};
+
+ScoredProgram right(const std::string& text, double reward) { return {text, reward, 0.1}; }
+ScoredProgram wrong(const std::string& text, const std::string& message) {
+  return {text, 0.0, 0.0, {Status::plan_error, message, {1, 5}}};
+}
+
+TEST_F(LanguageModelPolicyTest, ProposesTheProgramInAnAnswer) {
+  Scripted model({"Analysis: fewer launches.\n//! graph\n"});
+  LanguageModelPolicy policy = policy_of(model);
+  EXPECT_EQ(policy.propose({}), "//! graph\n");
+  EXPECT_EQ(policy.totals().programs, 1);
+  EXPECT_EQ(policy.totals().prompt_tokens, 100);
+  EXPECT_EQ(policy.totals().new_tokens, 10);
+  EXPECT_DOUBLE_EQ(policy.totals().cost, 0.5);
+}
+
+TEST_F(LanguageModelPolicyTest, SamplesOfOnePromptAreProposedOneAfterTheOther) {
+  Scripted model({"//! graph\n", "//! fuse gelu_1\n"});
+  LanguageModelOptions options = one_at_a_time();
+  options.samples_a_prompt = 2;
+  LanguageModelPolicy policy = policy_of(model, options);
+  EXPECT_EQ(policy.propose({}), "//! graph\n");
+  EXPECT_EQ(policy.propose({}), "//! fuse gelu_1\n");
+  EXPECT_EQ(model.asked.size(), 1u);
+}
+
+TEST_F(LanguageModelPolicyTest, ShowsScoredProgramsThatWereRight) {
+  Scripted model({"//! graph\n"});
+  LanguageModelPolicy policy = policy_of(model);
+  policy.propose({right("//! fuse gelu_1 softmax_1\n", 1.5), wrong("//! fuse nothing\n", "no such node")});
+  const std::string& shown = model.asked.front().messages.front().text;
+  EXPECT_NE(shown.find("score 1.50"), std::string::npos) << shown;
+  EXPECT_NE(shown.find("//! fuse gelu_1 softmax_1"), std::string::npos) << shown;
+  EXPECT_EQ(shown.find("fuse nothing"), std::string::npos) << shown;
+}
+
+TEST_F(LanguageModelPolicyTest, NeverProposesWhatWasProposedOrSeen) {
+  Scripted model({"//! graph\n", "//! graph\n", "//! fuse gelu_1\n", "//! fuse softmax_1\n"});
+  LanguageModelPolicy policy = policy_of(model);
+  EXPECT_EQ(policy.propose({}), "//! graph\n");
+  EXPECT_EQ(policy.propose({right("//! fuse gelu_1\n", 1.1)}), "//! fuse softmax_1\n");
+  EXPECT_EQ(policy.totals().copies, 2);
+}
+
+TEST_F(LanguageModelPolicyTest, EverySampleHasANumberOfItsOwn) {
+  Scripted model({"//! graph\n", "//! graph\n", "//! fuse gelu_1\n", "//! graph\n"});
+  LanguageModelOptions options = one_at_a_time();
+  options.samples_a_prompt = 2;
+  LanguageModelPolicy policy = policy_of(model, options);
+  policy.propose({});
+  policy.propose({});
+  ASSERT_EQ(model.asked.size(), 2u);
+  EXPECT_EQ(model.asked[0].first_sample, 0u);
+  EXPECT_EQ(model.asked[1].first_sample, 2u);
+}
+
+TEST_F(LanguageModelPolicyTest, AProgramThatFailedGoesBackWithItsError) {
+  Scripted model({"//! fuse gelu_2\n", "//! fuse gelu_1\n"});
+  LanguageModelPolicy policy = policy_of(model);
+  EXPECT_EQ(policy.propose({}), "//! fuse gelu_2\n");
+  EXPECT_EQ(policy.propose({wrong("//! fuse gelu_2\n", "there is no node 'gelu_2'")}), "//! fuse gelu_1\n");
+  ASSERT_EQ(model.asked.size(), 2u);
+  ASSERT_EQ(model.asked[1].messages.size(), 3u);
+  EXPECT_EQ(model.asked[1].messages[1].role, ChatMessage::Role::assistant);
+  EXPECT_NE(model.asked[1].messages[2].text.find("there is no node 'gelu_2'"), std::string::npos);
+  EXPECT_EQ(policy.totals().repairs, 1);
+}
+
+TEST_F(LanguageModelPolicyTest, WithoutRepairTurnsNothingGoesBack) {
+  Scripted model({"//! fuse gelu_2\n", "//! graph\n"});
+  LanguageModelOptions options = one_at_a_time();
+  options.repair_turns = 0;
+  LanguageModelPolicy policy = policy_of(model, options);
+  policy.propose({});
+  policy.propose({wrong("//! fuse gelu_2\n", "there is no node 'gelu_2'")});
+  EXPECT_EQ(model.asked[1].messages.size(), 1u);
+  EXPECT_EQ(policy.totals().repairs, 0);
+}
+
+TEST_F(LanguageModelPolicyTest, OthersFailuresAreNotItsBusiness) {
+  Scripted model({"//! graph\n"});
+  LanguageModelPolicy policy = policy_of(model);
+  policy.propose({wrong("//! fuse of_another_policy\n", "no such node")});
+  EXPECT_EQ(model.asked[0].messages.size(), 1u);
+}
+
+TEST_F(LanguageModelPolicyTest, AnswersWithoutAProgramAreCountedByKind) {
+  Scripted model({"The weather is fine.", "I'm sorry, but I cannot help with that.", "//! graph\n"});
+  LanguageModelOptions options = one_at_a_time();
+  options.repair_turns = 0;
+  LanguageModelPolicy policy = policy_of(model, options);
+  EXPECT_EQ(policy.propose({}), "//! graph\n");
+  EXPECT_EQ(policy.totals().no_program, 1);
+  EXPECT_EQ(policy.totals().refusals, 1);
+  EXPECT_EQ(policy.totals().samples, 3);
+}
+
+TEST_F(LanguageModelPolicyTest, GivesUpAfterSomeFruitlessAsksAndSaysWhy) {
+  Scripted model({});
+  LanguageModelOptions options = one_at_a_time();
+  options.most_fruitless_asks = 3;
+  LanguageModelPolicy policy = policy_of(model, options);
+  EXPECT_EQ(policy.propose({}), std::nullopt);
+  EXPECT_EQ(model.asked.size(), 3u);
+  EXPECT_EQ(policy.totals().failures, 3);
+  ASSERT_EQ(problems_.size(), 3u);
+  EXPECT_EQ(problems_.front(), "the server does not answer");
+}
+
+}  // namespace
+}  // namespace cudal1
