@@ -64,11 +64,9 @@ TextMap<TokenId> whole_pieces(const TokenizerData& data, const BytePairs::Vocabu
 }  // namespace
 
 struct Tokenizer::Parts {
-  explicit Parts(const TokenizerData& data) : Parts(data, control_tokens(data)) {}
-  Parts(const TokenizerData& data, std::vector<bool> control)
-      : Parts(data, tokens_of_text(data, control), std::move(control)) {}
-  Parts(const TokenizerData& data, const BytePairs::Vocabulary& vocabulary, std::vector<bool> control)
-      : is_control(std::move(control)),
+  explicit Parts(const TokenizerData& data) : Parts(data, tokens_of_text(data, control_tokens(data))) {}
+  Parts(const TokenizerData& data, const BytePairs::Vocabulary& vocabulary)
+      : is_control(control_tokens(data)),
         bytes(bytes_of_tokens(data)),
         added(data.added),
         pre_tokenizer(data.steps),
