@@ -18,7 +18,8 @@ SCRIPTS = {  # ranges of letters, some with the digits and marks that go with th
     "han": [(0x4E00, 0x9FFF)], "han_b": [(0x20000, 0x2A6DF)], "han_h": [(0x31350, 0x323AF)], "ethiopic": [(0x1200, 0x137C)],
     "cherokee": [(0x13A0, 0x13FF)], "cuneiform": [(0x12000, 0x12399)], "gothic": [(0x10330, 0x1034A)],
     "mathematical": [(0x1D400, 0x1D7FF)], "emoji": [(0x1F300, 0x1FAFF)], "symbols": [(0x2190, 0x2BFF)],
-    "kawi": [(0x11F00, 0x11F59)], "private": [(0xE000, 0xE0FF), (0xF0000, 0xF00FF), (0x100000, 0x1000FF)],
+    "kawi": [(0x11F00, 0x11F40), (0x11F43, 0x11F59)],  # not its marks: the NFC of tokenizers is older than they
+    "private": [(0xE000, 0xE0FF), (0xF0000, 0xF00FF), (0x100000, 0x1000FF)],
 }
 SPACES = " \t\n\r\v\f\x85\xa0\u1680\u180e\u2000\u2003\u2009\u200a\u200b\u200d\u2028\u2029\u202f\u205f\u2060\u3000\ufeff"
 NUMBERS = "0123456789²³¹¼½¾٠٣९০௧๔൧Ⅷⅻ①⑳㊿𝟘𝟡𐄇𑁦🄀"
@@ -119,3 +120,15 @@ def texts(special_tokens, seed=7):
     made += ["".join(any_character(chosen) for _ in range(1000)) for _ in range(80)]
     made += [emoji(chosen), *long_runs(), *every_character(), ""]
     return made + with_tokens(chosen, made[:200], special_tokens)
+
+
+def chats():
+    """Conversations with what templates treat differently: own and default system messages, space around texts, thoughts."""
+    user, system = {"role": "user", "content": "Write a kernel.\n"}, {"role": "system", "content": "\n You are terse. "}
+    def answer(text):
+        return {"role": "assistant", "content": text}
+    thoughtful = "<think>\n\nHm, 3 * 7.\n</think>\n\n\n21"
+    conversations = [[user], [system, user], [user, answer("\n\nDone")], [user, answer(thoughtful)],
+                     [user, answer(thoughtful), user], [system, user, answer("A"), user, answer("B"), answer(thoughtful)],
+                     [{"role": "user", "content": "\u00a0\t  1  \u3000"}, answer("")], [user, system, user, answer("x" * 300)]]
+    return [{"messages": messages, "generate": generate} for messages in conversations for generate in (False, True)]

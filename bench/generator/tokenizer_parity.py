@@ -8,6 +8,7 @@ where a package or the model is missing.
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import os
 import pathlib
@@ -28,8 +29,15 @@ except ImportError as missing:
 QWEN_PATTERN = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|"
                 r"\s*[\r\n]+|\s+(?!\S)|\s+")
 LLAMA3_PATTERN = QWEN_PATTERN.replace(r"|\p{N}|", r"|\p{N}{1,3}|")
+SUPPORTED_TEMPLATES = ["llama3", "llama3_1", "llama3_2", "qwen2_5", "qwen3", "qwen3_instruct_2507"]
 SPECIAL = {"chatml": ["<|endoftext|>", "<|im_start|>", "<|im_end|>"],
            "llama3": ["<|begin_of_text|>", "<|end_of_text|>", "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>"]}
+
+
+
+
+class Refused(Exception):
+    """Our tokenizer does not take a file; the text is what it says of it."""
 
 
 def model_file():
@@ -126,7 +134,7 @@ def ours(driver, tokenizer, cases):
         run = subprocess.run([driver, folder / "tokenizer.json", folder / "cases", folder / "results"],
                              capture_output=True, text=True)
         if run.returncode:
-            sys.exit(f"{driver}: {run.stderr.strip()}")
+            raise Refused(run.stderr.strip())
         results = [json.loads(line) for line in (folder / "results").read_text().split("\n")[:-1]]
     return results, json.loads(run.stdout)
 
@@ -147,8 +155,10 @@ def compare(name, driver, tokenizer, cases):
         if (wrong_ids or wrong_texts) and not differing + texts:
             print("  first difference:", ascii(case)[:300], first_difference(wanted, got))
         ids, differing, texts = ids + len(wanted["ids"]), differing + wrong_ids, texts + wrong_texts
-    print(f"  {len(cases)} cases, {speed['bytes'] / 1e6:.2f} MB, {ids} ids compared, {differing} differ; "
-          f"{2 * len(cases)} decoded texts, {texts} differ; encoded at {speed['bytes'] / 1e6 / speed['seconds']:.1f} MB/s")
+    print(f"  {len(cases)} cases, {ids} ids compared, {differing} differ; {2 * len(cases)} decoded texts, {texts} differ")
+    if speed["bytes"]:
+        megabytes = speed["bytes"] / 1e6
+        print(f"  {megabytes:.2f} MB encoded on one core at {megabytes / speed['seconds']:.1f} MB/s")
     return differing + texts
 
 
@@ -159,6 +169,39 @@ def first_difference(wanted, got):
     return f"{len(wanted['ids'])} ids and {len(got['ids'])}, {ascii(wanted['decoded'])[:80]} and {ascii(got['decoded'])[:80]}"
 
 
+def compare_model_chats(driver, tokenizer):
+    """Its own template adds a system message, which we leave out on purpose: conversations that have one are compared."""
+    cases = [case for case in parity_texts.chats() if case["messages"][0]["role"] == "system"]
+    return compare("SmolLM2's chat template", driver, tokenizer, cases)
+
+
+def published_templates():
+    """Chat templates of many models, as the package trl carries them; it is not imported, only looked into."""
+    found = importlib.util.find_spec("trl")
+    if not found:
+        print("chat templates of other models are not compared: the package trl has them (pip install --no-deps trl)")
+        return {}
+    folder = pathlib.Path(found.submodule_search_locations[0]) / "chat_templates"
+    return {file.stem: file.read_text() for file in sorted(folder.glob("*.jinja")) if not file.stem.endswith("_training")}
+
+
+def compare_template(name, text, driver, tokenizer):
+    tokenizer.chat_template = text
+    try:
+        return compare(f"chat template {name}", driver, tokenizer, parity_texts.chats())
+    except Refused as reason:
+        print(f"  refused: {reason}")
+        return int(name in SUPPORTED_TEMPLATES)
+
+
+def compare_templates(driver, qwen, llama3, plain):
+    """Those that we take must give the same ids, with a tokenizer that has added tokens for the template's own tags only:
+    what messages say of others is text to us and a token to transformers."""
+    def fitting(text):
+        return llama3 if "<|eot_id|>" in text else qwen if "<think>" in text else plain
+    return sum(compare_template(name, text, driver, fitting(text)) for name, text in published_templates().items())
+
+
 def main():
     options = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     options.add_argument("--driver", required=True)
@@ -166,12 +209,17 @@ def main():
     chosen = options.parse_args()
     special = [*SPECIAL["chatml"], *SPECIAL["llama3"], "<jupyter_code>", "<think>"]
     texts = parity_texts.texts(special)
-    tokenizers = real_tokenizers() if chosen.only != "small" else {}
-    tokenizers |= small_tokenizers(texts) if chosen.only != "model" else {}
-    if not tokenizers:
+    real = real_tokenizers() if chosen.only != "small" else {}
+    small = small_tokenizers(texts) if chosen.only != "model" else {}
+    if not real and not small:
         return 77
     differing = sum(compare(name, chosen.driver, tokenizer, text_cases(tokenizer, texts))
-                    for name, tokenizer in tokenizers.items())
+                    for name, tokenizer in (real | small).items())
+    if real:
+        differing += compare_model_chats(chosen.driver, next(iter(real.values())))
+    if small:
+        qwen, llama3, plain, _ = small.values()
+        differing += compare_templates(chosen.driver, qwen, llama3, plain)
     print(f"{differing} differences")
     return 1 if differing else 0
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <pcre2.h>
 
+#include <algorithm>
 #include <array>
 
 #include "base/result.hpp"
@@ -49,6 +50,7 @@ class AmbiguityCheck {
     const bool alphanumeric = (byte >= '0' && byte <= '9') || ((byte | 0x20U) >= 'a' && (byte | 0x20U) <= 'z');
     if (alphanumeric && same_in_both.find(c) == std::string_view::npos) refuse(fmt::format("\\{}", c));
     at_ += 2;
+    if ((c == 'p' || c == 'P') && follows("{")) at_ = std::min(pattern_.find('}', at_), pattern_.size() - 1) + 1;
   }
 
   void inside_class(char c) {
