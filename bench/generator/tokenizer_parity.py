@@ -15,7 +15,6 @@ import pathlib
 import subprocess
 import sys
 import tempfile
-import unicodedata
 
 import parity_texts
 
@@ -97,18 +96,8 @@ def small_tokenizers(texts):
     }
 
 
-def composes_alike(tokenizer, text):
-    """Whether the normalizer of tokenizers, whose Unicode is old, and Python's agree on a text."""
-    normalizer = tokenizer.backend_tokenizer.normalizer
-    return normalizer is None or normalizer.normalize_str(text) == unicodedata.normalize("NFC", text)
-
-
-def text_cases(tokenizer, texts):
-    lines = [line for text in texts for line in ([text] if composes_alike(tokenizer, text) else text.splitlines(True))]
-    alike = [line for line in lines if composes_alike(tokenizer, line)]
-    if len(alike) < len(lines):
-        print(f"  {len(lines) - len(alike)} of {len(lines)} texts left out: marks newer than its NFC")
-    return [{"text": text, "special": special} for special in (False, True) for text in alike]
+def text_cases(texts):
+    return [{"text": text, "special": special} for special in (False, True) for text in texts]
 
 
 def reference_ids(tokenizer, case):
@@ -144,7 +133,7 @@ def count_differing(left, right):
 
 
 def compare(name, driver, tokenizer, cases):
-    """Prints what was compared; returns how many ids differ, decoded texts counted as one each."""
+    """Prints what was compared; returns how many ids were, and how many differ, decoded texts counted as one each."""
     print(name, flush=True)
     results, speed = ours(driver, tokenizer, cases)
     ids = differing = texts = 0
@@ -159,7 +148,11 @@ def compare(name, driver, tokenizer, cases):
     if speed["bytes"]:
         megabytes = speed["bytes"] / 1e6
         print(f"  {megabytes:.2f} MB encoded on one core at {megabytes / speed['seconds']:.1f} MB/s")
-    return differing + texts
+    return ids, differing + texts
+
+
+def total(counts):
+    return tuple(map(sum, zip(*counts))) or (0, 0)
 
 
 def first_difference(wanted, got):
@@ -191,7 +184,7 @@ def compare_template(name, text, driver, tokenizer):
         return compare(f"chat template {name}", driver, tokenizer, parity_texts.chats())
     except Refused as reason:
         print(f"  refused: {reason}")
-        return int(name in SUPPORTED_TEMPLATES)
+        return 0, int(name in SUPPORTED_TEMPLATES)
 
 
 def compare_templates(driver, qwen, llama3, plain):
@@ -199,7 +192,7 @@ def compare_templates(driver, qwen, llama3, plain):
     what messages say of others is text to us and a token to transformers."""
     def fitting(text):
         return llama3 if "<|eot_id|>" in text else qwen if "<think>" in text else plain
-    return sum(compare_template(name, text, driver, fitting(text)) for name, text in published_templates().items())
+    return total(compare_template(name, text, driver, fitting(text)) for name, text in published_templates().items())
 
 
 def main():
@@ -213,14 +206,14 @@ def main():
     small = small_tokenizers(texts) if chosen.only != "model" else {}
     if not real and not small:
         return 77
-    differing = sum(compare(name, chosen.driver, tokenizer, text_cases(tokenizer, texts))
-                    for name, tokenizer in (real | small).items())
+    counts = [compare(name, chosen.driver, tokenizer, text_cases(texts)) for name, tokenizer in (real | small).items()]
     if real:
-        differing += compare_model_chats(chosen.driver, next(iter(real.values())))
+        counts.append(compare_model_chats(chosen.driver, next(iter(real.values()))))
     if small:
         qwen, llama3, plain, _ = small.values()
-        differing += compare_templates(chosen.driver, qwen, llama3, plain)
-    print(f"{differing} differences")
+        counts.append(compare_templates(chosen.driver, qwen, llama3, plain))
+    compared, differing = total(counts)
+    print(f"{compared} ids compared, {differing} differ")
     return 1 if differing else 0
 
 

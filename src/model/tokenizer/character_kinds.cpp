@@ -148,9 +148,14 @@ constexpr std::array<StandIns, 8> stand_ins{{
     {"\u200B", "\U000110BD"},  // format
 }};
 
-std::optional<std::string_view> stand_in_for(char32_t code_point, std::size_t bytes) {
+const Range* range_of(char32_t code_point) {
   const auto* range = std::ranges::lower_bound(newer_ranges, code_point, {}, &Range::last);
-  if (range == std::end(newer_ranges) || code_point < range->first) return std::nullopt;
+  return range == std::end(newer_ranges) || code_point < range->first ? nullptr : range;
+}
+
+std::optional<std::string_view> stand_in_for(char32_t code_point, std::size_t bytes) {
+  const Range* range = range_of(code_point);
+  if (!range) return std::nullopt;
   const StandIns& by_length = stand_ins[static_cast<std::size_t>(range->kind)];
   return bytes == 3 ? by_length.of_3_bytes : by_length.of_4_bytes;
 }
@@ -173,6 +178,8 @@ std::optional<std::string> with_known_characters(std::string_view text) {
   }
   return known;
 }
+
+bool is_newer_character(char32_t code_point) { return range_of(code_point) != nullptr; }
 
 std::string_view number_pattern() { return R"([\p{N}\x{11DE0}-\x{11DE9}\x{16FF4}-\x{16FF6}])"; }
 

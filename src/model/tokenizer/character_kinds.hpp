@@ -13,6 +13,9 @@ namespace cudal1 {
 //! length stands for each that PCRE2 may not know; nothing where there is none of these. The text is valid UTF-8.
 std::optional<std::string> with_known_characters(std::string_view text);
 
+//! Of Unicode 15 to 16, or U+180E.
+bool is_newer_character(char32_t code_point);
+
 //! Numbers as Rust's standard library has them, which decides on single digits: Oniguruma's and those of Unicode 17.
 std::string_view number_pattern();
 

@@ -112,6 +112,13 @@ TEST(NormalForm, ComposesAndOrdersMarks) {
   EXPECT_EQ(composed("plain é"), "plain é");
 }
 
+TEST(NormalForm, LeavesWhatCameAfterUnicode9WhereItIs) {
+  EXPECT_EQ(composed("a\u0315\u0316"), "a\u0316\u0315");  // 232 and 220: ordered
+  for (const std::string mark : {"\u07FD", "\u1ABF", "\U0001E4EE"})
+    EXPECT_EQ(composed("a\u0315" + mark), "a\u0315" + mark);
+  EXPECT_EQ(composed("\U00011935\U00011930e\u0301"), "\U00011935\U00011930é");
+}
+
 TEST(NormalForm, SkipsOnlyTextThatIsComposed) {
   EXPECT_TRUE(is_surely_composed("plain é ÿ ɏ ʯ"));
   EXPECT_FALSE(is_surely_composed("e\u0301"));

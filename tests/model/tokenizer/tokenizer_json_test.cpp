@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "base/files.hpp"
+#include "base/random.hpp"
 #include "base/result.hpp"
 #include "model/tokenizer/byte_alphabet.hpp"
 #include "model/tokenizer/tokenizer.hpp"
@@ -245,6 +247,28 @@ TEST_F(TokenizerJson, IsRefusedByNameWhereItIsOfAnotherKind) {
     change.change(file);
     expect_refused(file, change.said);
   }
+}
+
+TEST_F(TokenizerJson, IsReadOrRefusedHoweverItIsDamaged) {
+  const std::string whole = small_file().dump();
+  Random random(3);
+  int refused = 0;
+  for (int round = 0; round < 200; ++round) {
+    std::string damaged = whole;
+    for (std::uint64_t i = random.below(3); i < 3; ++i) {
+      const char bytes[] = {'"', '}', ']', ',', ':', '9', '-', 'n', '\\', '\xC3'};
+      damaged[random.below(damaged.size())] = bytes[random.below(std::size(bytes))];
+    }
+    write("tokenizer.json", damaged);
+    try {
+      const Tokenizer tokenizer(read_tokenizer_json(folder_.path() / "tokenizer.json"));
+      tokenizer.encode_with_special("ab ab é <s>");
+    } catch (const Error&) {
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, 50);
+  EXPECT_LT(refused, 200);
 }
 
 }  // namespace
