@@ -21,6 +21,8 @@ cudal1_find_package(fmt TARGET fmt::fmt HEADER fmt/format.h DEFINE FMT_HEADER_ON
 cudal1_find_package(spdlog TARGET spdlog::spdlog HEADER spdlog/spdlog.h LINK fmt::fmt DEFINE SPDLOG_FMT_EXTERNAL)
 cudal1_find_package(SQLite TARGET SQLite::SQLite3 HEADER sqlite3.h LIBRARY sqlite3 LINK Threads::Threads ${CMAKE_DL_LIBS} m)
 cudal1_find_package(seccomp TARGET cudal1_seccomp HEADER seccomp.h LIBRARY seccomp)
+cudal1_find_package(PCRE2 TARGET cudal1_pcre2 HEADER pcre2.h LIBRARY pcre2-8 DEFINE PCRE2_CODE_UNIT_WIDTH=8)
+cudal1_find_package(utf8proc TARGET cudal1_utf8proc HEADER utf8proc.h LIBRARY utf8proc)
 if(CUDAL1_BUILD_TESTS)
   cudal1_find_package(GTest TARGET GTest::gtest HEADER gtest/gtest.h LIBRARY gtest LINK Threads::Threads)
   cudal1_find_package(GTest TARGET GTest::gtest_main HEADER gtest/gtest.h LIBRARY gtest_main LINK GTest::gtest)

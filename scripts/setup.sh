@@ -17,6 +17,8 @@ header_packages=(
   fmt/format.h=libfmt-dev
   sqlite3.h=libsqlite3-dev
   seccomp.h=libseccomp-dev
+  pcre2.h=libpcre2-dev
+  utf8proc.h=libutf8proc-dev
 )
 
 # Set-up is done once; again only when these scripts change or what it found is gone.

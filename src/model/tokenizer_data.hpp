@@ -27,6 +27,7 @@ struct TokenizerData {
   std::vector<std::pair<std::string, std::string>> merges;  //!< best first
   std::vector<AddedToken> added;
   std::vector<PreTokenizerStep> steps;
+  bool compose = false;        //!< texts are brought to Unicode's normal form C before anything else (Qwen)
   bool ignore_merges = false;  //!< a piece that is a token is taken whole (Llama 3)
   std::optional<std::int32_t> begin_of_text, end_of_text;
   std::string chat_template;  //!< Jinja as in the file; empty: none
