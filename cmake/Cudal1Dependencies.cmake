@@ -21,9 +21,18 @@ cudal1_find_package(fmt TARGET fmt::fmt HEADER fmt/format.h DEFINE FMT_HEADER_ON
 cudal1_find_package(spdlog TARGET spdlog::spdlog HEADER spdlog/spdlog.h LINK fmt::fmt DEFINE SPDLOG_FMT_EXTERNAL)
 cudal1_find_package(SQLite TARGET SQLite::SQLite3 HEADER sqlite3.h LIBRARY sqlite3 LINK Threads::Threads ${CMAKE_DL_LIBS} m)
 cudal1_find_package(seccomp TARGET cudal1_seccomp HEADER seccomp.h LIBRARY seccomp)
+cudal1_find_package(CURL TARGET CURL::libcurl HEADER curl/curl.h LIBRARY curl)
 if(CUDAL1_BUILD_TESTS)
   cudal1_find_package(GTest TARGET GTest::gtest HEADER gtest/gtest.h LIBRARY gtest LINK Threads::Threads)
   cudal1_find_package(GTest TARGET GTest::gtest_main HEADER gtest/gtest.h LIBRARY gtest_main LINK GTest::gtest)
+  find_library(CUDAL1_HTTPLIB_LIBRARY cpp-httplib)  # Debian splits the header; a plain one needs no library
+  if(CUDAL1_HTTPLIB_LIBRARY)
+    # What Debian's is compiled with: it changes the layout of its classes.
+    cudal1_find_package(httplib TARGET httplib::httplib HEADER httplib.h LIBRARY cpp-httplib LINK ssl crypto Threads::Threads
+      DEFINE CPPHTTPLIB_OPENSSL_SUPPORT CPPHTTPLIB_ZLIB_SUPPORT CPPHTTPLIB_BROTLI_SUPPORT)
+  else()
+    cudal1_find_package(httplib TARGET httplib::httplib HEADER httplib.h LINK Threads::Threads)
+  endif()
 endif()
 if(CUDAL1_BUILD_BENCHMARKS)
   cudal1_find_package(benchmark TARGET benchmark::benchmark HEADER benchmark/benchmark.h LIBRARY benchmark LINK Threads::Threads)

@@ -17,6 +17,8 @@ header_packages=(
   fmt/format.h=libfmt-dev
   sqlite3.h=libsqlite3-dev
   seccomp.h=libseccomp-dev
+  curl/curl.h=libcurl4-openssl-dev
+  httplib.h=libcpp-httplib-dev
 )
 
 # Set-up is done once; again only when these scripts change or what it found is gone.
