@@ -18,9 +18,9 @@ Waiting real_waiting() {
 bool sleep_until(std::chrono::steady_clock::time_point end, const Waiting& waiting,
                  const std::function<bool()>& cancelled) {
   while (!cancelled()) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - waiting.now());
-    if (left.count() <= 0) return true;
-    waiting.sleep(std::min(left, longest_piece));
+    const auto now = waiting.now();
+    if (end <= now) return true;  // before any difference: that to TimePoint::min() overflows
+    waiting.sleep(std::min(std::chrono::ceil<std::chrono::milliseconds>(end - now), longest_piece));
   }
   return false;
 }

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "policy/remote/waiting.hpp"
+
 namespace cudal1 {
 namespace {
 
@@ -22,6 +24,26 @@ TEST(RetryAfter, IsSecondsOrADate) {
   EXPECT_EQ(retry_after_seconds("-5", now), 0.0);
   for (const char* nonsense : {"", "soon", "inf", "nan", "7 seconds", "1e999999"})
     EXPECT_EQ(retry_after_seconds(nonsense, now), std::nullopt) << nonsense;
+}
+
+TEST(SleepUntil, SleepsWhatIsLeftAndNotForWhatIsPast) {
+  using std::chrono::milliseconds;
+  using TimePoint = std::chrono::steady_clock::time_point;
+  milliseconds slept{0};
+  int pieces = 0;
+  const TimePoint begin{std::chrono::hours(1)};
+  const Waiting waiting{[&] { return begin + slept; }, std::chrono::system_clock::now,
+                        [&](milliseconds duration) {
+                          slept += duration;
+                          ++pieces;
+                        }};
+  EXPECT_TRUE(sleep_until(begin, waiting, [] { return false; }));
+  EXPECT_TRUE(sleep_until(TimePoint::min(), waiting, [] { return false; }));
+  EXPECT_EQ(pieces, 0);
+  EXPECT_TRUE(sleep_until(begin + milliseconds(250), waiting, [] { return false; }));
+  EXPECT_EQ(slept, milliseconds(250));
+  EXPECT_FALSE(sleep_until(begin + milliseconds(9999), waiting, [&] { return pieces >= 5; }));
+  EXPECT_LE(slept, milliseconds(500));
 }
 
 }  // namespace
