@@ -26,7 +26,7 @@ namespace {
 using TimePoint = std::chrono::steady_clock::time_point;
 
 void check_options(const ChatClientOptions& options) {
-  if (options.model.name.empty()) throw UsageError("name the server's model: --model");
+  if (options.model.name.empty()) throw UsageError("name the server's model: --remote-model");
   if (options.concurrency < 1 || options.most_samples_per_request < 1 || options.retry.attempts < 1)
     throw UsageError("requests at once, samples per request and attempts are numbers from 1 up");
   if (options.max_cost && !options.prices.known())
@@ -141,9 +141,9 @@ class ChatClient::Run {
     for (std::size_t at = 0; at < requests_.size(); ++at) prepare(at);
     const std::size_t workers =
         std::min(queue_.size() * most_samples(), static_cast<std::size_t>(shared_.options.concurrency));
-    std::vector<std::thread> threads;
+    std::vector<std::jthread> threads;  // joined also if one cannot be started
     for (std::size_t worker = 0; worker < workers; ++worker) threads.emplace_back([this] { work(); });
-    for (auto& thread : threads) thread.join();
+    threads.clear();
     if (thrown_) std::rethrow_exception(thrown_);
     return std::move(outcomes_);
   }

@@ -138,9 +138,10 @@ AttemptFailure status_failure(const HttpOutcome& outcome, std::string_view body,
   };
   if (status == 401 || status == 403) return fail(ChatFailureKind::unauthorized, false, key_hint(status, context));
   if (status == 404)
-    return fail(ChatFailureKind::not_found, false,
-                fmt::format("has no model {} or no {} (404): look at --model and --server, which often ends in /v1",
-                            context.model.name, context.address.chat_completions()));
+    return fail(
+        ChatFailureKind::not_found, false,
+        fmt::format("has no model {} or no {} (404): look at --remote-model and --server, which often ends in /v1",
+                    context.model.name, context.address.chat_completions()));
   if (status == 429 && error.account_is_empty)
     return fail(ChatFailureKind::rate_limited, false, "says that the account has no credit left (429)");
   if (status == 429)

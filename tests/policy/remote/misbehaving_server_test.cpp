@@ -117,7 +117,7 @@ TEST_F(MisbehavingServerTest, AnEmptyAccountIsNotAskedAgain) {
 TEST_F(MisbehavingServerTest, WhatWillNotChangeIsNotAskedAgainAndSaysWhatToDo) {
   const std::vector<std::tuple<int, ChatFailureKind, std::string>> cases = {
       {400, ChatFailureKind::bad_request, "--reasoning"},      {401, ChatFailureKind::unauthorized, "CUDAL1_TEST_KEY"},
-      {403, ChatFailureKind::unauthorized, "CUDAL1_TEST_KEY"}, {404, ChatFailureKind::not_found, "--model"},
+      {403, ChatFailureKind::unauthorized, "CUDAL1_TEST_KEY"}, {404, ChatFailureKind::not_found, "--remote-model"},
       {422, ChatFailureKind::bad_request, "does not accept"},  {501, ChatFailureKind::server_error, "fails (501)"},
       {418, ChatFailureKind::bad_request, "does not accept"}};
   for (const auto& [status, kind, hint] : cases) {
