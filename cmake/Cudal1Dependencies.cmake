@@ -23,9 +23,18 @@ cudal1_find_package(SQLite TARGET SQLite::SQLite3 HEADER sqlite3.h LIBRARY sqlit
 cudal1_find_package(seccomp TARGET cudal1_seccomp HEADER seccomp.h LIBRARY seccomp)
 cudal1_find_package(PCRE2 TARGET cudal1_pcre2 HEADER pcre2.h LIBRARY pcre2-8 DEFINE PCRE2_CODE_UNIT_WIDTH=8)
 cudal1_find_package(utf8proc TARGET cudal1_utf8proc HEADER utf8proc.h LIBRARY utf8proc)
+cudal1_find_package(CURL TARGET CURL::libcurl HEADER curl/curl.h LIBRARY curl)
 if(CUDAL1_BUILD_TESTS)
   cudal1_find_package(GTest TARGET GTest::gtest HEADER gtest/gtest.h LIBRARY gtest LINK Threads::Threads)
   cudal1_find_package(GTest TARGET GTest::gtest_main HEADER gtest/gtest.h LIBRARY gtest_main LINK GTest::gtest)
+  find_library(CUDAL1_HTTPLIB_LIBRARY cpp-httplib)  # Debian splits the header; a plain one needs no library
+  if(CUDAL1_HTTPLIB_LIBRARY)
+    # What Debian's is compiled with: it changes the layout of its classes.
+    cudal1_find_package(httplib TARGET httplib::httplib HEADER httplib.h LIBRARY cpp-httplib LINK ssl crypto Threads::Threads
+      DEFINE CPPHTTPLIB_OPENSSL_SUPPORT CPPHTTPLIB_ZLIB_SUPPORT CPPHTTPLIB_BROTLI_SUPPORT)
+  else()
+    cudal1_find_package(httplib TARGET httplib::httplib HEADER httplib.h LINK Threads::Threads)
+  endif()
 endif()
 if(CUDAL1_BUILD_BENCHMARKS)
   cudal1_find_package(benchmark TARGET benchmark::benchmark HEADER benchmark/benchmark.h LIBRARY benchmark LINK Threads::Threads)

@@ -120,7 +120,8 @@ function(cudal1_check_headers)
   target_compile_options(cudal1_header_check PRIVATE -O0)
   target_compile_definitions(cudal1_header_check PRIVATE CUDAL1_VERSION="${PROJECT_VERSION}")
   target_link_libraries(cudal1_header_check PRIVATE cudal1_options cudal1_seccomp cudal1_cuda_headers fmt::fmt
-    nlohmann_json::nlohmann_json spdlog::spdlog CLI11::CLI11 SQLite::SQLite3 cudal1_pcre2 cudal1_utf8proc)
+    nlohmann_json::nlohmann_json spdlog::spdlog CLI11::CLI11 SQLite::SQLite3 cudal1_pcre2 cudal1_utf8proc
+    CURL::libcurl)
 endfunction()
 
 # Targets made of what the folders declared; called when all of them have been read.

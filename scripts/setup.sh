@@ -19,6 +19,8 @@ header_packages=(
   seccomp.h=libseccomp-dev
   pcre2.h=libpcre2-dev
   utf8proc.h=libutf8proc-dev
+  curl/curl.h=libcurl4-openssl-dev
+  httplib.h=libcpp-httplib-dev
 )
 
 # Set-up is done once; again only when these scripts change or what it found is gone.
