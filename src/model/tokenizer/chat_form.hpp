@@ -7,15 +7,10 @@
 #include <string_view>
 #include <vector>
 
+#include "model/chat_message.hpp"
 #include "model/tokenizer/tokenizer.hpp"
 
 namespace cudal1 {
-
-struct ChatMessage {
-  enum class Role { system, user, assistant };
-  Role role = Role::user;
-  std::string text;
-};
 
 struct ChatForm {
   enum class Kind {

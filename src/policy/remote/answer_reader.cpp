@@ -53,7 +53,7 @@ FinishReason finish_reason(const std::string& name) {
   if (name == "stop" || name == "eos" || name == "stop_sequence") return FinishReason::stop;
   if (name == "length") return FinishReason::length;
   if (name == "content_filter" || name == "refusal") return FinishReason::refusal;
-  return FinishReason::other;
+  return FinishReason::unknown;
 }
 
 //! A choice while it grows.
@@ -88,7 +88,7 @@ class AnswerReader::State {
     return !done_ && answer_.problem == AnswerProblem::none;
   }
 
-  Answer finish(bool transport_is_whole) {
+  ServerAnswer finish(bool transport_is_whole) {
     if (form_ == Form::stream && transport_is_whole) end_stream();
     if (form_ == Form::whole) read_whole(transport_is_whole);
     if (form_ == Form::unknown) fail(AnswerProblem::cut, "the server sent nothing");
@@ -285,7 +285,7 @@ class AnswerReader::State {
   SseReader events_{[this](std::string_view data) { read_event(data); }};
   std::vector<GrowingChoice> choices_;
   std::optional<TokenUsage> running_usage_, final_usage_;
-  Answer answer_;
+  ServerAnswer answer_;
   bool done_ = false;
 };
 
@@ -293,6 +293,6 @@ AnswerReader::AnswerReader(int expected, const ApiKey& key, TextSink on_text)
     : state_(std::make_unique<State>(expected, key, std::move(on_text))) {}
 AnswerReader::~AnswerReader() = default;
 bool AnswerReader::add(std::string_view bytes) { return state_->add(bytes); }
-Answer AnswerReader::finish(bool transport_is_whole) { return state_->finish(transport_is_whole); }
+ServerAnswer AnswerReader::finish(bool transport_is_whole) { return state_->finish(transport_is_whole); }
 
 }  // namespace cudal1

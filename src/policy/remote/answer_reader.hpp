@@ -18,7 +18,7 @@ namespace cudal1 {
 struct AnswerChoice {
   std::string text;
   std::size_t reasoning_bytes = 0;
-  FinishReason finish = FinishReason::other;
+  FinishReason finish = FinishReason::unknown;
   bool finished = false;  //!< the server said why it ended
 };
 
@@ -32,7 +32,7 @@ enum class AnswerProblem {
   server_error,  //!< the server reports an error in the middle of a stream
 };
 
-struct Answer {
+struct ServerAnswer {
   std::vector<AnswerChoice> choices;  //!< those that began, by index
   std::optional<TokenUsage> usage;    //!< of all of them together, as the server counted
   AnswerProblem problem = AnswerProblem::none;
@@ -52,7 +52,7 @@ class AnswerReader {
   //! False: the answer is whole or broken, more is not wanted.
   bool add(std::string_view bytes);
   //! The body has ended; `transport_is_whole` is false if the connection was cut.
-  Answer finish(bool transport_is_whole);
+  ServerAnswer finish(bool transport_is_whole);
 
  private:
   class State;

@@ -18,7 +18,7 @@ HttpRequest http_request(const ChatAttempt& attempt) {
 }
 
 //! An answer that was whole before the connection broke counts.
-std::optional<AttemptFailure> failure_of(const HttpOutcome& outcome, const Answer& answer,
+std::optional<AttemptFailure> failure_of(const HttpOutcome& outcome, const ServerAnswer& answer,
                                          const std::string& error_body, const ServerContext& context) {
   const bool transport_broke = outcome.end != HttpEnd::complete && outcome.end != HttpEnd::enough;
   if (outcome.status == http_ok && answer.problem == AnswerProblem::none) return std::nullopt;

@@ -20,7 +20,7 @@ struct ChatAttempt {
 };
 
 struct AttemptResult {
-  Answer answer;  //!< whole if there is no failure
+  ServerAnswer answer;  //!< whole if there is no failure
   std::optional<AttemptFailure> failure;
   std::string retry_after;  //!< the header, as it came
   bool may_cost = false;    //!< the server has begun to answer

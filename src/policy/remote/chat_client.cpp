@@ -317,7 +317,7 @@ class ChatClient::Run {
     if (!shared_.ignores_n) shared_.most_samples = shared_.options.most_samples_per_request;
   }
 
-  void take(const Unit& unit, Answer answer, int attempts) {
+  void take(const Unit& unit, ServerAnswer answer, int attempts) {
     if (answer.choices.size() == 1 && unit.samples.size() > 1) {
       shared_.ignores_n = true;
       shared_.most_samples = 1;

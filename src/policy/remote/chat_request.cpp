@@ -15,7 +15,7 @@ std::string dump(const json& value) { return value.dump(-1, ' ', false, json::er
 
 json messages_json(const std::vector<ChatMessage>& messages) {
   json list = json::array();
-  for (const auto& message : messages) list.push_back({{"role", message.role}, {"content", message.content}});
+  for (const auto& message : messages) list.push_back({{"role", to_string(message.role)}, {"content", message.text}});
   return list;
 }
 

@@ -6,7 +6,7 @@
 namespace cudal1 {
 namespace {
 
-constexpr std::array<std::string_view, 4> finish_names = {"stop", "length", "refusal", "other"};
+constexpr std::array<std::string_view, 4> finish_names = {"unknown", "stop", "length", "refusal"};
 constexpr std::array<std::string_view, 12> failure_names = {
     "unreachable",  "untrusted", "timed_out",   "cut",        "rate_limited", "server_error",
     "unauthorized", "not_found", "bad_request", "bad_answer", "ceiling",      "cancelled"};

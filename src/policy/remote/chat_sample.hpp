@@ -6,16 +6,10 @@
 #include <string>
 #include <string_view>
 
+#include "model/chat_message.hpp"
 #include "policy/remote/token_usage.hpp"
 
 namespace cudal1 {
-
-enum class FinishReason {
-  stop,     //!< the model had said all it wanted, or a stop string came
-  length,   //!< cut at max_tokens or at the end of the context
-  refusal,  //!< by the model, or by a filter of the server (content_filter)
-  other,    //!< tool calls and whatever else servers have
-};
 
 std::string_view to_string(FinishReason reason);
 std::optional<FinishReason> finish_reason_from_string(std::string_view name);  //!< what to_string gives
@@ -23,7 +17,7 @@ std::optional<FinishReason> finish_reason_from_string(std::string_view name);  /
 struct ChatSample {
   std::string text;                 //!< the answer, without reasoning
   std::size_t reasoning_bytes = 0;  //!< of the reasoning that the server showed
-  FinishReason finish = FinishReason::other;
+  FinishReason finish = FinishReason::unknown;
   TokenUsage tokens;  //!< this sample's share of its request
   double cost = 0.0;  //!< 0 from the cache
   int attempts = 0;   //!< HTTP requests that it took; 0 from the cache

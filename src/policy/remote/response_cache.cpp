@@ -37,7 +37,7 @@ ChatSample from_json(const json& content) {
   ChatSample sample;
   sample.text = content.at("text").get<std::string>();
   sample.reasoning_bytes = content.at("reasoning_bytes").get<std::size_t>();
-  sample.finish = finish_reason_from_string(content.at("finish").get<std::string>()).value_or(FinishReason::other);
+  sample.finish = finish_reason_from_string(content.at("finish").get<std::string>()).value_or(FinishReason::unknown);
   sample.tokens = {content.at("prompt_tokens").get<std::int64_t>(), content.at("completion_tokens").get<std::int64_t>(),
                    content.at("reasoning_tokens").get<std::int64_t>(), content.at("tokens_estimated").get<bool>()};
   sample.from_cache = true;

@@ -83,7 +83,7 @@ bool is_transient(int status) {
   return status == 408 || status == 425 || status == 429 || (status >= 500 && status != 501 && status != 505);
 }
 
-AttemptFailure stream_error(const Answer& answer, const ServerContext& context) {
+AttemptFailure stream_error(const ServerAnswer& answer, const ServerContext& context) {
   const int status = answer.error_status;
   const bool retry = !is_client_error(status) || is_transient(status);
   return made(ChatFailureKind::server_error, status, retry, "reports an error: " + answer.detail, context);
@@ -157,7 +157,7 @@ AttemptFailure status_failure(const HttpOutcome& outcome, std::string_view body,
   return fail(ChatFailureKind::server_error, is_transient(status), fmt::format("fails ({})", status));
 }
 
-AttemptFailure answer_failure(const Answer& answer, const HttpOutcome& outcome, const ServerContext& context) {
+AttemptFailure answer_failure(const ServerAnswer& answer, const HttpOutcome& outcome, const ServerContext& context) {
   const auto fail = [&](ChatFailureKind kind, bool retry, const std::string& message) {
     return made(kind, outcome.status, retry, message, context);
   };

@@ -39,6 +39,6 @@ AttemptFailure transport_failure(const HttpOutcome& outcome, const ServerContext
 AttemptFailure status_failure(const HttpOutcome& outcome, std::string_view body, const ServerContext& context);
 
 //! A status of 200, and a body that is no answer.
-AttemptFailure answer_failure(const Answer& answer, const HttpOutcome& outcome, const ServerContext& context);
+AttemptFailure answer_failure(const ServerAnswer& answer, const HttpOutcome& outcome, const ServerContext& context);
 
 }  // namespace cudal1

@@ -9,7 +9,7 @@ constexpr std::size_t most_form_tokens_per_message = 32;  // a system message th
 
 std::size_t content_bytes(const std::vector<ChatMessage>& messages) {
   std::size_t bytes = 0;
-  for (const auto& message : messages) bytes += message.role.size() + message.content.size();
+  for (const auto& message : messages) bytes += to_string(message.role).size() + message.text.size();
   return bytes;
 }
 

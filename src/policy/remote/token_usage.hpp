@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "policy/remote/chat_message.hpp"
+#include "model/chat_message.hpp"
 
 namespace cudal1 {
 

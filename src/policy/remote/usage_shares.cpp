@@ -22,7 +22,7 @@ void count_shown_reasoning(TokenUsage& tokens, const AnswerChoice& choice) {
 
 }  // namespace
 
-TokenUsage usage_or_estimate(const Answer& answer, const std::vector<ChatMessage>& messages) {
+TokenUsage usage_or_estimate(const ServerAnswer& answer, const std::vector<ChatMessage>& messages) {
   if (answer.usage) return *answer.usage;
   TokenUsage usage;
   usage.prompt = estimate_prompt_tokens(messages);
@@ -31,7 +31,8 @@ TokenUsage usage_or_estimate(const Answer& answer, const std::vector<ChatMessage
   return usage;
 }
 
-std::vector<ChatSample> samples_of(Answer answer, const std::vector<ChatMessage>& messages, const Prices& prices) {
+std::vector<ChatSample> samples_of(ServerAnswer answer, const std::vector<ChatMessage>& messages,
+                                   const Prices& prices) {
   const TokenUsage usage = usage_or_estimate(answer, messages);
   std::size_t whole = 0;
   for (const auto& choice : answer.choices) whole += bytes_of(choice);

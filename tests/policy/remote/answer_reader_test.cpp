@@ -8,7 +8,7 @@ namespace {
 using nlohmann::json;
 
 struct Read {
-  Answer answer;
+  ServerAnswer answer;
   std::vector<std::string> streamed;  //!< by choice
 };
 
@@ -45,7 +45,7 @@ TEST(AnswerReader, AStreamThatEndsAnywhereIsEitherWholeOrCut) {
   const std::string text_events = delta_event("int ") + delta_event("main") + finish_event("stop");
   const std::string stream = text_events + usage_event(3, 4) + "data: [DONE]\n\n";
   for (std::size_t bytes = 0; bytes <= stream.size(); ++bytes) {
-    const Answer answer = read(stream.substr(0, bytes)).answer;
+    const ServerAnswer answer = read(stream.substr(0, bytes)).answer;
     if (answer.problem == AnswerProblem::none) {
       EXPECT_EQ(answer.choices.at(0).text, "int main");
       EXPECT_GE(bytes + 1, text_events.size());
@@ -60,7 +60,7 @@ TEST(AnswerReader, SeveralChoicesMayBeInterleaved) {
   const std::string stream = delta_event("b0", 1) + delta_event("a0", 0) + delta_event("b1", 1) +
                              finish_event("stop", 1) + delta_event("a1", 0) + finish_event("length", 0) +
                              "data: [DONE]\n\n";
-  const Answer answer = read(stream, 2).answer;
+  const ServerAnswer answer = read(stream, 2).answer;
   ASSERT_EQ(answer.choices.size(), 2u);
   EXPECT_EQ(answer.choices[0].text, "a0a1");
   EXPECT_EQ(answer.choices[1].text, "b0b1");
@@ -70,7 +70,7 @@ TEST(AnswerReader, SeveralChoicesMayBeInterleaved) {
 TEST(AnswerReader, ChoicesThatNobodyAskedForOrThatNeverBeganAreNotTaken) {
   const std::string stream =
       delta_event("x", -1) + delta_event("y", 1'000'000'000) + delta_event("c", 2) + "data: [DONE]\n\n";
-  const Answer answer = read(stream, 3).answer;
+  const ServerAnswer answer = read(stream, 3).answer;
   ASSERT_EQ(answer.choices.size(), 1u);
   EXPECT_EQ(answer.choices[0].text, "c");
 }
@@ -123,13 +123,13 @@ TEST(AnswerReader, RefusalsAreKnownByFilterOrField) {
             FinishReason::refusal);
   const json body = {
       {"choices", {{{"message", {{"content", nullptr}, {"refusal", "I will not."}}}, {"finish_reason", "stop"}}}}};
-  const Answer answer = read(body.dump()).answer;
+  const ServerAnswer answer = read(body.dump()).answer;
   EXPECT_EQ(answer.choices.at(0).finish, FinishReason::refusal);
   EXPECT_EQ(answer.choices[0].text, "I will not.");
 }
 
 TEST(AnswerReader, AnAnswerInOnePieceIsTakenThoughAStreamWasAskedFor) {
-  const Answer answer = read("\xef\xbb\xbf\n" + whole_answer({"one", "two"}), 2, 3).answer;
+  const ServerAnswer answer = read("\xef\xbb\xbf\n" + whole_answer({"one", "two"}), 2, 3).answer;
   ASSERT_EQ(answer.choices.size(), 2u);
   EXPECT_EQ(answer.choices[1].text, "two");
 }
@@ -160,7 +160,7 @@ TEST(AnswerReader, SaysWhatIsWrongWithOtherBodies) {
       {"", AnswerProblem::cut},
       {": ping\n\n", AnswerProblem::cut}};
   for (const auto& [body, problem] : bodies) {
-    const Answer answer = read(body).answer;
+    const ServerAnswer answer = read(body).answer;
     EXPECT_EQ(answer.problem, problem) << body.substr(0, 60) << " -> " << answer.detail;
     EXPECT_FALSE(answer.detail.empty());
   }
@@ -169,14 +169,14 @@ TEST(AnswerReader, SaysWhatIsWrongWithOtherBodies) {
 TEST(AnswerReader, MembersOfOtherTypesAreNoAnswers) {
   for (const json& delta :
        {json(5), json(nullptr), json{{"content", 5}}, json{{"content", json::object()}}, json{{"reasoning", 1}}}) {
-    const Answer answer = read(choice_with(delta) + finish_event("stop") + "data: [DONE]\n\n").answer;
+    const ServerAnswer answer = read(choice_with(delta) + finish_event("stop") + "data: [DONE]\n\n").answer;
     EXPECT_EQ(answer.problem, AnswerProblem::none) << delta;
     EXPECT_EQ(answer.choices.at(0).text, "") << delta;
   }
 }
 
 TEST(AnswerReader, AnErrorInAStreamEndsIt) {
-  const Answer answer =
+  const ServerAnswer answer =
       read(delta_event("int ") + event({{"error", {{"message", "out\nof memory"}, {"code", 503}}}}) + delta_event("x"))
           .answer;
   EXPECT_EQ(answer.problem, AnswerProblem::server_error);

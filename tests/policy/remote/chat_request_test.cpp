@@ -13,7 +13,7 @@ using nlohmann::json;
 
 ChatRequest full_request() {
   ChatRequest request;
-  request.messages = {{"system", "You write CUDA."}, {"user", "Go"}};
+  request.messages = {{ChatMessage::Role::system, "You write CUDA."}, {ChatMessage::Role::user, "Go"}};
   request.parameters = {0.7, 0.9, 256, 42, {"<end>"}, ""};
   return request;
 }
@@ -27,7 +27,7 @@ TEST(ChatRequest, SendsWhatIsSet) {
 
 TEST(ChatRequest, LeavesOutWhatIsNot) {
   ChatRequest request;
-  request.messages = {{"user", "Go"}};
+  request.messages = {{ChatMessage::Role::user, "Go"}};
   const json body = json::parse(request_body(request, {"tiny", false, false}, 1, 0));
   EXPECT_EQ(body,
             json::parse(R"({"model": "tiny", "max_tokens": 4096, "messages": [{"role": "user", "content": "Go"}]})"));
@@ -44,7 +44,7 @@ TEST(ChatRequest, ReasoningModelsGetNoTemperatureAndAnotherLimit) {
 
 TEST(ChatRequest, SourcesWithAnyBytesCanBeSent) {
   ChatRequest request;
-  request.messages = {{"user", "\xff\xfe latin \xe9"}};
+  request.messages = {{ChatMessage::Role::user, "\xff\xfe latin \xe9"}};
   EXPECT_TRUE(json::accept(request_body(request, {"tiny", false, false}, 1, 0)));
 }
 
@@ -63,8 +63,8 @@ TEST(ResponseKey, DiffersInEverythingThatAnAnswerDependsOn) {
     change(request);
     EXPECT_TRUE(keys.insert(response_key(request, model, "http://a/v1", 0)).second);
   };
-  add([](ChatRequest& request) { request.messages[1].content = "go"; });
-  add([](ChatRequest& request) { request.messages[1].role = "assistant"; });
+  add([](ChatRequest& request) { request.messages[1].text = "go"; });
+  add([](ChatRequest& request) { request.messages[1].role = ChatMessage::Role::assistant; });
   add([](ChatRequest& request) { request.messages.pop_back(); });
   add([](ChatRequest& request) { request.parameters.temperature = 0.8; });
   add([](ChatRequest& request) { request.parameters.top_p.reset(); });

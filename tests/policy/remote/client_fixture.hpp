@@ -46,7 +46,7 @@ class ClientFixture : public ::testing::Test {
 
   static ChatRequest request(int samples = 1, const std::string& text = "Write a kernel.") {
     ChatRequest made;
-    made.messages = {{"user", text}};
+    made.messages = {{ChatMessage::Role::user, text}};
     made.parameters.max_tokens = 100;
     made.samples = samples;
     return made;

@@ -18,7 +18,7 @@ TEST(Cost, IsPerMillionTokens) {
 }
 
 TEST(Cost, NoTokenizerCanExceedThePromptBound) {
-  const std::vector<ChatMessage> messages = {{"user", std::string(100, '%')}};
+  const std::vector<ChatMessage> messages = {{ChatMessage::Role::user, std::string(100, '%')}};
   EXPECT_GE(most_prompt_tokens(messages), 104);
   EXPECT_LT(estimate_prompt_tokens(messages), most_prompt_tokens(messages));
 }
@@ -55,17 +55,17 @@ TEST(CostMeter, WithoutACeilingNothingIsRefused) {
   EXPECT_TRUE(CostMeter::Reservation(meter, 1e9, never).granted());
 }
 
-Answer answer_of(const std::vector<AnswerChoice>& choices) {
-  Answer answer;
+ServerAnswer answer_of(const std::vector<AnswerChoice>& choices) {
+  ServerAnswer answer;
   answer.choices = choices;
   for (const auto& choice : choices) answer.bytes_of_text += choice.text.size() + choice.reasoning_bytes;
   return answer;
 }
 
 TEST(UsageShares, AddUpToWhatTheServerCounted) {
-  Answer answer = answer_of({{std::string(100, 'a')}, {std::string(33, 'b')}, {""}});
+  ServerAnswer answer = answer_of({{std::string(100, 'a')}, {std::string(33, 'b')}, {""}});
   answer.usage = TokenUsage{50, 41, 10, false};
-  const auto samples = samples_of(std::move(answer), {{"user", "x"}}, {1e6, 1e6});
+  const auto samples = samples_of(std::move(answer), {{ChatMessage::Role::user, "x"}}, {1e6, 1e6});
   TokenUsage sum;
   double cost = 0.0;
   for (const auto& sample : samples) {
@@ -78,16 +78,17 @@ TEST(UsageShares, AddUpToWhatTheServerCounted) {
 }
 
 TEST(UsageShares, WithoutUsageAnEstimateSaysThatItIsOne) {
-  const auto samples = samples_of(answer_of({{std::string(300, 'a')}}), {{"user", std::string(600, 'x')}}, {});
+  const auto samples =
+      samples_of(answer_of({{std::string(300, 'a')}}), {{ChatMessage::Role::user, std::string(600, 'x')}}, {});
   EXPECT_TRUE(samples[0].tokens.estimated);
   EXPECT_EQ(samples[0].tokens.completion, 100);
   EXPECT_GE(samples[0].tokens.prompt, 200);
 }
 
 TEST(UsageShares, ShownReasoningIsCountedApart) {
-  Answer answer = answer_of({{std::string(100, 'a'), 300}});
+  ServerAnswer answer = answer_of({{std::string(100, 'a'), 300}});
   answer.usage = TokenUsage{10, 100, 0, false};
-  const auto samples = samples_of(std::move(answer), {{"user", "x"}}, {});
+  const auto samples = samples_of(std::move(answer), {{ChatMessage::Role::user, "x"}}, {});
   EXPECT_EQ(samples[0].tokens.reasoning, 75);
   EXPECT_EQ(samples[0].tokens.completion, 100);
 }
