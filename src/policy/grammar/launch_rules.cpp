@@ -13,14 +13,24 @@ namespace {
 
 constexpr int nested_expressions = 3;  // parentheses and functions in each other
 
+//! All ways to write it: a path may be quoted where it need not, a first output be counted where there are others.
+std::set<std::string> names_of(const OpGraph& graph, const Value& value) {
+  std::set<std::string> names = {directive_name(value)};
+  if (value.kind == ValueKind::weight || value.kind == ValueKind::state)
+    names.insert(fmt::format("\"{}\"", value.name));
+  if (value.node >= 0 && value.output == 0 && graph.nodes[static_cast<std::size_t>(value.node)].outputs.size() > 1)
+    names.insert(value.name + "[0]");
+  return names;
+}
+
 //! `name.size(i)` with dimensions that there are, and `numel(name)`. Buffers are left out: their sizes are numbers that
 //! the program has written down above.
 void add_sizes(GbnfText& grammar, const OpGraph& graph) {
   std::map<std::size_t, std::set<std::string>> names_of_rank;
   std::set<std::string> all;
   for (const Value& value : graph.values) {
-    names_of_rank[value.meta.sizes.size()].insert(directive_name(value));
-    all.insert(directive_name(value));
+    names_of_rank[value.meta.sizes.size()].merge(names_of(graph, value));
+    all.merge(names_of(graph, value));
   }
   grammar.rule("value", gbnf_literals(all));
   std::vector<std::string> sizes = {R"g("numel(" value ")")g"};

@@ -115,11 +115,9 @@ NameableNodes nameable_nodes(const OpGraph& graph, int most_graphs) {
 }
 
 std::set<std::string> stem_patterns(const std::set<std::string>& nodes) {
-  std::map<std::string, int> counts;
-  for (const std::string& node : nodes) ++counts[stem_of(node)];
   std::set<std::string> patterns;
-  for (const auto& [stem, count] : counts)
-    if (!stem.empty() && count > 1) patterns.insert(stem + "*");
+  for (const std::string& node : nodes)
+    if (const std::string stem = stem_of(node); !stem.empty()) patterns.insert(stem + "*");
   return patterns;
 }
 

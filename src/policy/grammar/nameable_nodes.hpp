@@ -27,7 +27,7 @@ struct NameableNodes {
 //! `most_graphs`: see for_each_rewritten_graph. The graph must have its metas.
 NameableNodes nameable_nodes(const OpGraph& graph, int most_graphs);
 
-//! `relu_*` for every stem that several of these nodes have.
+//! `relu_*` for every stem of these nodes.
 std::set<std::string> stem_patterns(const std::set<std::string>& nodes);
 
 }  // namespace cudal1
