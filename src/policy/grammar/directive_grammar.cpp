@@ -29,7 +29,7 @@ std::set<std::string> with_patterns(const std::set<std::string>& names, const st
 class GrammarMaker {
  public:
   GrammarMaker(const OpGraph& graph, const DirectiveGrammarOptions& options)
-      : graph_(graph), options_(options), names_(nameable_nodes(graph, options.most_rewritten_graphs)) {}
+      : graph_(graph), options_(options), names_(nameable_nodes(graph, options.most_combinations)) {}
 
   std::string run() {
     if (!names_.nodes.empty()) {
@@ -73,20 +73,18 @@ class GrammarMaker {
   //! At least one member, companions around it.
   std::string add_family(const FusionFamily& family) {
     const std::string name = "fuse-" + family.technique->description().name;
-    std::set<std::string> companions = family.companions;
-    for (const std::string& member : family.members) companions.erase(member);
     const std::set<std::string> members =
         family.takes_several ? with_patterns(family.members, names_.nodes) : family.members;
     grammar_.rule(name + "-node", gbnf_literals(members));
     std::string others;
-    if (!companions.empty()) {
-      grammar_.rule(name + "-other", gbnf_literals(with_patterns(companions, names_.nodes)));
+    if (!family.companions.empty()) {
+      grammar_.rule(name + "-other", gbnf_literals(with_patterns(family.companions, names_.nodes)));
       others = fmt::format("(\" \" {}-other)*", name);
     }
     std::string further = others;
     if (family.takes_several)
-      further =
-          fmt::format("(\" \" {})*", companions.empty() ? name + "-node" : fmt::format("({0}-node | {0}-other)", name));
+      further = fmt::format("(\" \" {})*",
+                            family.companions.empty() ? name + "-node" : fmt::format("({0}-node | {0}-other)", name));
     return grammar_.rule(name,
                          fmt::format("{} \" \" {}-node {} {}", others, name, further, add_parameters(family, name)));
   }

@@ -12,8 +12,9 @@ struct DirectiveGrammarOptions {
   bool with_code = false;
   //! The program without any line is one of them.
   bool may_be_empty = true;
-  //! Rewritten graphs whose nodes are looked at; those that rewrites add can be named then.
-  int most_rewritten_graphs = 48;
+  //! Combinations of rewriting techniques that are tried; nodes that these add can be named then, besides those that
+  //! each technique adds alone and all do together.
+  int most_combinations = 32;
 };
 
 //! Every text of it parses as a program (its status is never parse_error); the graph may still rule it out. Lines have

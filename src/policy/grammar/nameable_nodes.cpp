@@ -28,8 +28,12 @@ class NodeCollector {
     for (std::size_t i = 0; i < families_.size(); ++i) families_[i].technique = fusion_techniques()[i];
   }
 
-  void look_at(const OpGraph& graph) {
-    for (std::size_t i = 0; i < graph.nodes.size(); ++i) look_at_node(graph, static_cast<int>(i));
+  //! The task's own graph comes first. Of nodes that rewrites add, those that never run in a call are left out.
+  void look_at(const OpGraph& graph, const std::set<std::string>& hoisted) {
+    grown_.clear();
+    for (std::size_t i = 0; i < graph.nodes.size(); ++i)
+      if (!hoisted.contains(graph.nodes[i].name) || result_.nodes.contains(graph.nodes[i].name))
+        look_at_node(graph, static_cast<int>(i));
     for (const RewriteTechnique* technique : rewrite_techniques()) look_at_patterns(*technique, graph);
     look_at_pairs(graph);
   }
@@ -55,8 +59,8 @@ class NodeCollector {
     result_.nodes.insert(node.name);
     if (is_view_node(graph, node)) views_.insert(node.name);
     const Region alone(graph, {index});
-    for (FusionFamily& family : families_)
-      if (family.technique->is_for(alone)) family.members.insert(node.name);
+    for (std::size_t i = 0; i < families_.size(); ++i)
+      if (families_[i].technique->is_for(alone) && families_[i].members.insert(node.name).second) grown_.insert(i);
   }
 
   void look_at_patterns(const RewriteTechnique& technique, const OpGraph& graph) {
@@ -78,7 +82,8 @@ class NodeCollector {
         if (families_[family].members.contains(graph.nodes[i].name)) members[family].push_back(static_cast<int>(i));
     for (std::size_t i = 0; i < families_.size(); ++i)
       for (std::size_t other = 0; other < families_.size(); ++other)
-        if (!together_.contains({i, other}) && any_together(graph, i, members[i], members[other]))
+        if ((grown_.contains(i) || grown_.contains(other)) && !together_.contains({i, other}) &&
+            any_together(graph, i, members[i], members[other]))
           together_.insert({i, other});
   }
 
@@ -95,6 +100,7 @@ class NodeCollector {
   }
 
   std::vector<FusionFamily> families_;  //!< in the order of fusion_techniques()
+  std::set<std::size_t> grown_;         //!< families to which this graph has added members
   std::set<std::string> seen_, views_;
   std::set<std::pair<std::size_t, std::size_t>> together_;
   NameableNodes result_;
@@ -108,9 +114,10 @@ std::string stem_of(const std::string& name) {
 
 }  // namespace
 
-NameableNodes nameable_nodes(const OpGraph& graph, int most_graphs) {
+NameableNodes nameable_nodes(const OpGraph& graph, int most_combinations) {
   NodeCollector collector;
-  for_each_rewritten_graph(graph, most_graphs, [&](const OpGraph& seen) { collector.look_at(seen); });
+  for_each_rewritten_graph(graph, most_combinations,
+                           [&](const RewrittenGraph& seen) { collector.look_at(seen.graph, seen.hoisted); });
   return collector.finish();
 }
 

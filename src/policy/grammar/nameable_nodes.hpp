@@ -14,7 +14,8 @@ namespace cudal1 {
 struct FusionFamily {
   const FusionTechnique* technique = nullptr;
   std::set<std::string> members;     //!< it is for each of these alone
-  std::set<std::string> companions;  //!< these may come along: pointwise nodes, views, members of some others
+  //! These may come along: pointwise nodes, views, members of some others. A rewrite can make a member one of them.
+  std::set<std::string> companions;
   bool takes_several = false;        //!< members in one line
 };
 
@@ -24,8 +25,8 @@ struct NameableNodes {
   std::map<std::string, std::set<std::string>> patterns;  //!< by directive: with wildcards, as techniques suggest them
 };
 
-//! `most_graphs`: see for_each_rewritten_graph. The graph must have its metas.
-NameableNodes nameable_nodes(const OpGraph& graph, int most_graphs);
+//! `most_combinations`: see for_each_rewritten_graph. The graph must have its metas.
+NameableNodes nameable_nodes(const OpGraph& graph, int most_combinations);
 
 //! `relu_*` for every stem of these nodes.
 std::set<std::string> stem_patterns(const std::set<std::string>& nodes);

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <optional>
+#include <iterator>
 #include <set>
 #include <string>
 
@@ -15,7 +15,7 @@
 namespace cudal1 {
 namespace {
 
-constexpr int most_lines = 256;  // of one technique: as many as a search writes
+constexpr int most_rounds = 16;  // what a technique does may let it do more
 
 using TechniqueSet = std::uint32_t;  // bit i: rewrite_techniques()[i]
 
@@ -28,63 +28,70 @@ std::vector<std::string> lines_of(const RewriteTechnique& technique, const OpGra
   return lines;
 }
 
-//! Carries out the first line that was not tried before and works; nothing: there is none.
-std::optional<OpGraph> rewritten_once(const RewriteTechnique& technique, const OpGraph& graph,
-                                      std::set<std::string>& tried) {
-  for (const std::string& line : lines_of(technique, graph)) {
-    if (!tried.insert(line).second) continue;
-    auto written = write_program(graph, fmt::format("//! {}\n", line));
-    if (written) return std::move(written).value().graph;
-  }
-  return std::nullopt;
-}
-
-//! Each technique in its turn, as long as it has something to do. `visit` sees every graph on the way.
-void rewrite(OpGraph graph, TechniqueSet techniques, const std::function<void(const OpGraph&)>& visit) {
-  for (std::size_t i = 0; i < rewrite_techniques().size(); ++i) {
-    if ((techniques >> i & 1) == 0) continue;
-    std::set<std::string> tried;
-    for (int lines = 0; lines < most_lines; ++lines) {
-      auto next = rewritten_once(*rewrite_techniques()[i], graph, tried);
-      if (!next) break;
-      graph = std::move(*next);
+//! Carries out those of the lines that the graph allows, in their order. False: none.
+bool carry_out(std::vector<std::string> lines, RewrittenGraph& rewritten) {
+  while (!lines.empty()) {
+    auto written = write_program(rewritten.graph, fmt::format("//! {}\n", fmt::join(lines, "\n//! ")));
+    if (written) {
+      rewritten.hoisted.merge(written.value().hoisted);
+      rewritten.graph = std::move(written).value().graph;
+      return true;
     }
-    visit(graph);
+    const auto refused = std::clamp<std::ptrdiff_t>(written.failure().at.line, 1, std::ssize(lines)) - 1;
+    lines.erase(lines.begin() + refused);
   }
+  return false;
 }
 
-//! Those with something to say about the graph, or about what the others leave of it.
-TechniqueSet useful_techniques(const OpGraph& graph) {
+//! As long as the technique has something to do that it was not asked for before. False: it never had.
+bool apply(const RewriteTechnique& technique, RewrittenGraph& rewritten) {
+  std::set<std::string> asked;
+  bool did_any = false;
+  for (int round = 0; round < most_rounds; ++round) {
+    std::vector<std::string> lines = lines_of(technique, rewritten.graph);
+    std::erase_if(lines, [&](const std::string& line) { return !asked.insert(line).second; });
+    if (!carry_out(std::move(lines), rewritten)) break;
+    did_any = true;
+  }
+  return did_any;
+}
+
+//! Each technique in its turn. `visit` sees every graph on the way. Gives those that had something to do.
+TechniqueSet rewrite(const OpGraph& graph, TechniqueSet techniques, const GraphVisitor& visit) {
+  RewrittenGraph rewritten{graph, {}};
   TechniqueSet useful = 0;
-  const auto look = [&](const OpGraph& seen) {
-    for (std::size_t i = 0; i < rewrite_techniques().size(); ++i) {
-      std::set<std::string> tried;
-      if (rewritten_once(*rewrite_techniques()[i], seen, tried)) useful |= TechniqueSet{1} << i;
-    }
-  };
-  look(graph);
-  rewrite(graph, ~TechniqueSet{0}, look);
+  for (std::size_t i = 0; i < rewrite_techniques().size(); ++i) {
+    const TechniqueSet bit = TechniqueSet{1} << i;
+    if ((techniques & bit) == 0 || !apply(*rewrite_techniques()[i], rewritten)) continue;
+    useful |= bit;
+    visit(rewritten);
+  }
   return useful;
 }
 
+//! Those with something to do in the graph, or in what the others leave of it.
+TechniqueSet useful_techniques(const OpGraph& graph, const GraphVisitor& visit) {
+  TechniqueSet useful = rewrite(graph, ~TechniqueSet{0}, visit);
+  for (std::size_t i = 0; i < rewrite_techniques().size(); ++i) useful |= rewrite(graph, TechniqueSet{1} << i, visit);
+  return useful;
+}
+
+//! Of two techniques or more, and not of all; nearly all and few come first.
 std::vector<TechniqueSet> combinations(TechniqueSet useful) {
   std::vector<TechniqueSet> sets;
-  for (TechniqueSet set = useful; set != 0; set = (set - 1) & useful) sets.push_back(set);
-  const int all = std::popcount(useful);
-  const auto importance = [&](TechniqueSet set) {
-    const int size = std::popcount(set);
-    return size == all ? 0 : std::min(size, all - size);
-  };
-  std::ranges::stable_sort(sets, {}, importance);
+  for (TechniqueSet set = useful; set != 0; set = (set - 1) & useful)
+    if (set != useful && std::popcount(set) > 1) sets.push_back(set);
+  std::ranges::stable_sort(
+      sets, {}, [&](TechniqueSet set) { return std::min(std::popcount(set), std::popcount(useful & ~set)); });
   return sets;
 }
 
 }  // namespace
 
-void for_each_rewritten_graph(const OpGraph& graph, int most_graphs, const std::function<void(const OpGraph&)>& visit) {
-  visit(graph);
-  for (const TechniqueSet set : combinations(useful_techniques(graph))) {
-    if (--most_graphs <= 0) return;
+void for_each_rewritten_graph(const OpGraph& graph, int most_combinations, const GraphVisitor& visit) {
+  visit({graph, {}});
+  for (const TechniqueSet set : combinations(useful_techniques(graph, visit))) {
+    if (--most_combinations < 0) return;
     rewrite(graph, set, visit);
   }
 }

@@ -2,13 +2,22 @@
 #pragma once
 
 #include <functional>
+#include <set>
+#include <string>
 
 #include "graph/op_graph.hpp"
 
 namespace cudal1 {
 
-//! Calls `visit` for the graph itself and for what is left of it after all that some of the rewriting techniques
-//! could do, for as many combinations of techniques as `most_graphs` allows: each alone, all, all but one, and others.
-void for_each_rewritten_graph(const OpGraph& graph, int most_graphs, const std::function<void(const OpGraph&)>& visit);
+struct RewrittenGraph {
+  OpGraph graph;
+  std::set<std::string> hoisted;  //!< nodes that run when weights change
+};
+
+using GraphVisitor = std::function<void(const RewrittenGraph&)>;
+
+//! Calls `visit` for the graph itself and for what rewriting techniques leave of it: each alone and all of them, and up
+//! to so many combinations of others.
+void for_each_rewritten_graph(const OpGraph& graph, int most_combinations, const GraphVisitor& visit);
 
 }  // namespace cudal1
