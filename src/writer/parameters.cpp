@@ -6,18 +6,27 @@
 
 #include "program/nearest_name.hpp"
 #include "program/rejection.hpp"
+#include "writer/technique.hpp"
 
 namespace cudal1 {
 namespace {
+
+//! Another technique has it: the line is well-formed, and wrong because of the nodes that it names.
+bool is_known_elsewhere(std::string_view name) {
+  return std::ranges::any_of(all_techniques(), [&](const Technique* technique) {
+    const auto& parameters = technique->description().parameters;
+    return std::ranges::find(parameters, name, &Parameter::name) != parameters.end();
+  });
+}
 
 const Parameter& find_parameter(const std::vector<Parameter>& parameters, const DirectiveToken& name) {
   const auto found = std::ranges::find(parameters, name.text, &Parameter::name);
   if (found != parameters.end()) return *found;
   std::vector<std::string> names;
   for (const Parameter& parameter : parameters) names.push_back(parameter.name);
-  if (names.empty())
-    reject(Status::parse_error, name.at, fmt::format("{} is no parameter here: there are none", shown(name)));
-  reject(Status::parse_error, name.at,
+  const Status status = is_known_elsewhere(name.text) ? Status::plan_error : Status::parse_error;
+  if (names.empty()) reject(status, name.at, fmt::format("{} is no parameter here: there are none", shown(name)));
+  reject(status, name.at,
          fmt::format("{} is not a parameter here{}; the parameters are {}", shown(name), did_you_mean(name.text, names),
                      listed(names)));
 }

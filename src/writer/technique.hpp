@@ -18,6 +18,8 @@ struct TechniqueDescription {
   std::string what, helps, hurts;
   std::string example;
   std::vector<Parameter> parameters;
+  //! What stands behind the directive's word, before parameters: names of nodes (or patterns), one name, or words.
+  std::string form = "NODE…";
 };
 
 class Technique {

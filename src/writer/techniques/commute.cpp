@@ -169,7 +169,8 @@ const TechniqueDescription& CommuteReduction::description() const {
       "shrinks by the number of elements that are pooled.",
       "Where the layer has far more features going in than coming out, the reduction has more to read.",
       "commute mean_1 linear_1",
-      {}};
+      {},
+      "NODE NODE"};
   return description;
 }
 

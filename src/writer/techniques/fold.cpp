@@ -271,7 +271,8 @@ const TechniqueDescription& FoldIntoWeights::description() const {
       "those of the batch. A sum or mean over all channels makes a layer with one.",
       "Where the factors differ by many orders of magnitude, the products of the new weights round otherwise.",
       "fold batch_norm_1 into conv2d_1",
-      {}};
+      {},
+      "NODE into NODE"};
   return description;
 }
 

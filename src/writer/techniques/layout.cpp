@@ -206,7 +206,8 @@ const TechniqueDescription& ChannelsLast::description() const {
       "allows TF32 for convolutions, as it does by default, cuDNN may use it in this layout and not in the other; the "
       "result is then refused as wrong, since the task's own is more accurate.",
       "layout conv2d_1 relu_1 conv2d_2 channels_last",
-      {}};
+      {},
+      "NODE… channels_last"};
   return description;
 }
 

@@ -97,7 +97,8 @@ const TechniqueDescription& MergeLinearMaps::description() const {
       "Two layers without anything between them, the inner size not far below the outer ones.",
       "Where the inner size is small the two are cheaper, which is refused. The sums are rounded otherwise.",
       "merge linear_2 into linear_1",
-      {}};
+      {},
+      "NODE into NODE"};
   return description;
 }
 
