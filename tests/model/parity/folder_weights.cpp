@@ -28,7 +28,7 @@ ModelConfig config_of(const json& from) {
   config.heads = from.at("num_attention_heads");
   config.kv_heads = from.at("num_key_value_heads");
   config.head_size = from.value("head_dim", json()).is_number() ? from.at("head_dim").get<std::int64_t>()
-                                                                 : config.hidden / config.heads;
+                                                                : config.hidden / config.heads;
   config.feed_forward = from.at("intermediate_size");
   config.vocabulary = from.at("vocab_size");
   config.context = from.at("max_position_embeddings");

@@ -1,4 +1,5 @@
-// Computes what Hugging Face's transformers is compared with: transformer_driver JOB.json, one object on standard output.
+// Computes what Hugging Face's transformers is compared with: transformer_driver JOB.json, one object on standard
+// output.
 //   {"job": "logits", "model": FOLDER, "path": "torch" | "decoder", "dtype": "f32" | "bf16" | "f16" | "as_file",
 //    "sequence": [ids], "out": FILE}           writes (T, V) floats
 //   {"job": "generate", "model": FOLDER, "dtype": …, "prompts": [[ids]], "new_tokens": n, "slots": n}   greedily
@@ -78,8 +79,10 @@ json generate(const ModelWeights& weights, const json& job) {
   const std::vector<Sample> samples = engine.run(requests, nullptr, [&](std::size_t, std::int64_t, const DrawnToken&) {
     if (first_token_seconds == 0.0) first_token_seconds = seconds_since(run_start);
   });
-  json result = {{"seconds", seconds_since(run_start)}, {"load_seconds", load_seconds},
-                 {"first_token_seconds", first_token_seconds}, {"kernels", cpu_kernels().name}};
+  json result = {{"seconds", seconds_since(run_start)},
+                 {"load_seconds", load_seconds},
+                 {"first_token_seconds", first_token_seconds},
+                 {"kernels", cpu_kernels().name}};
   for (const Sample& sample : samples) {
     json ids = json::array();
     for (const DrawnToken& token : sample.tokens) ids.push_back(token.id);
