@@ -37,7 +37,7 @@ class Writing {
         stops_(request.stop_strings),
         guard_(request.repetition),
         constraint_(request.constraint ? request.constraint() : nullptr),
-        allowed_(constraint_ ? static_cast<std::size_t>(vocabulary) : 0) {}
+        allowed_(constraint_ ? vocabulary : 0) {}
 
   std::int64_t slot() const { return slot_; }
   const Sample& sample() const { return sample_; }
@@ -46,7 +46,7 @@ class Writing {
   SlotDraw next_draw() {
     const auto position = static_cast<std::int64_t>(request_.prompt.size() + sample_.tokens.size());
     if (constraint_) {
-      std::fill(allowed_.begin(), allowed_.end(), false);
+      allowed_.clear();
       constraint_->allow(allowed_);
     }
     return {slot_, {request_.parameters, seed_, position, constraint_ ? &allowed_ : nullptr}};
@@ -93,7 +93,7 @@ class Writing {
   StopStrings stops_;
   RepetitionGuard guard_;
   std::unique_ptr<TokenConstraint> constraint_;
-  TokenMask allowed_;
+  AllowedTokens allowed_;
 };
 
 //! Hands out samples in order and keeps a prompt for as long as samples of it wait.
@@ -122,6 +122,25 @@ class Queue {
   std::size_t next_ = 0, prompt_request_ = 0;
   std::shared_ptr<const ComputedPrompt> prompt_;
 };
+
+using Writings = std::vector<std::unique_ptr<Writing>>;
+
+//! Draws a token for each; those whose texts end with it leave their slots.
+Writings unfinished_after_draw(SlotDecoder& decoder, const SamplingEngine::TokenBytes& token_bytes, Writings writings,
+                               const SamplingEngine::OnToken& on_token, std::vector<std::int64_t>& free_slots) {
+  std::vector<SlotDraw> draws;
+  for (const auto& writing : writings) draws.push_back(writing->next_draw());
+  const std::vector<DrawnToken> drawn = decoder.draw(draws);
+  Writings unfinished;
+  for (std::size_t i = 0; i < writings.size(); ++i) {
+    if (on_token) on_token(writings[i]->sample().request, writings[i]->sample().index, drawn[i]);
+    if (writings[i]->add(drawn[i], token_bytes))
+      free_slots.push_back(writings[i]->slot());
+    else
+      unfinished.push_back(std::move(writings[i]));
+  }
+  return unfinished;
+}
 
 std::vector<Sample> waiting_samples(std::span<const SamplingRequest> requests) {
   std::vector<Sample> samples;
@@ -160,38 +179,24 @@ std::uint64_t sample_seed(std::uint64_t seed, std::int64_t index) {
 SamplingEngine::SamplingEngine(SlotDecoder& decoder, TokenBytes token_bytes)
     : decoder_(decoder), token_bytes_(std::move(token_bytes)) {}
 
-std::vector<Sample> SamplingEngine::run(
-    std::span<const SamplingRequest> requests, const std::atomic<bool>* cancelled,
-    const std::function<void(std::size_t, std::int64_t, const DrawnToken&)>& on_token) {
+std::vector<Sample> SamplingEngine::run(std::span<const SamplingRequest> requests, const std::atomic<bool>* cancelled,
+                                        const OnToken& on_token) {
   for (const SamplingRequest& request : requests) check_request(request, decoder_);
   std::vector<Sample> samples = waiting_samples(requests);
   Queue queue(requests, samples, decoder_);
-  std::vector<std::unique_ptr<Writing>> writings;
+  Writings writings;
   std::vector<std::int64_t> free_slots;
   for (std::int64_t slot = decoder_.slots() - 1; slot >= 0; --slot) free_slots.push_back(slot);
   const auto is_cancelled = [&] { return cancelled && cancelled->load(std::memory_order_relaxed); };
-
   while (!is_cancelled()) {
     while (!queue.empty() && !free_slots.empty() && !is_cancelled()) {
       writings.push_back(queue.start_next(free_slots.back()));
       free_slots.pop_back();
     }
     if (writings.empty()) break;
-    std::vector<SlotDraw> draws;
-    for (const auto& writing : writings) draws.push_back(writing->next_draw());
-    const std::vector<DrawnToken> drawn = decoder_.draw(draws);
-    std::vector<std::unique_ptr<Writing>> unfinished;
+    writings = unfinished_after_draw(decoder_, token_bytes_, std::move(writings), on_token, free_slots);
     std::vector<SlotToken> tokens;
-    for (std::size_t i = 0; i < writings.size(); ++i) {
-      if (on_token) on_token(writings[i]->sample().request, writings[i]->sample().index, drawn[i]);
-      if (writings[i]->add(drawn[i], token_bytes_)) {
-        free_slots.push_back(writings[i]->slot());
-        continue;
-      }
-      tokens.push_back(writings[i]->last_token());
-      unfinished.push_back(std::move(writings[i]));
-    }
-    writings = std::move(unfinished);
+    for (const auto& writing : writings) tokens.push_back(writing->last_token());
     if (!tokens.empty()) decoder_.step(tokens);
   }
   for (const auto& writing : writings) writing->cancel();

@@ -20,8 +20,8 @@ namespace cudal1 {
 class TokenConstraint {
  public:
   virtual ~TokenConstraint() = default;
-  //! `allowed` has an entry for each token, all false.
-  virtual void allow(TokenMask& allowed) = 0;
+  //! `allowed` allows nothing when it comes.
+  virtual void allow(AllowedTokens& allowed) = 0;
   virtual void accept(std::int32_t token) = 0;
 };
 
@@ -56,15 +56,16 @@ std::uint64_t sample_seed(std::uint64_t seed, std::int64_t index);
 class SamplingEngine {
  public:
   using TokenBytes = std::function<std::string_view(std::int32_t)>;  //!< valid until the next call
+  using OnToken = std::function<void(std::size_t request, std::int64_t sample, const DrawnToken& token)>;
   //! The decoder must outlive the engine.
   SamplingEngine(SlotDecoder& decoder, TokenBytes token_bytes);
 
   //! All samples of all requests, by request and index; a prompt is computed once for all of its samples. Throws Error
   //! before anything is computed where a prompt with its new tokens does not fit a slot, or a parameter makes no sense.
   //! When `cancelled` becomes true, what is under way is returned as it is, samples that never began without tokens.
-  //! `on_token`, where given, hears of every token as it is drawn: (request, sample, token).
+  //! `on_token`, where given, hears of every token as it is drawn.
   std::vector<Sample> run(std::span<const SamplingRequest> requests, const std::atomic<bool>* cancelled = nullptr,
-                          const std::function<void(std::size_t, std::int64_t, const DrawnToken&)>& on_token = {});
+                          const OnToken& on_token = {});
 
  private:
   SlotDecoder& decoder_;

@@ -25,7 +25,7 @@ double total_weight(std::span<const Candidate> candidates) {
   return total;
 }
 
-bool is_allowed(const TokenDraw& draw, std::size_t id) { return !draw.allowed || (*draw.allowed)[id]; }
+bool is_allowed(const TokenDraw& draw, std::size_t id) { return !draw.allowed || draw.allowed->allows(id); }
 
 //! log of the sum of e^score
 double log_normaliser(std::span<const float> logits) {
@@ -114,7 +114,7 @@ double uniform_at(std::uint64_t seed, std::int64_t position) {
 }
 
 DrawnToken draw_token(std::span<const float> logits, const TokenDraw& draw) {
-  if (draw.allowed && draw.allowed->size() != logits.size())
+  if (draw.allowed && draw.allowed->words.size() != (logits.size() + 63) / 64)
     throw Error("the mask of allowed tokens is of another vocabulary");
   const double normaliser = log_normaliser(logits);
   const std::int32_t best = most_probable(logits, draw);
@@ -122,7 +122,7 @@ DrawnToken draw_token(std::span<const float> logits, const TokenDraw& draw) {
     const double policy = static_cast<double>(logits[static_cast<std::size_t>(id)]) - normaliser;
     return DrawnToken{id, static_cast<float>(sampled), static_cast<float>(policy), forced};
   };
-  const bool forced = draw.allowed && std::count(draw.allowed->begin(), draw.allowed->end(), true) == 1;
+  const bool forced = draw.allowed && draw.allowed->count() == 1;
   if (forced || draw.parameters.temperature == 0.0F) return result(best, 0.0, forced);
   std::vector<Candidate> candidates = weighted(logits, draw, logits[static_cast<std::size_t>(best)]);
   keep_filtered(candidates, draw.parameters);

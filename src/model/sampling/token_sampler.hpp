@@ -1,6 +1,8 @@
 // Drawing one token from a model's scores.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -19,14 +21,26 @@ struct SamplingParameters {
 //! Throws Error for a number that makes no sense, with its name.
 void check_parameters(const SamplingParameters& parameters);
 
-//! Which tokens may come; by id, as many as the vocabulary has.
-using TokenMask = std::vector<bool>;
+//! Which tokens may come: bit id % 64 of word id / 64.
+struct AllowedTokens {
+  std::vector<std::uint64_t> words;
+
+  explicit AllowedTokens(std::int64_t vocabulary) : words(static_cast<std::size_t>((vocabulary + 63) / 64)) {}
+  bool allows(std::size_t id) const { return words[id / 64] >> (id % 64) & 1U; }
+  void allow(std::size_t id) { words[id / 64] |= std::uint64_t{1} << (id % 64); }
+  void clear() { std::fill(words.begin(), words.end(), 0); }
+  std::int64_t count() const {
+    std::int64_t count = 0;
+    for (const std::uint64_t word : words) count += std::popcount(word);
+    return count;
+  }
+};
 
 struct TokenDraw {
   SamplingParameters parameters;
   std::uint64_t seed = 0;
-  std::int64_t position = 0;           //!< of the token in its text: with the seed all that chance depends on
-  const TokenMask* allowed = nullptr;  //!< null: all
+  std::int64_t position = 0;               //!< of the token in its text: with the seed all that chance depends on
+  const AllowedTokens* allowed = nullptr;  //!< null: all
 };
 
 struct DrawnToken {

@@ -39,7 +39,7 @@ std::vector<float> with_adapter(const WeightTensor& weight, const LoraMatrices& 
 
 class MergedWeights final : public ModelWeights {
  public:
-  MergedWeights(const ModelWeights& base, const LoraAdapter& adapter) : base_(base) {
+  MergedWeights(const ModelWeights& base, const LoraLayers& adapter) : base_(base) {
     for (const auto& [layer, matrices] : adapter.layers) {
       const WeightTensor& weight = adapted_weight(layer, matrices, base);
       std::vector<float>& values = values_[layer] = with_adapter(weight, matrices);
@@ -61,11 +61,11 @@ class MergedWeights final : public ModelWeights {
 
 }  // namespace
 
-void check_adapter(const LoraAdapter& adapter, const ModelWeights& weights) {
+void check_lora_layers(const LoraLayers& adapter, const ModelWeights& weights) {
   for (const auto& [layer, matrices] : adapter.layers) adapted_weight(layer, matrices, weights);
 }
 
-std::unique_ptr<ModelWeights> merged(const ModelWeights& weights, const LoraAdapter& adapter) {
+std::unique_ptr<ModelWeights> merged(const ModelWeights& weights, const LoraLayers& adapter) {
   return std::make_unique<MergedWeights>(weights, adapter);
 }
 

@@ -19,16 +19,16 @@ struct LoraMatrices {
   float scale = 1.0F;
 };
 
-struct LoraAdapter {
+struct LoraLayers {
   std::string name;
   std::map<std::string, LoraMatrices> layers;  //!< by the layer's name: "model.layers.0.self_attn.q_proj"
 };
 
 //! Throws Error where the adapter names a layer that the model lacks or has matrices of another size.
-void check_adapter(const LoraAdapter& adapter, const ModelWeights& weights);
+void check_lora_layers(const LoraLayers& adapter, const ModelWeights& weights);
 
 //! The model's weights with the adapter added in fp32; layers without an adapter stay as they are. The weights must
 //! outlive what is returned. There is no way back from merged weights: merge another adapter from the base.
-std::unique_ptr<ModelWeights> merged(const ModelWeights& weights, const LoraAdapter& adapter);
+std::unique_ptr<ModelWeights> merged(const ModelWeights& weights, const LoraLayers& adapter);
 
 }  // namespace cudal1

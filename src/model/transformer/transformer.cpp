@@ -156,7 +156,7 @@ at::Tensor Transformer::log_probabilities(const at::Tensor& hidden, const at::Te
   return at::cat(chunks, 0);  // (T)
 }
 
-void Transformer::add_adapter(const LoraAdapter& adapter) {
+void Transformer::add_adapter(const LoraLayers& adapter) {
   if (adapter.name.empty() || adapters_.contains(adapter.name))
     throw Error(fmt::format("an adapter needs a name of its own, '{}' is empty or taken", adapter.name));
   Adapter tensors;
@@ -180,8 +180,8 @@ const Transformer::Adapter& Transformer::find_adapter(const std::string& name) c
 
 void Transformer::use_adapter(const std::string& name) { used_adapter_ = name.empty() ? nullptr : &find_adapter(name); }
 
-LoraAdapter Transformer::adapter(const std::string& name) const {
-  LoraAdapter result = {name, {}};
+LoraLayers Transformer::adapter(const std::string& name) const {
+  LoraLayers result = {name, {}};
   for (const auto& [layer, lora] : find_adapter(name))
     result.layers[layer] = {lora.a.size(0), values_of(lora.a), values_of(lora.b), lora.scale};
   return result;

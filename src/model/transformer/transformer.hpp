@@ -48,9 +48,9 @@ class Transformer {
 
   //! Adapters stay apart from the weights and can be trained: fp32 leaves. Throws Error for one that does not fit, and
   //! for a name that is taken.
-  void add_adapter(const LoraAdapter& adapter);
-  void use_adapter(const std::string& name);           //!< empty: none. Throws Error for a name that was not added
-  LoraAdapter adapter(const std::string& name) const;  //!< as it is now
+  void add_adapter(const LoraLayers& adapter);
+  void use_adapter(const std::string& name);          //!< empty: none. Throws Error for a name that was not added
+  LoraLayers adapter(const std::string& name) const;  //!< as it is now
   //! "model.layers.0.self_attn.q_proj.lora_A" and so on.
   std::map<std::string, at::Tensor> adapter_parameters(const std::string& name) const;
 

@@ -103,9 +103,9 @@ TEST_P(SamplingEngineTest, TextsEndWhereTheyShouldAndSayWhy) {
 //! Allows one token after the other, then any of two.
 class Alternating final : public TokenConstraint {
  public:
-  void allow(TokenMask& allowed) override {
-    allowed[33] = true;
-    allowed[34] = taken_ % 2 == 1;
+  void allow(AllowedTokens& allowed) override {
+    allowed.allow(33);
+    if (taken_ % 2 == 1) allowed.allow(34);
   }
   void accept(std::int32_t) override { ++taken_; }
 
@@ -129,7 +129,7 @@ TEST_P(SamplingEngineTest, ALoopEndsASampleWithTheReason) {
   asked.new_tokens = 100;
   asked.constraint = [] {
     struct Same final : TokenConstraint {
-      void allow(TokenMask& allowed) override { allowed[40] = true; }
+      void allow(AllowedTokens& allowed) override { allowed.allow(40); }
       void accept(std::int32_t) override {}
     };
     return std::make_unique<Same>();

@@ -15,9 +15,15 @@ namespace {
 const std::vector<float> logits = {std::log(0.125F), std::log(0.5F), std::log(0.0625F), std::log(0.25F),
                                    std::log(0.0625F)};
 
+AllowedTokens allowing(std::initializer_list<std::size_t> ids) {
+  AllowedTokens allowed(static_cast<std::int64_t>(logits.size()));
+  for (const std::size_t id : ids) allowed.allow(id);
+  return allowed;
+}
+
 //! How often each token comes in many draws, and that its log-probability is that of the share it should have.
 void expect_shares(const SamplingParameters& parameters, const std::map<std::int32_t, double>& shares,
-                   const TokenMask* allowed = nullptr) {
+                   const AllowedTokens* allowed = nullptr) {
   constexpr int draws = 40000;
   std::map<std::int32_t, int> counts;
   for (int position = 0; position < draws; ++position) {
@@ -66,8 +72,7 @@ TEST(TokenSampler, FiltersWorkOnWhatTheFormerLeft) {
 TEST(TokenSampler, TemperatureZeroTakesTheMostProbable) { expect_shares({.temperature = 0.0F}, {{1, 1.0}}); }
 
 TEST(TokenSampler, AMaskLeavesAllowedTokensOnlyAndMarksAForcedOne) {
-  const TokenMask some = {true, false, true, false, false}, one = {false, false, true, false, false},
-                  none = {false, false, false, false, false};
+  const AllowedTokens some = allowing({0, 2}), one = allowing({2}), none = allowing({});
   expect_shares({}, {{0, 2 / 3.0}, {2, 1 / 3.0}}, &some);
   expect_shares({.temperature = 0.0F}, {{0, 1.0}}, &some);
   EXPECT_FALSE(draw_token(logits, {{}, 1, 1, &some}).forced);

@@ -89,9 +89,9 @@ std::vector<std::byte> random_blocks(WeightType type, std::int64_t elements, std
   return bytes;
 }
 
-LoraAdapter random_adapter(const ModelWeights& weights, const std::string& name, std::uint64_t seed) {
+LoraLayers random_adapter(const ModelWeights& weights, const std::string& name, std::uint64_t seed) {
   Random random(seed);
-  LoraAdapter adapter = {name, {}};
+  LoraLayers adapter = {name, {}};
   for (const ParameterShape& parameter : parameter_shapes(weights.config())) {
     if (parameter.name.find("_proj.weight") == std::string::npos) continue;
     const auto out = static_cast<std::size_t>(parameter.shape[0]), in = static_cast<std::size_t>(parameter.shape[1]);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "base/result.hpp"
 #include "model/transformer/cpu/packed_matrix.hpp"
 #include "weights_in_memory.hpp"
 
@@ -72,6 +73,12 @@ TEST(CpuKernels, ARowIsBitEqualHoweverManyAreComputedBesideIt) {
       }
     }
   }
+}
+
+TEST(PackedMatrix, AMatrixWithTooFewBytesIsRefused) {
+  const std::vector<std::byte> blocks = random_blocks(WeightType::q4_1, 64 * 3, 5);
+  EXPECT_THROW(PackedMatrix({WeightType::q4_1, {4, 64}, blocks}, CpuWeights::as_file), Error);
+  EXPECT_NO_THROW(PackedMatrix({WeightType::q4_1, {3, 64}, blocks}, CpuWeights::as_file));
 }
 
 TEST(CpuKernels, GatesAndNormsAreThoseOfTheFormulas) {

@@ -27,7 +27,7 @@ double distance(const at::Tensor& a, const at::Tensor& b) {
 
 TEST_F(LoraTest, MergedWeightsGiveWhatTheAdapterGivesBesideThem) {
   const at::NoGradGuard no_gradients;
-  const LoraAdapter adapter = random_adapter(weights, "one", 11);
+  const LoraLayers adapter = random_adapter(weights, "one", 11);
   Transformer model(weights, {});
   const at::Tensor plain = model.forward(tokens);
   model.add_adapter(adapter);
@@ -78,9 +78,9 @@ TEST_F(LoraTest, TrainingTheAdapterLowersTheLossAndLeavesTheModelAlone) {
 TEST_F(LoraTest, TheAdapterReadBackMergesToTheSameModel) {
   const at::NoGradGuard no_gradients;
   Transformer model(weights, {});
-  const LoraAdapter adapter = random_adapter(weights, "one", 11);
+  const LoraLayers adapter = random_adapter(weights, "one", 11);
   model.add_adapter(adapter);
-  const LoraAdapter back = model.adapter("one");
+  const LoraLayers back = model.adapter("one");
   ASSERT_EQ(back.layers.size(), adapter.layers.size());
   for (const auto& [layer, matrices] : adapter.layers) {
     EXPECT_EQ(back.layers.at(layer).a, matrices.a);
@@ -90,11 +90,11 @@ TEST_F(LoraTest, TheAdapterReadBackMergesToTheSameModel) {
 }
 
 TEST_F(LoraTest, AnAdapterForAnotherModelIsRefusedWithTheLayer) {
-  LoraAdapter adapter = random_adapter(weights, "one", 11);
+  LoraLayers adapter = random_adapter(weights, "one", 11);
   adapter.layers["model.layers.9.mlp.up_proj"] = adapter.layers["model.layers.0.mlp.up_proj"];
-  EXPECT_THROW(check_adapter(adapter, weights), Error);
+  EXPECT_THROW(check_lora_layers(adapter, weights), Error);
   adapter.layers.erase("model.layers.9.mlp.up_proj");
-  EXPECT_NO_THROW(check_adapter(adapter, weights));
+  EXPECT_NO_THROW(check_lora_layers(adapter, weights));
   adapter.layers["model.layers.0.mlp.up_proj"].a.pop_back();
   EXPECT_THROW(merged(weights, adapter), Error);
   EXPECT_THROW(Transformer(weights, {}).add_adapter(adapter), Error);

@@ -1,7 +1,11 @@
 #include "model/transformer/cpu/packed_matrix.hpp"
 
+#include <fmt/format.h>
+
 #include <bit>
 #include <cstring>
+
+#include "base/result.hpp"
 
 namespace cudal1 {
 namespace {
@@ -51,6 +55,11 @@ PackedMatrix::PackedMatrix(const WeightTensor& tensor, CpuWeights weights)
       columns_(tensor.shape.at(1)),
       blocks_(whole_blocks(columns_) / 32),
       storage_(storage_for(tensor.type, columns_, weights)) {
+  const std::size_t block_bytes = tensor.type == WeightType::q8_0 ? 34 : tensor.type == WeightType::q4_1 ? 20 : 18;
+  if ((storage_ == MatrixStorage::q4 || storage_ == MatrixStorage::q8) &&
+      tensor.bytes.size() != static_cast<std::size_t>(rows_ * blocks_) * block_bytes)
+    throw Error(fmt::format("a matrix of {} by {} has {} bytes in the file; fetch the model again", rows_, columns_,
+                            tensor.bytes.size()));
   if (storage_ == MatrixStorage::q4)
     pack_blocks_of_4(tensor);
   else if (storage_ == MatrixStorage::q8)
