@@ -88,6 +88,7 @@ TokenizerData tokenizer_of(const GgufMetadata& metadata) {
   if (!kind) metadata.fail("the file does not name its pre-tokenizer; convert the model again");
   data.steps = steps_of(metadata, *kind);
   data.ignore_merges = *kind == "llama-bpe";
+  data.compose = *kind == "qwen2";
   data.tokens = tokens_of(metadata);
   data.merges = merges_of(metadata);
   data.added = added_of(metadata, data.tokens);

@@ -1,0 +1,23 @@
+// Several sequences laid end to end, without padding.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace cudal1 {
+
+struct PackedTokens {
+  at::Tensor ids;                    //!< (T), int64
+  at::Tensor positions;              //!< (T), int64: each token's place in its own sequence
+  std::vector<std::int64_t> starts;  //!< where each sequence begins, and T: one more than there are sequences
+
+  std::int64_t longest() const;
+};
+
+//! Throws Error where there is no sequence, or one without tokens.
+PackedTokens pack_tokens(std::span<const std::vector<std::int32_t>> sequences, at::Device device = at::kCPU);
+
+}  // namespace cudal1
