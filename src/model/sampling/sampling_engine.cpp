@@ -58,22 +58,22 @@ class Writing {
     if (constraint_) constraint_->accept(token.id);
     const std::vector<std::int32_t>& ends = request_.end_tokens;
     if (std::find(ends.begin(), ends.end(), token.id) != ends.end())
-      return finish(FinishReason::end_token, stops_.text(), fmt::format("token {} ends the text", token.id));
+      return finish(SampleEnd::end_token, stops_.text(), fmt::format("token {} ends the text", token.id));
     if (const std::optional<std::size_t> stop = stops_.add(token_bytes(token.id)))
-      return finish(FinishReason::stop_string, stops_.text().substr(0, *stop), stop_details(*stop));
+      return finish(SampleEnd::stop_string, stops_.text().substr(0, *stop), stop_details(*stop));
     if (const std::optional<std::int64_t> period = guard_.add(token.id))
-      return finish(FinishReason::repetition, stops_.text(),
+      return finish(SampleEnd::repetition, stops_.text(),
                     fmt::format("the last {} tokens are repeated again and again", *period));
     if (static_cast<std::int64_t>(sample_.tokens.size()) >= request_.new_tokens)
-      return finish(FinishReason::length, stops_.text(),
+      return finish(SampleEnd::length, stops_.text(),
                     fmt::format("{} new tokens were asked for", request_.new_tokens));
     return false;
   }
 
-  void cancel() { finish(FinishReason::cancelled, stops_.text(), "stopped before the text had ended"); }
+  void cancel() { finish(SampleEnd::cancelled, stops_.text(), "stopped before the text had ended"); }
 
  private:
-  bool finish(FinishReason reason, std::string text, std::string details) {
+  bool finish(SampleEnd reason, std::string text, std::string details) {
     sample_.reason = reason;
     sample_.text = std::move(text);
     sample_.details = std::move(details);
@@ -156,17 +156,17 @@ std::vector<Sample> waiting_samples(std::span<const SamplingRequest> requests) {
 
 }  // namespace
 
-std::string_view to_string(FinishReason reason) {
+std::string_view to_string(SampleEnd reason) {
   switch (reason) {
-    case FinishReason::end_token:
+    case SampleEnd::end_token:
       return "end_token";
-    case FinishReason::stop_string:
+    case SampleEnd::stop_string:
       return "stop_string";
-    case FinishReason::length:
+    case SampleEnd::length:
       return "length";
-    case FinishReason::repetition:
+    case SampleEnd::repetition:
       return "repetition";
-    case FinishReason::cancelled:
+    case SampleEnd::cancelled:
       return "cancelled";
   }
   return "unknown";

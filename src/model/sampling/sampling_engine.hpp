@@ -38,15 +38,15 @@ struct SamplingRequest {
   std::function<std::unique_ptr<TokenConstraint>()> constraint;  //!< called for each sample; empty: none
 };
 
-enum class FinishReason { end_token, stop_string, length, repetition, cancelled };
-std::string_view to_string(FinishReason reason);
+enum class SampleEnd { end_token, stop_string, length, repetition, cancelled };
+std::string_view to_string(SampleEnd reason);
 
 struct Sample {
   std::size_t request = 0;
   std::int64_t index = 0;          //!< among the samples of its request
   std::vector<DrawnToken> tokens;  //!< as they were drawn, the one that ended the text included
   std::string text;                //!< their bytes, without end token and stop string
-  FinishReason reason = FinishReason::cancelled;
+  SampleEnd reason = SampleEnd::cancelled;
   std::string details;  //!< which stop string, what loop; for people
 };
 

@@ -160,7 +160,15 @@ TEST(GgufFile, ReadsTheTokenizer) {
   EXPECT_EQ(data.end_of_text, 0);
   EXPECT_EQ(data.chat_template, "{{ messages }}");
   EXPECT_FALSE(data.ignore_merges);
+  EXPECT_FALSE(data.compose);
   EXPECT_EQ(file.end_tokens(), std::vector<std::int32_t>{0});
+}
+
+TEST(GgufFile, TextsOfQwenAreComposedFirst) {
+  GgufBuilder built = small_model();
+  built.text("tokenizer.ggml.pre", "qwen2");
+  const std::string bytes = built.bytes();
+  EXPECT_TRUE(GgufFile(std::as_bytes(std::span(bytes)), "m.gguf").tokenizer().compose);
 }
 
 std::string tokenizer_refusal(const std::function<void(GgufBuilder&)>& change) {

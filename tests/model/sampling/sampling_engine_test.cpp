@@ -79,7 +79,7 @@ TEST_P(SamplingEngineTest, PolicyLogProbabilitiesAreThoseOfTheTextComputedWhole)
 
 TEST_P(SamplingEngineTest, TextsEndWhereTheyShouldAndSayWhy) {
   const Sample whole = run(1, {request(5, 1)}).front();
-  EXPECT_EQ(whole.reason, FinishReason::length);
+  EXPECT_EQ(whole.reason, SampleEnd::length);
   EXPECT_EQ(whole.tokens.size(), 30U);
   EXPECT_EQ(whole.text.size(), 30U);
 
@@ -87,7 +87,7 @@ TEST_P(SamplingEngineTest, TextsEndWhereTheyShouldAndSayWhy) {
   with_stop.stop_strings = {whole.text.substr(10, 3)};  // three tokens
   const Sample stopped = run(1, {with_stop}).front();
   const std::size_t stop = whole.text.find(with_stop.stop_strings[0]);
-  EXPECT_EQ(stopped.reason, FinishReason::stop_string);
+  EXPECT_EQ(stopped.reason, SampleEnd::stop_string);
   EXPECT_EQ(stopped.text, whole.text.substr(0, stop));
   EXPECT_EQ(stopped.tokens.size(), stop + 3);
   EXPECT_NE(stopped.details.find(with_stop.stop_strings[0]), std::string::npos);
@@ -95,7 +95,7 @@ TEST_P(SamplingEngineTest, TextsEndWhereTheyShouldAndSayWhy) {
   SamplingRequest with_end = request(5, 1);
   with_end.end_tokens = {whole.tokens[12].id};
   const Sample ended = run(1, {with_end}).front();
-  EXPECT_EQ(ended.reason, FinishReason::end_token);
+  EXPECT_EQ(ended.reason, SampleEnd::end_token);
   EXPECT_EQ(ended.tokens.back().id, whole.tokens[12].id);
   EXPECT_EQ(ended.text.size() + 1, ended.tokens.size());
 }
@@ -136,7 +136,7 @@ TEST_P(SamplingEngineTest, ALoopEndsASampleWithTheReason) {
   };
   asked.repetition = {.longest_period = 4, .repeats = 5, .tokens = 20};
   const Sample sample = run(1, {asked}).front();
-  EXPECT_EQ(sample.reason, FinishReason::repetition);
+  EXPECT_EQ(sample.reason, SampleEnd::repetition);
   EXPECT_EQ(sample.tokens.size(), 20U);
 }
 
@@ -152,7 +152,7 @@ TEST_P(SamplingEngineTest, CancellingKeepsWhatIsThere) {
   EXPECT_EQ(samples[0].text.size(), 5U);
   EXPECT_EQ(samples[1].tokens.size(), 5U);
   EXPECT_TRUE(samples[2].tokens.empty());
-  for (const Sample& sample : samples) EXPECT_EQ(sample.reason, FinishReason::cancelled);
+  for (const Sample& sample : samples) EXPECT_EQ(sample.reason, SampleEnd::cancelled);
 }
 
 TEST_P(SamplingEngineTest, ARequestThatCannotFitIsRefusedBeforeAnythingIsComputed) {
@@ -160,7 +160,7 @@ TEST_P(SamplingEngineTest, ARequestThatCannotFitIsRefusedBeforeAnythingIsCompute
   asked.new_tokens = 128 - static_cast<std::int64_t>(asked.prompt.size()) + 1;
   EXPECT_THROW(run(1, {request(1, 1), asked}), Error);
   asked.new_tokens -= 1;
-  EXPECT_EQ(run(1, {asked}).front().reason, FinishReason::length);
+  EXPECT_EQ(run(1, {asked}).front().reason, SampleEnd::length);
   asked.prompt.clear();
   EXPECT_THROW(run(1, {asked}), Error);
 }
