@@ -12,6 +12,7 @@
 #include "cli/gpu_option.hpp"
 #include "cli/number_options.hpp"
 #include "cli/optimizer.hpp"
+#include "cli/policy_options.hpp"
 #include "cli/progress.hpp"
 #include "cli/suite_options.hpp"
 
@@ -25,6 +26,7 @@ struct OptimizeOptions {
   std::vector<fs::path> paths;
   SuiteOptions selection;
   OptimizerOptions optimizer;
+  PolicyOptions policies;
   bool as_json = false;
 };
 
@@ -84,7 +86,7 @@ void add_optimize_command(CLI::App& app, CommandAction& action) {
       "is not judged again. A larger budget goes further.");
   command->add_option("tasks", options->paths, "PyTorch modules (.py), task folders, or suites of them")->required();
   add_selection_options(*command, options->selection);
-  command->add_option("--policy", optimizer.policy, "Who writes the programs")->check(CLI::IsMember({"search"}));
+  add_policy_options(*command, options->policies);
   command->add_option("--budget-evals", optimizer.evaluations, "Programs to judge for each task (default: 20)")
       ->check(CLI::Range(1, 1000000));
   command->add_option("--budget-minutes", optimizer.minutes, "Minutes for all searches together; default: no limit")
@@ -104,7 +106,12 @@ void add_optimize_command(CLI::App& app, CommandAction& action) {
   command->add_flag("!--no-baselines", optimizer.beside, "Do not measure PyTorch's own ways beside the result");
   command->add_flag("!--no-explain", optimizer.explain, "Do not measure what each directive contributes");
   command->add_flag("--json", options->as_json, "One JSON object on standard output");
-  command->callback([options, &action] { action = [options] { return run_optimize(*options); }; });
+  command->callback([options, command, &action] {
+    policy_shares(options->policies);  // whether they can be meant
+    options->optimizer.policy = options->policies.mix;
+    options->optimizer.policy_arguments = policy_arguments(*command);
+    action = [options] { return run_optimize(*options); };
+  });
 }
 
 }  // namespace cudal1

@@ -60,6 +60,7 @@ std::string head_text(const OptimizedTask& task) {
   std::string text = fmt::format("{}: {} programs in {:.0f} s, {} of them right{}{}\n", printable(task.name),
                                  task.judged, task.seconds, task.right, task.stopped ? "; stopped" : "",
                                  task.exhausted ? "; there was nothing more to try" : "");
+  for (const PolicyRecord& record : task.models) text += fmt::format("  {}\n", record_text(record));
   if (task.evaluations > task.judged) text += fmt::format("  {} with those of earlier runs\n", task.evaluations);
   return text + (is_timed(task) ? best_text(task.best->evaluation) : "  none that is right and could be timed\n");
 }
@@ -85,9 +86,11 @@ json fields_of(const OptimizedTask& task) {
             {"why_no_package", task.why_no_package.empty() ? json(nullptr) : json(task.why_no_package)},
             {"best", nullptr},
             {"techniques", json::array()},
+            {"models", json::array()},
             {"replaced_share", task.replaced ? json(*task.replaced) : json(nullptr)},
             {"program", nullptr},
             {"package", nullptr}};
+  for (const PolicyRecord& record : task.models) made["models"].push_back(to_json(record));
   if (!task.best) return made;
   made["best"] = to_json(task.best->evaluation);
   if (task.best->evaluation.timing) made["techniques"] = effects_json(task.effects, task.best->evaluation);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/policy_record.hpp"
 #include "cli/task_report.hpp"
 #include "graph/task.hpp"
 #include "optimize/part_effects.hpp"
@@ -26,6 +27,7 @@ struct OptimizedTask {
   std::optional<double> replaced;  //!< share of the reference's time
   std::filesystem::path program, package;
   std::string why_no_package;
+  std::vector<PolicyRecord> models;  //!< what language models did
 };
 
 //! Writes the best program, and a package of it where there is a module, into `folder`. What stands in the way of a

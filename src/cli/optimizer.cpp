@@ -254,6 +254,8 @@ class Optimizer {
     request.device = device_.name;
     request.gpu = options_.gpu;
     request.policy = options_.policy;
+    request.policy_arguments = options_.policy_arguments;
+    request.tasks = static_cast<int>(tasks_.size());
     request.evaluations = options_.evaluations;
     request.seconds = task.seconds;
     request.seed = task.seed;

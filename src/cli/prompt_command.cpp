@@ -6,12 +6,12 @@
 #include <set>
 
 #include "archive/evaluation_record.hpp"
-#include "base/files.hpp"
 #include "base/hash.hpp"
 #include "base/random.hpp"
 #include "cli/commands.hpp"
 #include "cli/device_choice.hpp"
 #include "cli/gpu_option.hpp"
+#include "cli/module_source.hpp"
 #include "cli/number_options.hpp"
 #include "cli/printable.hpp"
 #include "cli/program_text.hpp"
@@ -92,14 +92,6 @@ std::vector<PromptExemplar> chosen_exemplars(const std::vector<ScoredProgram>& p
   for (const std::size_t index : select_exemplars(programs, selection, random))
     exemplars.push_back({programs[index].text, programs[index].reward});
   return exemplars;
-}
-
-//! The bridge leaves the module beside the graph that it made of it.
-std::string module_source(const Task& task) {
-  constexpr std::size_t most_bytes = std::size_t{1} << 20;
-  const fs::path file = task.folder / "source.py";
-  std::error_code ignored;
-  return fs::is_regular_file(file, ignored) ? read_file(file, most_bytes) : std::string();
 }
 
 PromptOptions prompt_options(const PromptCommandOptions& options) {

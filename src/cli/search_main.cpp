@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -11,10 +12,10 @@
 #include "base/random.hpp"
 #include "cli/device_choice.hpp"
 #include "cli/optimized_task.hpp"
+#include "cli/policy_maker.hpp"
 #include "cli/search_process.hpp"
 #include "judge/backend_profile.hpp"
 #include "optimize/task_search.hpp"
-#include "policy/search/search_policy.hpp"
 
 namespace cudal1 {
 namespace {
@@ -35,7 +36,9 @@ class Asker {
 
   void tell(const json& message) const { socket_.send(message.dump(-1, ' ', false, json::error_handler_t::replace)); }
 
+  //! Several threads may ask.
   bool wants_stop() {
+    const std::lock_guard lock(mutex_);
     std::string line;
     const auto at_once = std::chrono::steady_clock::now() + std::chrono::milliseconds(1);
     if (!stopped_) stopped_ = socket_.read(line, most_line_bytes, at_once) != LineSocket::Heard::too_late;
@@ -45,6 +48,7 @@ class Asker {
  private:
   static constexpr std::size_t most_line_bytes = std::size_t{1} << 20;
   LineSocket socket_;
+  std::mutex mutex_;
   bool stopped_ = false;
 };
 
@@ -102,7 +106,7 @@ const Failure* run(TaskSearch& search, const SearchRequest& request, const Asker
   return failure;
 }
 
-OptimizedTask counted(const SearchRun& run, const SearchRequest& request) {
+OptimizedTask counted(const SearchRun& run, const SearchRequest& request, const PolicyMaker& policies) {
   OptimizedTask found;
   found.name = request.name;
   found.evaluations = run.spent().evaluations;
@@ -112,23 +116,22 @@ OptimizedTask counted(const SearchRun& run, const SearchRequest& request) {
                 }));
   found.seconds = request.seconds_before + run.seconds();
   found.exhausted = run.is_exhausted();
+  found.models = policies.records();
   return found;
 }
 
-OptimizedTask given_up(const SearchRun& run, const SearchRequest& request, const Failure& why) {
-  OptimizedTask found = counted(run, request);
+OptimizedTask given_up(OptimizedTask found, const Failure& why) {
   found.error = why.message;
   found.wants_another_process = true;
   return found;
 }
 
-OptimizedTask finished(TaskSearch& search, const SearchRequest& request, Asker& asker) {
-  OptimizedTask found = counted(search.run(), request);
+OptimizedTask finished(OptimizedTask found, TaskSearch& search, const SearchRequest& request, Asker& asker) {
   found.stopped = asker.wants_stop();
   found.best = search.confirmed_best();
   if (!found.best) return found;
   if (const Failure* failure = failure_of_gpu(found.best->evaluation, request))
-    return given_up(search.run(), request, *failure);
+    return given_up(std::move(found), *failure);
   if (found.best->evaluation.status != Status::ok) return found;
   write_best(found, search.task(), {request.task, request.module}, request.folder);
   if (request.explain && !asker.wants_stop()) found.effects = search.effects(found.best->text);
@@ -136,19 +139,27 @@ OptimizedTask finished(TaskSearch& search, const SearchRequest& request, Asker& 
   return found;
 }
 
+PolicyOptions policy_options(const SearchRequest& request) {
+  PolicyOptions options;
+  read_policy_arguments(request.policy_arguments, options);
+  return options;
+}
+
 //! Tells what came of it while everything is still there: of a GPU that has failed, not everybody takes leave in peace.
 void search_and_tell(const SearchRequest& request, Asker& asker) {
   const std::unique_ptr<Backend> backend = backend_for(request);
   const vgpu::GpuProfile gpu = profile_for_search(request, *backend);
   const std::unique_ptr<Archive> archive = archive_for(request, asker);
-  const auto make_policy = [&](const OpGraph& graph) {
-    return std::make_unique<SearchPolicy>(graph, gpu, Random(request.seed));
-  };
-  TaskSearch search(*backend, load_task_with_metas(request.task), archive.get(), make_policy,
-                    options_for(request, asker));
+  const Task task = load_task_with_metas(request.task);
+  PolicyMaker policies(policy_options(request),
+                       {request.seed, request.tasks, [&asker] { return asker.wants_stop(); },
+                        [&asker](const std::string& line) { asker.tell(problem_message(line)); }});
+  const auto make_policy = [&](const OpGraph&) { return policies.make(task, gpu); };
+  TaskSearch search(*backend, task, archive.get(), make_policy, options_for(request, asker));
   const Failure* failure = run(search, request, asker);
+  OptimizedTask judged = counted(search.run(), request, policies);
   const OptimizedTask found =
-      failure != nullptr ? given_up(search.run(), request, *failure) : finished(search, request, asker);
+      failure != nullptr ? given_up(std::move(judged), *failure) : finished(std::move(judged), search, request, asker);
   asker.tell(report_message(report_of(found)));
 }
 

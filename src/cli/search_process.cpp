@@ -127,6 +127,8 @@ json to_json(const SearchRequest& request) {
           {"device", request.device},
           {"gpu", request.gpu},
           {"policy", request.policy},
+          {"policy_arguments", request.policy_arguments},
+          {"tasks", request.tasks},
           {"evaluations", request.evaluations},
           {"seconds", std::isfinite(request.seconds) ? json(request.seconds) : json(nullptr)},
           {"seed", request.seed},
@@ -150,6 +152,8 @@ SearchRequest search_request_from_json(const json& said) {
   request.device = said.at("device").get<std::string>();
   request.gpu = said.at("gpu").get<std::string>();
   request.policy = said.at("policy").get<std::string>();
+  request.policy_arguments = said.at("policy_arguments").get<std::vector<std::string>>();
+  request.tasks = said.at("tasks").get<int>();
   request.evaluations = said.at("evaluations").get<int>();
   if (!said.at("seconds").is_null()) request.seconds = said["seconds"].get<double>();
   request.seed = said.at("seed").get<std::uint64_t>();

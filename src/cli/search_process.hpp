@@ -8,6 +8,7 @@
 #include <limits>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <vector>
 
 #include "cli/task_report.hpp"
 #include "optimize/search_board.hpp"
@@ -20,6 +21,8 @@ struct SearchRequest {
   std::filesystem::path folder;        //!< for what is found, and how far the search has come
   std::filesystem::path archive;       //!< empty: none
   std::string device = "vgpu", gpu = "h200", policy = "search";
+  std::vector<std::string> policy_arguments;  //!< docs/optimize.md: options of policies and the models behind them
+  int tasks = 1;                              //!< of the whole command
   int evaluations = 20;
   double seconds = std::numeric_limits<double>::infinity();
   std::uint64_t seed = 0;

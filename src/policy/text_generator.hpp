@@ -14,7 +14,9 @@ namespace cudal1 {
 struct GenerationRequest {
   std::vector<ChatMessage> messages;
   int samples = 1;
-  std::uint64_t first_sample = 0;  //!< asking for the same number again means the same answer
+  std::uint64_t first_sample = 0;   //!< asking for the same number again means the same answer
+  std::size_t answer_tokens = 256;  //!< at most
+  std::string grammar = {};         //!< GBNF that answers must be of, where the model can be held to one; empty: none
 };
 
 struct GeneratedText {

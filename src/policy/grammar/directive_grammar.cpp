@@ -124,9 +124,9 @@ class GrammarMaker {
     std::string body = gbnf_literal(technique.directive);
     for (std::string word; form >> word;) {
       if (word == "NODE…")
-        body += " " + add_node_list(technique.directive);
+        body += fmt::format(" {}", add_node_list(technique.directive));
       else
-        body += " \" \" " + (word == "NODE" ? std::string("node") : gbnf_literal(word));
+        body += fmt::format(" \" \" {}", word == "NODE" ? "node" : gbnf_literal(word));
     }
     lines_.push_back(grammar_.rule(technique.directive, body));
   }

@@ -12,6 +12,7 @@ PromptOptions prompt_options(const TextGenerator& generator, const LanguageModel
   made.form = options.form;
   made.context_tokens = generator.context_tokens();
   made.answer_tokens = options.answer_tokens;
+  made.card = options.card;
   made.count_tokens = [&generator](std::string_view text) { return generator.count_tokens(text); };
   return made;
 }
@@ -64,16 +65,22 @@ RepairConversation LanguageModelPolicy::new_conversation(const std::vector<Score
 
 void LanguageModelPolicy::ask(const std::vector<ScoredProgram>& seen) {
   const RepairConversation conversation = new_conversation(seen);
-  const GenerationRequest request{conversation.messages(), options_.samples_a_prompt, next_sample_};
-  next_sample_ += static_cast<std::uint64_t>(options_.samples_a_prompt);
-  for (const GeneratedText& said : generator_.generate(request)) take(said, conversation);
+  for (const GeneratedText& said : generator_.generate(request_for(conversation, options_.samples_a_prompt)))
+    take(said, conversation);
+}
+
+GenerationRequest LanguageModelPolicy::request_for(const RepairConversation& conversation, int samples) {
+  GenerationRequest request{conversation.messages(), samples, next_sample_};
+  request.answer_tokens = options_.answer_tokens.value_or(default_answer_tokens(options_.form));
+  request.grammar = options_.grammar;
+  next_sample_ += static_cast<std::uint64_t>(samples);
+  return request;
 }
 
 void LanguageModelPolicy::ask_for_repair() {
   const RepairConversation conversation = std::move(broken_.front());
   broken_.pop_front();
-  for (const GeneratedText& said : generator_.generate({conversation.messages(), 1, next_sample_++}))
-    take(said, conversation);
+  for (const GeneratedText& said : generator_.generate(request_for(conversation, 1))) take(said, conversation);
 }
 
 void LanguageModelPolicy::take(const GeneratedText& said, const RepairConversation& conversation) {

@@ -22,6 +22,8 @@ struct LanguageModelOptions {
   PromptForm form = PromptForm::full;
   std::optional<std::size_t> answer_tokens;  //!< not given: the form's own
   ExemplarOptions exemplars;
+  std::string grammar;             //!< GBNF that answers are held to, where the model can be; empty: none
+  std::optional<CardLength> card;  //!< not given: the form's own
   int samples_a_prompt = 4;
   int repair_turns = 1;         //!< how often a program that failed goes back with its error
   int most_fruitless_asks = 4;  //!< in a row, after which there is nothing to propose
@@ -55,6 +57,7 @@ class LanguageModelPolicy : public Policy {
   void look_at(const std::vector<ScoredProgram>& seen);
   void ask(const std::vector<ScoredProgram>& seen);
   void ask_for_repair();
+  GenerationRequest request_for(const RepairConversation& conversation, int samples);
   RepairConversation new_conversation(const std::vector<ScoredProgram>& seen);
   void take(const GeneratedText& said, const RepairConversation& conversation);
   void take_program(const Answer& answer, const RepairConversation& conversation);

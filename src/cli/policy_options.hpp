@@ -1,0 +1,37 @@
+// Options of commands that let policies write programs: who, and how language models are asked.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "cli/remote_options.hpp"
+#include "policy/policy_mix.hpp"
+
+namespace cudal1 {
+
+struct PolicyOptions {
+  std::string mix = "search";
+  std::filesystem::path model, adapter;  //!< of the local policy; model empty: the default one
+  std::string form;                      //!< of prompts: "full", "compact"; empty: compact for local, full for remote
+  std::string exemplars = "bucket";      //!< how they are chosen
+  int samples_a_prompt = 4, repair_turns = 1;
+  std::size_t remote_context = 32768;
+  bool grammar = false;  //!< hold answers of the local model to directives
+  RemoteOptions remote;
+};
+
+//! `--policy` and all that belongs to it; `options` must outlive the command.
+void add_policy_options(CLI::App& command, PolicyOptions& options);
+
+//! Who takes part. Throws UsageError.
+std::vector<PolicyShare> policy_shares(const PolicyOptions& options);
+
+//! What was said of these options on the command line, to be said again to another process.
+std::vector<std::string> policy_arguments(const CLI::App& command);
+
+//! The other way round. Throws UsageError.
+void read_policy_arguments(const std::vector<std::string>& arguments, PolicyOptions& options);
+
+}  // namespace cudal1

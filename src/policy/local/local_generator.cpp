@@ -1,0 +1,143 @@
+#include "policy/local/local_generator.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <optional>
+
+#include "base/result.hpp"
+#include "model/files/gguf_file.hpp"
+#include "model/files/lora_adapter.hpp"
+#include "model/files/open_model.hpp"
+#include "model/sampling/sampling_engine.hpp"
+#include "model/tokenizer/chat_form.hpp"
+#include "model/tokenizer/tokenizer_json.hpp"
+#include "model/transformer/cpu/cpu_decoder.hpp"
+#include "model/transformer/lora.hpp"
+#include "policy/local/grammar_constraint.hpp"
+
+namespace cudal1 {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t tokens_of_form = 64;  // what chat forms put around a few messages
+constexpr int tokens_between_looks = 16;    // whether somebody asked to stop
+
+TokenizerData tokenizer_data(const fs::path& model, const ModelWeights& weights) {
+  if (const auto* gguf = dynamic_cast<const GgufFile*>(&weights)) return gguf->tokenizer();
+  return read_tokenizer_json(model / "tokenizer.json");
+}
+
+LoraLayers layers_of(const LoraAdapter& adapter, const std::string& name) {
+  LoraLayers layers{name, {}};
+  for (const auto& [path, module] : adapter.modules)
+    layers.layers[path] = {adapter.rank, module.a, module.b, static_cast<float>(adapter.scale())};
+  return layers;
+}
+
+FinishReason finish_of(SampleEnd end) {
+  switch (end) {
+    case SampleEnd::end_token:
+    case SampleEnd::stop_string:
+      return FinishReason::stop;
+    case SampleEnd::length:
+    case SampleEnd::repetition:
+      return FinishReason::length;  // it would have gone on for ever
+    case SampleEnd::cancelled:
+      break;
+  }
+  return FinishReason::unknown;
+}
+
+}  // namespace
+
+struct LocalGenerator::Parts {
+  explicit Parts(const LocalGeneratorOptions& given)
+      : options(given),
+        weights(open_model(given.model)),
+        data(tokenizer_data(given.model, *weights)),
+        tokenizer(data),
+        form(chat_form_of(data)) {
+    if (!options.adapter.empty()) merge_adapter();
+    CpuDecoderOptions made;
+    made.slots = options.slots;
+    made.slot_capacity = std::min(options.most_context, weights->config().context);
+    made.threads = options.threads;
+    decoder.emplace(merged_weights ? *merged_weights : *weights, made);
+    find_end_tokens();
+  }
+
+  void merge_adapter() {
+    const LoraAdapter adapter = load_lora_adapter(options.adapter);
+    check_adapter(adapter, weights->config(), options.adapter.string());
+    warning = base_warning(adapter, model_sha256(options.model), options.adapter.string());
+    merged_weights = merged(*weights, layers_of(adapter, options.adapter.string()));
+  }
+
+  void find_end_tokens() {
+    end_tokens = weights->end_tokens();
+    if (const auto id = tokenizer.find_special(end_of_turn(form)); id && !std::ranges::count(end_tokens, *id))
+      end_tokens.push_back(*id);
+  }
+
+  SamplingRequest sampling_request(const GenerationRequest& request) const {
+    SamplingRequest made;
+    made.prompt = encode_chat(tokenizer, form, request.messages, true);
+    made.samples = request.samples;
+    made.parameters = options.sampling;
+    made.seed = sample_seed(options.seed, static_cast<std::int64_t>(request.first_sample));
+    made.new_tokens = static_cast<std::int64_t>(request.answer_tokens);
+    made.end_tokens = end_tokens;
+    return made;
+  }
+
+  GrammarConstraints& constraints_for(const std::string& grammar) {
+    if (!constraints || constraints->grammar() != grammar)
+      constraints.emplace(grammar, tokenizer, static_cast<std::size_t>(decoder->vocabulary()), end_tokens);
+    return *constraints;
+  }
+
+  LocalGeneratorOptions options;
+  std::unique_ptr<ModelWeights> weights, merged_weights;
+  TokenizerData data;
+  Tokenizer tokenizer;
+  ChatForm form;
+  std::optional<CpuDecoder> decoder;
+  std::vector<std::int32_t> end_tokens;
+  std::optional<GrammarConstraints> constraints;  //!< of the grammar that was asked for last
+  std::string warning;
+};
+
+LocalGenerator::LocalGenerator(const LocalGeneratorOptions& options) : parts_(std::make_unique<Parts>(options)) {}
+LocalGenerator::~LocalGenerator() = default;
+
+std::vector<GeneratedText> LocalGenerator::generate(const GenerationRequest& request) {
+  Parts& parts = *parts_;
+  SamplingRequest asked = parts.sampling_request(request);
+  if (!request.grammar.empty()) asked.constraint = parts.constraints_for(request.grammar).maker();
+  SamplingEngine engine(*parts.decoder, [&](std::int32_t id) { return parts.tokenizer.token_bytes(id); });
+  std::vector<GeneratedText> texts;
+  std::atomic<bool> cancelled = false;
+  int tokens = 0;
+  const auto look_up = [&](std::size_t, std::int64_t, const DrawnToken&) {
+    if (++tokens % tokens_between_looks == 0 && parts.options.cancelled()) cancelled = true;
+  };
+  for (const Sample& sample : engine.run(std::span(&asked, 1), &cancelled, look_up)) {
+    GeneratedText made{sample.text, finish_of(sample.reason), static_cast<std::int64_t>(asked.prompt.size()),
+                       static_cast<std::int64_t>(sample.tokens.size())};
+    if (sample.reason == SampleEnd::cancelled) made.failure = "cancelled";
+    texts.push_back(std::move(made));
+  }
+  return texts;
+}
+
+std::size_t LocalGenerator::count_tokens(std::string_view text) const { return parts_->tokenizer.encode(text).size(); }
+
+std::size_t LocalGenerator::context_tokens() const {
+  const auto capacity = static_cast<std::size_t>(parts_->decoder->slot_capacity());
+  return capacity > tokens_of_form ? capacity - tokens_of_form : 0;
+}
+
+const std::string& LocalGenerator::warning() const { return parts_->warning; }
+
+}  // namespace cudal1

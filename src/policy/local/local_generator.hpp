@@ -1,0 +1,44 @@
+// A language model in this process, on the CPU: files, tokenizer, decoder and sampling put together.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "model/sampling/token_sampler.hpp"
+#include "policy/text_generator.hpp"
+
+namespace cudal1 {
+
+struct LocalGeneratorOptions {
+  std::filesystem::path model;         //!< a GGUF file or a Hugging Face folder
+  std::filesystem::path adapter = {};  //!< a LoRA adapter in PEFT's format; empty: none
+  SamplingParameters sampling = {};
+  std::uint64_t seed = 0;
+  int threads = 0;                                         //!< 0: as many as the machine has cores
+  std::int64_t slots = 8;                                  //!< texts that are written at once
+  std::int64_t most_context = 8192;                        //!< tokens; fewer where the model has fewer
+  std::function<bool()> cancelled = [] { return false; };  //!< asked every few tokens; what is under way ends then
+};
+
+class LocalGenerator : public TextGenerator {
+ public:
+  //! Throws Error that says what is wrong with the model, its tokenizer or the adapter.
+  explicit LocalGenerator(const LocalGeneratorOptions& options);
+  ~LocalGenerator() override;
+
+  std::vector<GeneratedText> generate(const GenerationRequest& request) override;
+  std::size_t count_tokens(std::string_view text) const override;
+  std::size_t context_tokens() const override;
+
+  //! One line where the adapter was trained on another model; else empty.
+  const std::string& warning() const;
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace cudal1
