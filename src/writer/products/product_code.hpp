@@ -20,9 +20,6 @@ class ProductCode {
   WrittenLaunch adding_launch() const;
   std::string kernel_head(const std::string& name, const std::string& bounds, bool reads_operands,
                           bool writes_results) const;
-  std::string operand(const ProductOperand& operand, const std::string& name, std::int64_t lines) const;
-  std::string computed_operand(const ProductOperand& operand, const std::string& name, std::int64_t lines) const;
-  std::string depth_range() const;
   std::string tile_sums() const;
   std::string part_stores() const;
   std::vector<ValueId> tensors(bool reads_operands, bool writes_results) const;
