@@ -122,6 +122,32 @@ TEST_F(MatmulRows, EveryTileMathAndShareOfAWarpIsRight) {
                  fmt::format("//! fuse linear_1 gelu_1 r_1 : {}\n", parameters));
 }
 
+//! The kernel that adds up the parts has whole rows, however many columns they have.
+TEST_F(MatmulRows, PartsOfTheDepthAreAddedUpBeforeRowsAreReduced) {
+  const Op softmax = {"softmax.int", {"gelu_1", 1}}, logsumexp = {"logsumexp", {"gelu_1", {1}}};
+  for (const auto& [rows, columns, split] : {std::tuple{35, 40, 2}, {33, 37, 4}, {1, 300, 2}, {70, 1, 2}})
+    for (const Op& reduction : {sum_of_columns, softmax, logsumexp}) {
+      const std::string program = fmt::format("//! fuse linear_1 gelu_1 r_1 : tile=32x32x32 split={}\n", split);
+      const Verdict verdict = judged(reduced_linear(rows, columns, 125, reduction), program);
+      EXPECT_EQ(verdict.status, "ok") << verdict.message << verdict.code;
+      EXPECT_EQ(verdict.steps, (std::vector<std::string>{"launch fuse_r_1", "launch fuse_r_1_rows"}));
+    }
+  EXPECT_RIGHT(reduced_linear(35, 72, 130, logsumexp, {{"dtype", "f16"}}),
+               "//! fuse linear_1 gelu_1 r_1 : tile=32x32x32 split=2\n");
+  TaskText batches;
+  batches.input("x", {3, 33, 90}).input("y", {3, 90, 35}).node("bmm_1", "aten::bmm", {"x", "y"});
+  batches.node("norm_1", "aten::layer_norm", {"bmm_1", {35}}).output("norm_1").output("bmm_1");
+  EXPECT_RIGHT(batches, "//! fuse bmm_1 norm_1 : tile=32x32x32 split=2\n");
+}
+
+TEST_F(MatmulRows, SplitsTheDepthWhereThereAreFewTiles) {
+  const Op softmax = {"softmax.int", {"gelu_1", 1}};
+  const Verdict verdict = planned(reduced_linear(64, 1024, 8192, softmax), fuse);
+  EXPECT_EQ(verdict.status, "ok") << verdict.message;
+  EXPECT_EQ(verdict.steps.size(), 2u) << "parts, then their rows";
+  EXPECT_EQ(planned(reduced_linear(8192, 96, 64, softmax), fuse).steps.size(), 1u);
+}
+
 //! x [batches…, rows, depth] by y, the product's columns added up.
 TaskText sum_of_product(const std::vector<std::int64_t>& x, const std::vector<std::int64_t>& y, int dim,
                         const json& x_more = {}, const json& y_more = {}) {
@@ -244,7 +270,7 @@ TEST_F(MatmulRows, LongRowsOfPositiveNumbersKeepFp32Accuracy) {
   EXPECT_RIGHT(sum_of_product({17, 3000}, {3000, 90}, 1, positive, positive), "//! fuse matmul_1 sum_1\n");
 }
 
-TEST_F(MatmulRows, ResultsAreTheSameEveryTime) {
+TEST_F(MatmulRows, CombinesTilesWithoutAtomics) {
   const Verdict verdict = planned(reduced_linear(40, 300, 37, sum_of_columns), small_tiles);
   EXPECT_EQ(verdict.code.find("atomic"), std::string::npos) << verdict.code;
 }
@@ -274,6 +300,7 @@ TEST_F(MatmulRows, CompilesForRealGpus) {
           {reduced_linear(70, 300, 64, variance), fuse},
           {reduced_linear(70, 250, 64, softmax), fuse},
           {reduced_linear(300, 300, 512, logsumexp), groups},
+          {reduced_linear(64, 1024, 4096, softmax), fuse},  // by parts
           {reduced_linear(70, 90, 64, softmax, half), fuse},
           {reduced_linear(70, 91, 64, variance, bfloat), small_tiles}})
       EXPECT_EQ(compiled_for(task, program, target), "compiled") << target << "\n" << program;
@@ -304,6 +331,7 @@ TEST_F(MatmulRows, RefusesParametersThatItHasNot) {
   const std::string parameters = "//! fuse linear_1 gelu_1 r_1 : ";
   EXPECT_REFUSED(task, parameters + "tile=rows\n", "is not among the values of 'tile'");
   EXPECT_REFUSED(task, parameters + "math=tensor\n", "operands of 16 bits");
+  EXPECT_REFUSED(task, parameters + "tile=32x32x32 split=16\n", "fewer tiles than parts");
   EXPECT_REFUSED(task, parameters + "tile=32x32x32 warps=2x8\n", "cannot be dealt out to warps=2x8");
 }
 

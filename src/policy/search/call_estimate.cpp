@@ -69,9 +69,10 @@ class Estimator {
   }
 
   void add_kernel(const Region& region) {
-    const double moving = bytes_of(region) / gpu_.dram_achievable_bytes_per_second() * 1e3;
-    const double computing = computing_seconds(region) * 1e3;
     const RowProductUse use = use_of_row_product(region).value_or(whole_gpu());
+    const double bytes = bytes_of(region) + 2.0 * static_cast<double>(use.scratch_bytes);
+    const double moving = bytes / gpu_.dram_achievable_bytes_per_second() * 1e3;
+    const double computing = computing_seconds(region) * 1e3;
     const double launch = (follows_in_graph() ? gpu_.costs.graph_launch_us : gpu_.costs.launch_us) / 1e3;
     const double expected = std::max(moving / likely_bandwidth, computing / likely_compute_share * idle_times(use)) +
                             launch * static_cast<double>(use.kernels);

@@ -27,18 +27,32 @@ ProductCode::ProductCode(const OpGraph& graph, const ProductSpace& space, const 
 }
 
 WrittenGroup ProductCode::write() const {
-  WrittenGroup group;
-  group.headers = results_.headers();
-  group.headers.insert("cudal1/gemm.cuh");
-  group.headers.merge(math_headers(shape_, space_.dtype));
-  group.headers.merge(operand_headers(graph_, space_));
-  group.launches.push_back(product_launch());
-  group.code = product_kernel();
+  WrittenGroup group = sums();
+  group.headers.merge(results_.headers());
   if (!is_split()) return group;
-  const ProductSizes& sizes = space_.sizes;
-  group.buffers.push_back({parts_name(), DType::f32, {shape_.split, sizes.batches, sizes.rows, sizes.columns}, false});
   group.launches.push_back(adding_launch());
   group.code += adding_kernel();
+  return group;
+}
+
+WrittenGroup ProductCode::write_parts() {
+  std::int64_t width = 4;
+  while (space_.sizes.columns % width != 0) width /= 2;
+  results_.set_width(width);
+  return sums();
+}
+
+WrittenGroup ProductCode::sums() const {
+  WrittenGroup group;
+  group.headers = operand_headers(graph_, space_);
+  group.headers.insert("cudal1/gemm.cuh");
+  group.headers.merge(math_headers(shape_, space_.dtype));
+  group.launches.push_back(product_launch());
+  group.code = product_kernel();
+  const ProductSizes& sizes = space_.sizes;
+  if (is_split())
+    group.buffers.push_back(
+        {parts_name(), DType::f32, {shape_.split, sizes.batches, sizes.rows, sizes.columns}, false});
   return group;
 }
 

@@ -11,9 +11,12 @@ class ProductCode {
   ProductCode(const OpGraph& graph, const ProductSpace& space, const ProductShape& shape, std::string name);
 
   WrittenGroup write() const;
+  //! Only the kernel that leaves sums of parts of the depth; whoever adds them up knows what follows.
+  WrittenGroup write_parts();
 
  private:
   bool is_split() const { return shape_.split > 1; }
+  WrittenGroup sums() const;
   std::string product_kernel() const;
   std::string adding_kernel() const;
   WrittenLaunch product_launch() const;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "program/rejection.hpp"
+#include "writer/fused/view_points.hpp"
 
 namespace cudal1 {
 namespace {
@@ -16,6 +17,7 @@ class RowProductSpaceMaker {
 
   RowProductSpace make() {
     made_.product = make_product_operands(region_, node_, at_);
+    made_.product_sizes = graph_.values[node_.value].meta.sizes;
     refuse_reduced_operands();
     made_.rows = make_row_space(region_, at_, Products::kept);
     refuse_several_sums(graph_, node_, made_.rows.product_points, at_);
@@ -92,7 +94,69 @@ class RowProductSpaceMaker {
   RowProductSpace made_;
 };
 
+//! Puts loads of parts, and what adds them, in the place of the sum.
+class PartsMaker {
+ public:
+  PartsMaker(const RowProductSpace& space, ValueId parts, std::int64_t split)
+      : space_(space), parts_(parts), split_(split), made_(space.rows) {
+    made_.fused.terms.clear();
+    made_.in_columns.clear();
+  }
+
+  RowSpace make() {
+    for (std::size_t i = 0; i < space_.rows.fused.terms.size(); ++i) {
+      Term term = space_.rows.fused.terms[i];
+      for (int& operand : term.operands) operand = now_at(operand);
+      moved_.push_back(term.code == sum_code ? added_parts() : add(std::move(term), space_.rows.in_columns[i]));
+    }
+    for (int& reduction : made_.reductions) reduction = now_at(reduction);
+    for (FusedTerms::Output& output : made_.fused.outputs) output.term = now_at(output.term);
+    made_.main_load_ = first_part_;
+    const ProductResults& results = space_.product.results;  // whose loops walk through parts, however the product lies
+    made_.rows = results.batches;
+    made_.rows.insert(made_.rows.end(), results.rows.begin(), results.rows.end());
+    made_.columns = results.columns;
+    return std::move(made_);
+  }
+
+ private:
+  int now_at(int term) const { return moved_[static_cast<std::size_t>(term)]; }
+
+  int add(Term term, bool in_columns) {
+    made_.fused.terms.push_back(std::move(term));
+    made_.in_columns.push_back(in_columns);
+    return static_cast<int>(made_.fused.terms.size()) - 1;
+  }
+
+  //! In their order.
+  int added_parts() {
+    const Affine place = memory_place(part_meta(), space_.rows.product_points.front());
+    int sum = -1;
+    for (std::int64_t part = 0; part < split_; ++part) {
+      Affine at = place;
+      at.offset += part * part_meta().numel();
+      const int load = add({TermKind::load, ScalarKind::real, {}, {}, parts_, at}, true);
+      if (part == 0) first_part_ = load;
+      sum = part == 0 ? load : add({TermKind::map, ScalarKind::real, "{0} + {1}", {sum, load}}, true);
+    }
+    return sum;
+  }
+
+  TensorMeta part_meta() const { return {DType::f32, space_.product_sizes, contiguous_strides(space_.product_sizes)}; }
+
+  const RowProductSpace& space_;
+  ValueId parts_;
+  std::int64_t split_;
+  RowSpace made_;
+  std::vector<int> moved_;  //!< by term: where it is now
+  int first_part_ = -1;
+};
+
 }  // namespace
+
+RowSpace rows_of_parts(const RowProductSpace& space, ValueId parts, std::int64_t split) {
+  return PartsMaker(space, parts, split).make();
+}
 
 bool RowProductSpace::needs_whole_rows() const {
   if (rows.passes() > 1) return true;

@@ -18,7 +18,8 @@ class RowProductFusion : public FusionTechnique {
 //! What a region of this technique asks of a GPU where its directive says nothing.
 struct RowProductUse {
   std::int64_t kernels = 1;
-  std::int64_t blocks = 1;  //!< of the first, which multiplies
+  std::int64_t blocks = 1;         //!< of the first, which multiplies
+  std::int64_t scratch_bytes = 0;  //!< that it writes and another reads
 };
 //! Nothing where the technique is another one's, or refuses.
 std::optional<RowProductUse> use_of_row_product(const Region& region);
