@@ -120,12 +120,13 @@ std::string RowProductCode::product_kernel() {
                      name_, fmt::join(parameters, ", "), sums_of_tile(graph_, product_, shape_), rows_of_block());
 }
 
-//! Rows are as many as a multiple of those that the block's threads have at a time, so that whole warps come to each
-//! reduction.
+//! Whole warps come to each reduction, since a tile has a multiple of the rows that the block takes at a time.
 std::string RowProductCode::rows_of_block() {
   lanes_ = std::min(lanes_of_warp, groups_of_tile());
   const std::string head = fmt::format(
-      "  for (unsigned down = threadIdx.x / {0}u; down < Tile::rows; down += Tile::threads / {0}u) {{\n", lanes_);
+      "  static_assert(Tile::rows % (Tile::threads / {0}) == 0, \"no warp may leave the loop before another\");\n"
+      "  for (unsigned down = threadIdx.x / {0}u; down < Tile::rows; down += Tile::threads / {0}u) {{\n",
+      lanes_);
   return head + indented(place_in_tile() + all_passes()) + "  }\n";
 }
 
@@ -175,8 +176,9 @@ std::string RowProductCode::columns(const std::string& body) const {
   if (sizes().columns % shape_.tile.columns != 0)
     text += fmt::format("    if (group >= {}u) break;\n", sizes().columns / width);
   text += index_statements(groups, columns_.names, "group", access_.is_wide(), "    ");
-  text += fmt::format("    const auto sum = cudal1::load<{0}>(sums + down * Tile::sums_stride + k * {0}u);\n", width);
-  if (width == 1) text += "    constexpr int e = 0;\n";
+  text += fmt::format(
+      "    [[maybe_unused]] const auto sum = cudal1::load<{0}>(sums + down * Tile::sums_stride + k * {0}u);\n", width);
+  if (width == 1) text += "    [[maybe_unused]] constexpr int e = 0;\n";
   return text + body + "  }\n";
 }
 
