@@ -59,6 +59,14 @@ std::string without_names(const std::string& code, const std::string& name) {
 
 }  // namespace
 
+WrittenGroup joined(WrittenGroup first, const WrittenGroup& second) {
+  first.buffers.insert(first.buffers.end(), second.buffers.begin(), second.buffers.end());
+  first.launches.insert(first.launches.end(), second.launches.begin(), second.launches.end());
+  first.headers.insert(second.headers.begin(), second.headers.end());
+  first.code += second.code;
+  return first;
+}
+
 std::string directive_name(const Value& value) {
   if (value.kind == ValueKind::node_output || (is_identifier(value.name) && !is_reserved_name(value.name)))
     return value.name;

@@ -37,6 +37,9 @@ struct WrittenGroup {
   std::string code;
 };
 
+//! The second's launches come after the first's.
+WrittenGroup joined(WrittenGroup first, const WrittenGroup& second);
+
 //! How directives name a value.
 std::string directive_name(const Value& value);
 

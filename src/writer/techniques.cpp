@@ -7,6 +7,7 @@
 #include "writer/techniques/hoist.hpp"
 #include "writer/techniques/layout.hpp"
 #include "writer/techniques/matmul.hpp"
+#include "writer/techniques/matmul_rows.hpp"
 #include "writer/techniques/merge.hpp"
 #include "writer/techniques/pointwise.hpp"
 #include "writer/techniques/pooling.hpp"
@@ -23,11 +24,12 @@ const std::vector<const FusionTechnique*>& fusion_techniques() {
   static const RowFusion rows;
   static const ScanFusion scan;
   static const ProductFusion matmul;
+  static const RowProductFusion matmul_rows;
   static const PoolingFusion pooling;
   static const ConvolutionFusion convolution;
   static const DepthwiseFusion depthwise;
-  static const std::vector<const FusionTechnique*> all = {&pointwise, &rows,        &scan,     &matmul,
-                                                          &pooling,   &convolution, &depthwise};
+  static const std::vector<const FusionTechnique*> all = {&pointwise,   &rows,    &scan,        &matmul,
+                                                          &matmul_rows, &pooling, &convolution, &depthwise};
   return all;
 }
 

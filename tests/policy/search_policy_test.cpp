@@ -251,6 +251,70 @@ TEST(Openings, MultiplyInTwoWaysWhereTheGpuHasBoth) {
   EXPECT_EQ(with_math("a100"), 0);
 }
 
+//! A product, an activation, and the sums of its rows, or of its columns.
+OpGraph reduced_product(std::int64_t rows, std::int64_t columns, std::int64_t depth, std::int64_t dim = 1) {
+  sample::GraphBuilder builder;
+  const ValueId x = builder.leaf(ValueKind::input, "x", {rows, depth}),
+                w = builder.leaf(ValueKind::weight, "w", {columns, depth});
+  const ValueId linear = builder.node("linear_1", "aten::linear", {x, w}, {rows, columns});
+  const ValueId gelu = builder.node("gelu_1", "aten::gelu", {linear}, {rows, columns});
+  builder.output(builder.node("sum_1", "aten::sum.dim_IntList", {gelu}, {dim == 1 ? rows : columns}));
+  builder.graph.nodes.back().args.emplace_back(std::vector<std::int64_t>{dim});
+  return builder.graph;
+}
+
+const std::set<std::string> reduced_product_nodes = {"linear_1", "gelu_1", "sum_1"};
+
+TEST(Openings, ReduceRowsOfAProductBeforeTheyAreStored) {
+  SearchSpace space(reduced_product(4096, 1024, 512));
+  const Proposal best = opening_proposals(space, h200()).back();
+  ASSERT_EQ(best.fusions.size(), 1u) << to_text(best);
+  EXPECT_EQ(best.fusions.front().nodes, reduced_product_nodes);
+  EXPECT_EQ(space.after(best.rewrites)->technique_for(reduced_product_nodes)->description().name, "matmul_rows");
+}
+
+TEST(Openings, KeepReductionsOverOtherDimensionsApartFromAProduct) {
+  SearchSpace space(reduced_product(4096, 1024, 512, 0));
+  for (const Proposal& opening : opening_proposals(space, h200()))
+    for (const Fusion& fusion : opening.fusions)
+      EXPECT_FALSE(fusion.nodes.contains("linear_1") && fusion.nodes.contains("sum_1")) << to_text(opening);
+}
+
+TEST(SearchPolicy, VariesProductsWithReducedRows) {
+  const OpGraph graph = reduced_product(512, 384, 256);
+  SearchPolicy policy(graph, h200(), Random(5));
+  std::vector<ScoredProgram> seen;
+  int with_parameters = 0;
+  for (int i = 0; i < 60; ++i) {
+    const auto text = policy.propose(seen);
+    if (!text) break;
+    EXPECT_TRUE(plan_program(graph, *text)) << *text;
+    const auto proposal = proposal_from_text(*text);
+    ASSERT_TRUE(proposal);
+    bool is_one = false;
+    for (const Fusion& fusion : proposal->fusions) {
+      is_one |= fusion.nodes == reduced_product_nodes;
+      with_parameters += fusion.nodes == reduced_product_nodes && !fusion.parameters.empty() ? 1 : 0;
+    }
+    seen.push_back({*text, is_one ? 2.0 : 1.0, 1.0});
+  }
+  EXPECT_GT(with_parameters, 10) << "where it is the fastest, the search tries its parameters";
+}
+
+TEST(CallEstimate, KnowsWhatReducedProductsAskOfTheGpu) {
+  Proposal together, apart;
+  together.fusions = {{reduced_product_nodes}};
+  apart.fusions = {{{"linear_1", "gelu_1"}}, {{"sum_1"}}};
+  const auto gain = [&](const OpGraph& graph) {
+    return estimate_call(h200(), graph, apart).expected_ms / estimate_call(h200(), graph, together).expected_ms;
+  };
+  EXPECT_GT(gain(reduced_product(65536, 128, 64)), 1.2) << "what is not stored counts";
+  const auto expected = [&](std::int64_t columns) {
+    return estimate_call(h200(), reduced_product(64, columns, 64), together).expected_ms;
+  };
+  EXPECT_GT(expected(129) - expected(128), 0.8 * h200().costs.launch_us / 1e3) << "tiles of a row are combined";
+}
+
 //! w -> exp_1, which needs no input, then a product, relu_1.
 TEST(Openings, LeaveHoistedNodesAlone) {
   sample::GraphBuilder builder;

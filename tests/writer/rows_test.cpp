@@ -318,6 +318,16 @@ TEST_F(Rows, ReductionsFollowEachOther) {
     EXPECT_RIGHT(task, fmt::format("//! fuse norm_1 softmax_1 sum_1 div_1{}\n", parameters));
 }
 
+//! [5] and [5, 1], of the same rows.
+TEST_F(Rows, ResultsMayKeepReducedDimensionsOrNot) {
+  TaskText task;
+  task.input("x", {5, 20}).node("exp_1", "aten::exp", {"x"});
+  task.node("sum_1", "aten::sum.dim_IntList", {"exp_1", json::array({1})});
+  task.node("amax_1", "aten::amax", {"x", json::array({1}), true});
+  task.output("sum_1").output("amax_1").output("exp_1");
+  EXPECT_RIGHT(task, "//! fuse exp_1 sum_1 amax_1\n");
+}
+
 TEST_F(Rows, FewLongRowsAreSplit) {
   TaskText task;
   task.input("x", {3, 40000}).node("mean_1", "aten::mean.dim", {"x", {1}}).output("mean_1");

@@ -6,6 +6,7 @@
 #include "base/files.hpp"
 #include "compile/clang_compiler.hpp"
 #include "compile/nvrtc_compiler.hpp"
+#include "compile/nvrtc_location.hpp"
 #include "device/cuda/driver.hpp"
 #include "judge/judge.hpp"
 #include "writer/write_program.hpp"
@@ -116,6 +117,18 @@ std::string why_no_device() {
 OpGraph graph_of(const TaskText& task) { return load_task_with_metas(write_task(task)).graph; }
 
 Verdict planned(const TaskText& task, const std::string& program) { return planned_for(graph_of(task), program); }
+
+std::string why_no_nvrtc() { return find_nvrtc() ? std::string() : "no NVRTC: " + nvrtc_search_description(); }
+
+std::string compiled_for(const TaskText& task, const std::string& program, const std::string& target) {
+  const Verdict verdict = planned(task, program);
+  if (verdict.status != "ok") return verdict.message;
+  CompileRequest request{verdict.code, {}, target};
+  for (const std::string& step : verdict.steps)
+    if (step.starts_with("launch ")) request.kernels.push_back(step.substr(7));
+  const auto module = NvrtcCompiler().compile(request);
+  return module ? "compiled" : module.failure().message + "\n" + module.failure().details + "\n" + verdict.code;
+}
 
 Verdict judged(const TaskText& task, const std::string& program, Tf32 tf32) {
   JudgeOptions options;

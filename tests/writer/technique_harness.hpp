@@ -55,6 +55,11 @@ OpGraph graph_of(const TaskText& task);
 //! Planned only; nothing runs.
 Verdict planned(const TaskText& task, const std::string& program);
 
+//! "compiled", or what NVRTC says of what the writer makes of the program; `target`: "sm_90". Needs no GPU.
+std::string compiled_for(const TaskText& task, const std::string& program, const std::string& target);
+//! Why that cannot be asked here; empty: it can.
+std::string why_no_nvrtc();
+
 //! Is that the device of `judged`?
 bool is_on_gpu();
 

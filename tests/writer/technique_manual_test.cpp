@@ -62,6 +62,16 @@ std::map<std::string, std::function<TaskText()>> sample_tasks() {
              .node("gelu_1", "aten::gelu", {"linear_1"})
              .output("gelu_1");
        }},
+      {"matmul_rows",
+       [] {
+         return TaskText()
+             .input("x", {64, 40})
+             .weight("w", {48, 40})
+             .node("linear_1", "aten::linear", {"x", "w"})
+             .node("gelu_1", "aten::gelu", {"linear_1"})
+             .node("sum_1", "aten::sum.dim_IntList", {"gelu_1", nlohmann::json::array({1})})
+             .output("sum_1");
+       }},
       {"pooling",
        [] {
          return images()

@@ -10,6 +10,7 @@
 #include "writer/fused/operator_rules.hpp"
 #include "writer/fused/region.hpp"
 #include "writer/products/convolution_space.hpp"
+#include "writer/techniques/matmul_rows.hpp"
 
 namespace cudal1 {
 namespace {
@@ -68,14 +69,17 @@ class Estimator {
   }
 
   void add_kernel(const Region& region) {
-    const double moving = bytes_of(region) / gpu_.dram_achievable_bytes_per_second() * 1e3;
+    const RowProductUse use = use_of_row_product(region).value_or(whole_gpu());
+    const double bytes = bytes_of(region) + 2.0 * static_cast<double>(use.scratch_bytes);
+    const double moving = bytes / gpu_.dram_achievable_bytes_per_second() * 1e3;
     const double computing = computing_seconds(region) * 1e3;
     const double launch = (follows_in_graph() ? gpu_.costs.graph_launch_us : gpu_.costs.launch_us) / 1e3;
-    const double expected = std::max(moving / likely_bandwidth, computing / likely_compute_share) + launch;
+    const double expected = std::max(moving / likely_bandwidth, computing / likely_compute_share * idle_times(use)) +
+                            launch * static_cast<double>(use.kernels);
     steps_.push_back({names_of(region), false, expected});
     // Of a product perhaps only a part must be computed, say of a triangle.
     least_ += std::max(far_bytes_of(region) / gpu_.memory.dram_bytes_per_second * 1e3, least_of_products * computing);
-    host_ += NominalHost().launch_ms;
+    host_ += NominalHost().launch_ms * static_cast<double>(use.kernels);
   }
 
   CallEstimate total() const {
@@ -111,6 +115,14 @@ class Estimator {
     const auto* bias = argument_as<ValueRef>(node, 2, "bias");
     if (!is_direct_convolution(node) || bias == nullptr || bias->id < 0 || outputs.empty()) return 0.0;
     return 2.0 * static_cast<double>(outputs.front().span_bytes()) / gpu_.dram_achievable_bytes_per_second() * 1e3;
+  }
+
+  //! Others split what few blocks would have to do.
+  RowProductUse whole_gpu() const { return {1, static_cast<std::int64_t>(gpu_.chip.multiprocessors)}; }
+
+  //! How much longer it takes where some multiprocessors have no block.
+  double idle_times(const RowProductUse& use) const {
+    return std::max(1.0, static_cast<double>(gpu_.chip.multiprocessors) / static_cast<double>(use.blocks));
   }
 
   //! The first kernel of a graph gains nothing by being in one.

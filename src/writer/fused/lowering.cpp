@@ -53,6 +53,20 @@ FusedTerms lower(const Region& region, SourcePosition at, Gathers gathers) {
   }
 }
 
+LoweredAroundProducts lower_around_products(const Region& region, SourcePosition at, Gathers gathers) {
+  const auto lowered = [&](const std::vector<ValueId>& outputs) {
+    Lowering lowering(region, at, gathers);
+    lowering.keep_products();
+    FusedTerms fused = lowering.run(outputs);
+    return LoweredAroundProducts{std::move(fused), lowering.kept_points()};
+  };
+  try {
+    return lowered(latest_first(region.outputs()));
+  } catch (const Rejection&) {
+    return lowered(by_size(region.graph(), region.outputs()));
+  }
+}
+
 FusedTerms Lowering::run(const std::vector<ValueId>& outputs) {
   for (const ValueId value : outputs) add_output(value);
   add_updates_in_place();
@@ -148,16 +162,31 @@ void Lowering::add_output(ValueId value) {
   } else if (const auto covering = point_of_kin(value)) {
     point = *covering;
   } else {
-    const Value& first = graph().values[made_.outputs.front().value];
-    if (first.meta.sizes != meta.sizes)
-      reject(
-          Status::plan_error, at_,
-          fmt::format("{} and {} must both be written, but have different sizes, {} and {}: fuse them apart",
-                      quoted(first.name), quoted(graph().values[value].name), to_string(first.meta), to_string(meta)));
-    point = first_;
+    point = point_like_first(value);
   }
   const int term = value_at(value, point);
   made_.outputs.push_back({value, term, memory_place(meta, made_.atoms.resolved(point))});
+}
+
+//! The first output's, where both have the same sizes; dimensions of one element, which reductions may keep, aside.
+Point Lowering::point_like_first(ValueId value) const {
+  const Value &first = graph().values[made_.outputs.front().value], &other = graph().values[value];
+  const auto larger_sizes = [](std::vector<std::int64_t> sizes) {
+    std::erase(sizes, 1);
+    return sizes;
+  };
+  if (larger_sizes(first.meta.sizes) != larger_sizes(other.meta.sizes))
+    reject(Status::plan_error, at_,
+           fmt::format("{} and {} must both be written, but have different sizes, {} and {}: fuse them apart",
+                       quoted(first.name), quoted(other.name), to_string(first.meta), to_string(other.meta)));
+  Point point(other.meta.sizes.size());
+  std::size_t of_first = 0;
+  for (std::size_t i = 0; i < point.size(); ++i) {
+    if (other.meta.sizes[i] == 1) continue;
+    while (first.meta.sizes[of_first] == 1) ++of_first;
+    point[i] = first_[of_first++];
+  }
+  return point;
 }
 
 //! Where the loops of outputs before this one pass every element of it, too; some perhaps many times.

@@ -91,6 +91,7 @@ class Lowering {
   int add(Term term);
   void add_output(ValueId value);
   void add_updates_in_place();
+  Point point_like_first(ValueId value) const;
   std::optional<Point> covering_point(ValueId value) const;
   std::optional<Point> point_of_kin(ValueId value) const;
   void resolve_all();
@@ -114,5 +115,13 @@ class Lowering {
 
 //! All that a region computes. Throws Rejection at `at`.
 FusedTerms lower(const Region& region, SourcePosition at, Gathers gathers = Gathers::refused);
+
+//! The same with matrix products kept: `points` are the indices at which their sums are asked for.
+struct LoweredAroundProducts {
+  FusedTerms fused;
+  std::vector<Point> points;
+};
+LoweredAroundProducts lower_around_products(const Region& region, SourcePosition at,
+                                            Gathers gathers = Gathers::refused);
 
 }  // namespace cudal1

@@ -16,22 +16,13 @@ std::vector<std::string> numbered(char letter, std::size_t count) {
   return names;
 }
 
-template <class T>
-std::vector<T> joined(std::vector<T> first, const std::vector<T>& second) {
-  first.insert(first.end(), second.begin(), second.end());
-  return first;
-}
-
 }  // namespace
 
 RowCode::RowCode(const OpGraph& graph, const RowSpace& space, const RowShape& shape, std::string name)
-    : graph_(graph),
-      space_(space),
+    : RowPasses(graph, space, {space.rows, numbered('r', space.rows.size())},
+                {space.columns, numbered('c', space.columns.size())}),
       shape_(shape),
-      name_(std::move(name)),
-      row_names_(numbered('r', space.rows.size())),
-      column_names_(numbered('c', space.columns.size())),
-      access_(graph, space.fused, joined(space.rows, space.columns), joined(row_names_, column_names_)) {
+      name_(std::move(name)) {
   access_.set_width(shape.width);
   const std::int64_t threads = space.row_count() * shape.lanes * shape.split;
   access_.set_wide(access_.reaches_far() || threads >= std::int64_t{1} << 31 ||
@@ -80,23 +71,14 @@ std::string RowCode::kernel(std::size_t stage) {
   std::string text = fmt::format("extern \"C\" __global__ void __launch_bounds__({}) {}({}) {{\n", shape_.block,
                                  kernel_name(stage), fmt::join(parameters, ", "));
   if (space_.row_count() == 0) return text + "}\n";
-  row_code_ = std::make_unique<ElementCode>(
-      space_.fused,
-      [this](int term) -> std::optional<std::string> {
-        const TermKind kind = space_.fused.terms[term].kind;
-        if (kind == TermKind::map) return std::nullopt;
-        if (kind != TermKind::reduce) return access_.element_now(term);
-        return fmt::format("x{}", std::ranges::find(space_.reductions, term) - space_.reductions.begin());
-      },
-      "  ");
-  row_text_written_ = 0;
+  start_row();
   kept_.clear();
   text += places_of_thread() + earlier_results(stage);
   if (stages() == 1)
     for (std::size_t pass = 0; pass < space_.passes(); ++pass) text += reduction_pass(pass);
   else if (!is_last(stage))
     text += reduction_pass(stage);
-  if (is_last(stage)) text += output_pass() + row_outputs();
+  if (is_last(stage)) text += output_pass() + row_outputs(who_writes());
   return text + "}\n";
 }
 
@@ -118,7 +100,7 @@ std::string RowCode::places_of_thread() const {
   else
     text += fmt::format("  const bool inside = wanted < {}{};\n  const {} row = inside ? wanted : {}{};\n",
                         space_.row_count(), suffix, type, space_.row_count() - 1, suffix);
-  text += index_statements(space_.rows, row_names_, "row", access_.is_wide(), "  ");
+  text += index_statements(space_.rows, rows_.names, "row", access_.is_wide(), "  ");
   if (shape_.split > 1) {
     text += fmt::format("  const {} begin = static_cast<{}>(blockIdx.y) * {}{};\n", type, type, chunk(), suffix);
     text += fmt::format("  const {} end = begin + {}{} < {}{} ? begin + {}{} : {}{};\n", type, chunk(), suffix,
@@ -142,12 +124,7 @@ std::string RowCode::earlier_results(std::size_t stage) const {
   if (shape_.split == 1) return text;
   for (std::size_t i = 0; i < space_.reductions.size(); ++i) {
     if (space_.pass_of[i] >= stage) continue;
-    const std::string& operation = space_.fused.terms[space_.reductions[i]].code;
-    text += fmt::format("  auto a{} = {}::identity();\n", i, operation);
-    text += fmt::format("  for ({} k = lane; k < {}; k += {})\n", access_.index_type(), shape_.split, shape_.lanes);
-    text += fmt::format("    a{0} = {1}::combine(a{0}, static_cast<const {1}::Value*>(partial{0})[row * {2} + k]);\n",
-                        i, operation, shape_.split);
-    text += fmt::format("  const auto x{0} = {1};\n", i, reduced(operation, fmt::format("a{}", i)));
+    text += combined_partials(i, fmt::format("row * {}", shape_.split), shape_.split, shape_.lanes);
   }
   return text;
 }
@@ -156,33 +133,12 @@ std::string RowCode::loaded_name(int term) const {
   return is_kept(term) ? fmt::format("k{}[j]", term) : fmt::format("v{}", term);
 }
 
-std::optional<std::string> RowCode::given(int index) {
-  if (!space_.in_columns[index]) return (*row_code_)[index];
-  const TermKind kind = space_.fused.terms[index].kind;
-  if (kind == TermKind::map) return std::nullopt;
-  return access_.element(index, loaded_name(index));
-}
-
-std::string RowCode::new_row_text() {
-  const std::string text = row_code_->text().substr(row_text_written_);
-  row_text_written_ = row_code_->text().size();
-  return text;
-}
-
-//! Those that are not in registers.
-std::string RowCode::loads(const std::set<int>& terms) const {
-  std::string text;
-  for (const int term : terms)
-    if (!is_kept(term)) text += access_.load_before(term, "    ");
-  return text;
-}
-
 //! Through the columns of this thread.
 std::string RowCode::columns(const std::string& body) const {
   const std::string_view type = access_.index_type(), suffix = access_.suffix();
   std::vector<Loop> in_groups = space_.columns;
   in_groups.back().size /= shape_.width;
-  const std::string text = index_statements(in_groups, column_names_, "k", access_.is_wide(), "    ") + body + "  }\n";
+  const std::string text = index_statements(in_groups, columns_.names, "k", access_.is_wide(), "    ") + body + "  }\n";
   if (shape_.split > 1)
     return fmt::format("#pragma unroll 4\n  for ({} k = begin + lane; k < end; k += {}) {{\n", type, shape_.lanes) +
            text;
@@ -195,17 +151,6 @@ std::string RowCode::columns(const std::string& body) const {
   if (groups() % shape_.lanes == 0) return head + text;
   head += fmt::format("    if (j < {} || k < {}{}) {{\n", groups() / shape_.lanes, groups(), suffix);
   return head + text + "  }\n";
-}
-
-//! `element` is done for each of a thread's neighbours.
-std::string RowCode::loop(const std::vector<int>& targets, const std::string& body_before, const std::string& element,
-                          const std::string& body_after) {
-  std::string body = loads(space_.column_loads(targets)) + body_before;
-  if (shape_.width == 1)
-    body += element;
-  else
-    body += fmt::format("#pragma unroll\n    for (int e = 0; e < {}; ++e) {{\n{}    }}\n", shape_.width, element);
-  return columns(body + body_after);
 }
 
 //! Columns that several passes read, loaded all at once, so that many loads are on their way before the first is used.
@@ -224,27 +169,11 @@ std::string RowCode::kept_columns(const std::vector<int>& targets) {
   return body.empty() ? std::string() : declarations + columns(body);
 }
 
-std::string RowCode::reduction_pass(std::size_t pass) {
-  std::vector<int> targets;
-  std::string elements, starts, results;
-  ElementCode code(
-      space_.fused, [this](int term) { return given(term); }, "      ");
-  for (std::size_t i = 0; i < space_.reductions.size(); ++i)
-    if (space_.pass_of[i] == pass)
-      for (const int operand : space_.fused.terms[space_.reductions[i]].operands) targets.push_back(operand);
-  std::string text = kept_columns(targets);
-  for (std::size_t i = 0; i < space_.reductions.size(); ++i) {
-    if (space_.pass_of[i] != pass) continue;
-    const Term& reduction = space_.fused.terms[space_.reductions[i]];
-    std::vector<std::string> operands;
-    for (const int operand : reduction.operands) operands.push_back(code[operand]);
-    starts += fmt::format("  auto a{} = {}::identity();\n", i, reduction.code);
-    const std::string element = fmt::format("{}", fmt::join(operands, ", "));
-    elements += fmt::format("      a{0} = {1};\n", i, accumulated(reduction.code, fmt::format("a{}", i), element));
-    results += fmt::format("  const auto x{} = {};\n", i, reduced(reduction.code, fmt::format("a{}", i)));
-  }
-  text = new_row_text() + text + starts + loop(targets, "", code.text() + elements, "") + results;
-  return shape_.split == 1 ? text : text + stored_partials(pass);
+std::string RowCode::reduction_pass(std::size_t number) {
+  const std::vector<std::size_t> reductions = reductions_of_pass(number);
+  const std::string kept = kept_columns(operands_of(reductions));
+  const std::string text = pass({reductions, {}}, kept);
+  return shape_.split == 1 ? text : text + stored_partials(number);
 }
 
 //! What this block has found in its part of the row.
@@ -253,60 +182,23 @@ std::string RowCode::stored_partials(std::size_t pass) const {
   for (std::size_t i = 0; i < space_.reductions.size(); ++i)
     if (space_.pass_of[i] == pass)
       text += fmt::format("  if (lane == 0{0}) static_cast<{1}::Value*>(partial{2})[row * {3} + blockIdx.y] = x{2};\n",
-                          covers_rows() ? "" : " && inside", space_.fused.terms[space_.reductions[i]].code, i,
-                          shape_.split);
+                          covers_rows() ? "" : " && inside", operation(i), i, shape_.split);
   return text;
 }
 
 std::string RowCode::output_pass() {
-  std::vector<int> targets;
-  std::string before, after, stores;
-  ElementCode code(
-      space_.fused, [this](int term) { return given(term); }, "      ");
-  for (std::size_t i = 0; i < space_.fused.outputs.size(); ++i) {
-    if (!space_.output_has_columns(i)) continue;
-    const FusedTerms::Output& output = space_.fused.outputs[i];
-    targets.push_back(output.term);
-    const std::string value = code[output.term];
-    if (!access_.output_is_vector(i)) {
-      stores += access_.store_element(i, value, "      ");
-      continue;
-    }
-    before += access_.vector_variable(i, "    ");
-    after += access_.store_vector(i, "    ");
-    stores += fmt::format("      o{}[e] = {};\n", i, stored(value, graph_.values[output.value].meta.dtype));
-  }
-  if (targets.empty()) return {};
-  const std::string rows = new_row_text();
-  const std::string text = loop(targets, before, code.text() + stores, after);
-  return rows + (covers_rows() ? text : fmt::format("  if (inside) {{\n{}  }}\n", text));
+  const std::vector<std::size_t> outputs = outputs_with_columns();
+  if (outputs.empty()) return {};
+  const std::string text = pass({{}, outputs});
+  return covers_rows() ? text : fmt::format("  if (inside) {{\n{}  }}\n", text);
 }
 
-//! What a row has one of, written by one of its threads.
-std::string RowCode::row_outputs() const {
-  std::string text;
-  for (std::size_t i = 0; i < space_.fused.outputs.size(); ++i) {
-    if (space_.output_has_columns(i)) continue;
-    const FusedTerms::Output& output = space_.fused.outputs[i];
-    std::string condition = "lane == 0";
-    if (!covers_rows()) condition += " && inside";
-    if (shape_.split > 1) condition += " && blockIdx.y == 0";
-    for (std::size_t row = 0; row < space_.rows.size(); ++row)
-      if (space_.rows[row].size > 1 && space_.rows[row].stride_of(output.place) == 0)
-        condition += fmt::format(" && {} == 0", row_names_[row]);
-    ElementCode code(
-        space_.fused,
-        [this](int term) -> std::optional<std::string> {
-          const TermKind kind = space_.fused.terms[term].kind;
-          if (kind == TermKind::map) return std::nullopt;
-          if (kind != TermKind::reduce) return access_.element_now(term);
-          return fmt::format("x{}", std::ranges::find(space_.reductions, term) - space_.reductions.begin());
-        },
-        "    ");
-    const std::string value = code[output.term];
-    text += fmt::format("  if ({}) {{\n{}{}  }}\n", condition, code.text(), access_.store_first(i, value, "    "));
-  }
-  return text;
+//! Of what a row has one of.
+std::string RowCode::who_writes() const {
+  std::string condition = "lane == 0";
+  if (!covers_rows()) condition += " && inside";
+  if (shape_.split > 1) condition += " && blockIdx.y == 0";
+  return condition;
 }
 
 }  // namespace cudal1

@@ -2,9 +2,7 @@
 #pragma once
 
 #include "writer/draft.hpp"
-#include "writer/fused/access_code.hpp"
-#include "writer/fused/element_code.hpp"
-#include "writer/fused/row_space.hpp"
+#include "writer/fused/row_passes.hpp"
 
 namespace cudal1 {
 
@@ -20,35 +18,29 @@ struct RowShape {
   std::int64_t rows_a_block() const { return block / lanes; }
 };
 
-class RowCode {
+class RowCode : public RowPasses {
  public:
   RowCode(const OpGraph& graph, const RowSpace& space, const RowShape& shape, std::string name);
 
-  AccessCode& access() { return access_; }
   WrittenGroup write();
 
  private:
+  std::string columns(const std::string& body) const override;
+  std::string reduced(const std::string& operation, const std::string& value) const override;
+  bool is_kept(int term) const override { return kept_.contains(term); }
+  std::string loaded_name(int term) const override;
   std::string kernel(std::size_t stage);
   std::string kernel_name(std::size_t stage) const;
   std::string partial_name(std::size_t reduction) const;
   WrittenLaunch launch(std::size_t stage) const;
   std::string places_of_thread() const;
   std::string earlier_results(std::size_t stage) const;
-  std::string reduction_pass(std::size_t pass);
+  std::string reduction_pass(std::size_t number);
   std::string kept_columns(const std::vector<int>& targets);
   std::string stored_partials(std::size_t pass) const;
   bool knows(std::size_t reduction, std::size_t stage) const { return space_.pass_of[reduction] <= stage; }
   std::string output_pass();
-  std::string row_outputs() const;
-  std::string loop(const std::vector<int>& targets, const std::string& body_before, const std::string& element,
-                   const std::string& body_after);
-  std::string columns(const std::string& body) const;
-  std::string loads(const std::set<int>& terms) const;
-  std::optional<std::string> given(int term);
-  std::string loaded_name(int term) const;
-  std::string reduced(const std::string& operation, const std::string& value) const;
-  std::string new_row_text();
-  bool is_kept(int term) const { return kept_.contains(term); }
+  std::string who_writes() const;
   std::int64_t groups() const { return space_.column_count() / shape_.width; }
   std::int64_t items() const { return (groups() + shape_.lanes - 1) / shape_.lanes; }
   std::int64_t chunk() const { return (groups() + shape_.split - 1) / shape_.split; }
@@ -56,15 +48,9 @@ class RowCode {
   bool covers_rows() const { return space_.row_count() % shape_.rows_a_block() == 0; }
   bool is_last(std::size_t stage) const { return stage + 1 == stages(); }
 
-  const OpGraph& graph_;
-  const RowSpace& space_;
   RowShape shape_;
   std::string name_;
-  std::vector<std::string> row_names_, column_names_;
-  AccessCode access_;
   std::set<int> kept_;
-  std::unique_ptr<ElementCode> row_code_;
-  std::size_t row_text_written_ = 0;
 };
 
 }  // namespace cudal1

@@ -60,8 +60,14 @@ bool match_sizes(AtomTable& atoms, const std::vector<int>& first, const std::vec
 
 class RowSpaceMaker {
  public:
-  RowSpaceMaker(const Region& region, SourcePosition at) : graph_(region.graph()), at_(at) {
-    space_.fused = lower(region, at, Gathers::written);
+  RowSpaceMaker(const Region& region, SourcePosition at, Products products) : graph_(region.graph()), at_(at) {
+    if (products == Products::summed) {
+      space_.fused = lower(region, at, Gathers::written);
+      return;
+    }
+    LoweredAroundProducts lowered = lower_around_products(region, at, Gathers::written);
+    space_.fused = std::move(lowered.fused);
+    product_points_ = std::move(lowered.points);
   }
 
   RowSpace make() {
@@ -70,7 +76,10 @@ class RowSpaceMaker {
     for (int round = 0; round < 2; ++round)  // what the last of them splits, the first must follow
       for (const auto& columns : all_columns_) match(columns);
     resolve(space_.fused);
-    share_terms(names_of_atoms());
+    const std::map<int, int> names = names_of_atoms();
+    share_terms(names);
+    for (const Point& point : product_points_)
+      space_.product_points.push_back(renamed(fused().atoms.resolved(point), names));
     find_loops();
     return std::move(space_);
   }
@@ -117,6 +126,12 @@ class RowSpaceMaker {
       const auto name = names.find(atom);
       made.add(name == names.end() ? atom : name->second, factor);
     }
+    return made;
+  }
+
+  static Point renamed(const Point& point, const std::map<int, int>& names) {
+    Point made;
+    for (const Affine& index : point) made.push_back(renamed(index, names));
     return made;
   }
 
@@ -221,6 +236,7 @@ class RowSpaceMaker {
   const OpGraph& graph_;
   SourcePosition at_;
   RowSpace space_;
+  std::vector<Point> product_points_;
   std::set<int> rows_;
   std::vector<std::vector<int>> all_columns_;  //!< of each reduction, then of each output that has some
 };
@@ -228,6 +244,7 @@ class RowSpaceMaker {
 }  // namespace
 
 bool RowSpace::output_has_columns(std::size_t output) const {
+  if (in_columns[fused.outputs[output].term]) return true;
   return std::ranges::any_of(fused.outputs[output].place.factors,
                              [&](const auto& entry) { return column_atoms.contains(entry.first); });
 }
@@ -252,6 +269,8 @@ std::set<int> RowSpace::column_loads(const std::vector<int>& targets) const {
   return loads;
 }
 
-RowSpace make_row_space(const Region& region, SourcePosition at) { return RowSpaceMaker(region, at).make(); }
+RowSpace make_row_space(const Region& region, SourcePosition at, Products products) {
+  return RowSpaceMaker(region, at, products).make();
+}
 
 }  // namespace cudal1

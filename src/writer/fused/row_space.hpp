@@ -18,7 +18,8 @@ struct RowSpace {
   std::vector<std::size_t> pass_of;  //!< by reduction: those that do not need each other share a pass
   std::vector<Loop> rows, columns;   //!< outermost first, never empty
   std::set<int> column_atoms;
-  std::vector<bool> in_columns;  //!< by term: has another value in every column
+  std::vector<bool> in_columns;       //!< by term: has another value in every column
+  std::vector<Point> product_points;  //!< of kept products: where their sums are read
 
   std::int64_t row_count() const { return product_of_sizes(rows); }
   std::int64_t column_count() const { return product_of_sizes(columns); }
@@ -33,7 +34,10 @@ struct RowSpace {
   int main_load_ = -1;
 };
 
+//! What becomes of matrix products: sums over their depth, or loads of their results (Lowering::keep_products).
+enum class Products { summed, kept };
+
 //! Throws Rejection at `at` where reductions run through different columns.
-RowSpace make_row_space(const Region& region, SourcePosition at);
+RowSpace make_row_space(const Region& region, SourcePosition at, Products products = Products::summed);
 
 }  // namespace cudal1

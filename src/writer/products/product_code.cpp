@@ -5,9 +5,8 @@
 
 #include <algorithm>
 
-#include "writer/fused/element_code.hpp"
+#include "writer/products/operand_code.hpp"
 #include "writer/products/result_code.hpp"
-#include "writer/products/triangle.hpp"
 
 namespace cudal1 {
 namespace {
@@ -28,19 +27,32 @@ ProductCode::ProductCode(const OpGraph& graph, const ProductSpace& space, const 
 }
 
 WrittenGroup ProductCode::write() const {
-  WrittenGroup group;
-  group.headers = results_.headers();
-  group.headers.insert("cudal1/gemm.cuh");
-  group.headers.merge(math_headers(shape_, space_.dtype));
-  for (const ProductOperand* operand : {&space_.left, &space_.right})
-    group.headers.merge(AccessCode(graph_, operand->fused, operand->loops(), {}).headers());
-  group.launches.push_back(product_launch());
-  group.code = product_kernel();
+  WrittenGroup group = sums();
+  group.headers.merge(results_.headers());
   if (!is_split()) return group;
-  const ProductSizes& sizes = space_.sizes;
-  group.buffers.push_back({parts_name(), DType::f32, {shape_.split, sizes.batches, sizes.rows, sizes.columns}, false});
   group.launches.push_back(adding_launch());
   group.code += adding_kernel();
+  return group;
+}
+
+WrittenGroup ProductCode::write_parts() {
+  std::int64_t width = 4;
+  while (space_.sizes.columns % width != 0) width /= 2;
+  results_.set_width(width);
+  return sums();
+}
+
+WrittenGroup ProductCode::sums() const {
+  WrittenGroup group;
+  group.headers = operand_headers(graph_, space_);
+  group.headers.insert("cudal1/gemm.cuh");
+  group.headers.merge(math_headers(shape_, space_.dtype));
+  group.launches.push_back(product_launch());
+  group.code = product_kernel();
+  const ProductSizes& sizes = space_.sizes;
+  if (is_split())
+    group.buffers.push_back(
+        {parts_name(), DType::f32, {shape_.split, sizes.batches, sizes.rows, sizes.columns}, false});
   return group;
 }
 
@@ -96,71 +108,8 @@ std::int64_t ProductCode::groups() const {
 
 std::string ProductCode::product_kernel() const {
   std::string text = kernel_head(name_, launch_bounds(shape_), true, !is_split());
-  text += tile_of_block(shape_, space_.sizes);
-  text += operand(space_.left, "left", space_.sizes.rows);
-  text += operand(space_.right, "right", space_.sizes.columns);
-  text += depth_range();
-  text += fmt::format(
-      "  const float* sums = cudal1::tiled_product<Tile, cudal1::{}>(cudal1_shared, left, right, first_row, "
-      "first_column, begin, end);\n",
-      math_name(shape_));
+  text += sums_of_tile(graph_, space_, shape_);
   return text + tile_sums() + "}\n";
-}
-
-//! Which part of the depth the block adds up.
-std::string ProductCode::depth_range() const {
-  const std::int64_t part = shape_.part(space_.sizes), depth = space_.sizes.depth;
-  const std::string begin = is_split() ? fmt::format("static_cast<int>(blockIdx.y) * {}", part) : "0";
-  std::string end = fmt::format("{}", depth);
-  if (is_split()) end = fmt::format("begin + {} < {} ? begin + {} : {}", part, depth, part, depth);
-  if (const auto triangle = kept_triangle(space_.results))
-    end = fmt::format("!({}) ? begin : {}", triangle->is_needed(shape_.tile), end);
-  return fmt::format("  const int begin = {};\n  const int end = {};\n", begin, end);
-}
-
-std::string ProductCode::operand(const ProductOperand& operand, const std::string& name, std::int64_t lines) const {
-  if (!operand.is_direct) return computed_operand(operand, name, lines);
-  const Term& load = operand.load();
-  const bool turned = shape_.math == ProductMath::fp32 && operand.along_depth;
-  AccessCode access(graph_, operand.fused, operand.loops(),
-                    names_of(operand.batches, operand.lines, "l", operand.depth, "k"));
-  access.set_wide(true);
-  Affine start = load.place;  // of the batch; lines and depth are the operand's own business
-  std::erase_if(start.factors, [&](const auto& entry) {
-    return std::ranges::none_of(operand.batches, [&](const Loop& loop) {
-      return std::ranges::find(loop.atoms, entry.first) != loop.atoms.end();
-    });
-  });
-  const std::string type =
-      fmt::format("const cudal1::StridedOperand<{}, {}, {}, {}, {}, {}>", cuda_element_name(space_.dtype), lines,
-                  space_.sizes.depth, operand.along_depth, operand.stride, turned ? 1 : operand.vector);
-  const std::string address = access.variable(load.value) + (start == Affine{} ? "" : " + " + access.place(start));
-  if (start.factors.empty()) return fmt::format("  {} {}{{{}}};\n", type, name, address);
-  return fmt::format("  {} {}{{[&] {{\n{}    return {};\n  }}()}};\n", type, name,
-                     index_statements(operand.batches, loop_names("b", operand.batches.size()), "batch", true, "    "),
-                     address);
-}
-
-std::string ProductCode::computed_operand(const ProductOperand& operand, const std::string& name,
-                                          std::int64_t lines) const {
-  AccessCode access(graph_, operand.fused, operand.loops(),
-                    names_of(operand.batches, operand.lines, "l", operand.depth, "k"));
-  access.set_wide(access.reaches_far());
-  const auto type = cuda_element_name(space_.dtype);
-  std::string text = fmt::format(
-      "  const auto {} = cudal1::computed_operand<{}, {}, {}, {}>([&](unsigned line, unsigned depth) -> {} {{\n", name,
-      type, lines, space_.sizes.depth, operand.along_depth, type);
-  text += index_statements(operand.batches, loop_names("b", operand.batches.size()), "batch", access.is_wide(), "    ");
-  text += index_statements(operand.lines, loop_names("l", operand.lines.size()), "line", access.is_wide(), "    ");
-  text += index_statements(operand.depth, loop_names("k", operand.depth.size()), "depth", access.is_wide(), "    ");
-  const auto given = [&](int term) -> std::optional<std::string> {
-    const TermKind kind = operand.fused.terms[term].kind;
-    if (kind != TermKind::load && kind != TermKind::position) return std::nullopt;
-    return access.element_now(term);
-  };
-  ElementCode code(operand.fused, given, "    ");
-  const std::string value = code[operand.term];
-  return text + code.text() + fmt::format("    return {};\n  }});\n", stored(value, space_.dtype));
 }
 
 std::string ProductCode::tile_sums() const {

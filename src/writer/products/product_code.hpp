@@ -11,18 +11,18 @@ class ProductCode {
   ProductCode(const OpGraph& graph, const ProductSpace& space, const ProductShape& shape, std::string name);
 
   WrittenGroup write() const;
+  //! Only the kernel that leaves sums of parts of the depth; whoever adds them up knows what follows.
+  WrittenGroup write_parts();
 
  private:
   bool is_split() const { return shape_.split > 1; }
+  WrittenGroup sums() const;
   std::string product_kernel() const;
   std::string adding_kernel() const;
   WrittenLaunch product_launch() const;
   WrittenLaunch adding_launch() const;
   std::string kernel_head(const std::string& name, const std::string& bounds, bool reads_operands,
                           bool writes_results) const;
-  std::string operand(const ProductOperand& operand, const std::string& name, std::int64_t lines) const;
-  std::string computed_operand(const ProductOperand& operand, const std::string& name, std::int64_t lines) const;
-  std::string depth_range() const;
   std::string tile_sums() const;
   std::string part_stores() const;
   std::vector<ValueId> tensors(bool reads_operands, bool writes_results) const;

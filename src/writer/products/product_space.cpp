@@ -88,21 +88,17 @@ class OperandMaker {
   Lowering lowering_;
 };
 
-//! Lowers what follows the product, and finds the product's dimensions in its loops.
+//! Finds the product's dimensions in the loops of what follows it.
 class ResultsMaker {
  public:
-  ResultsMaker(const Region& region, const ProductNode& node, SourcePosition at)
-      : region_(region), graph_(region.graph()), node_(node), at_(at) {}
+  ResultsMaker(const OpGraph& graph, const ProductNode& node, FusedTerms fused, const Point& sums, SourcePosition at)
+      : graph_(graph), node_(node), sums_(sums), at_(at) {
+    made_.fused = std::move(fused);
+  }
 
   ProductResults make() {
-    try {
-      lower(std::greater<>{});
-    } catch (const Rejection&) {
-      lower([&](ValueId a, ValueId b) { return numel(a) > numel(b); });
-    }
-    take_sums();
     const auto atoms = atoms_by_dimension();
-    refuse_other_sizes(joined_atoms(atoms, 0, atoms.size()));
+    refuse_other_loops(joined_atoms(atoms, 0, atoms.size()));
     const std::size_t rows = node_.batch_dimensions, columns = rows + node_.row_dimensions;
     made_.batches = loops_of(made_.fused, joined_atoms(atoms, 0, rows));
     made_.rows = loops_of(made_.fused, joined_atoms(atoms, rows, columns));
@@ -111,38 +107,12 @@ class ResultsMaker {
   }
 
  private:
-  std::int64_t numel(ValueId value) const { return graph_.values[value].meta.numel(); }
-  const std::string& name(ValueId value) const { return graph_.values[value].name; }
-
-  void lower(const std::function<bool(ValueId, ValueId)>& order) {
-    std::vector<ValueId> outputs = region_.outputs();
-    std::ranges::stable_sort(outputs, order);
-    Lowering lowering(region_, at_);
-    lowering.keep_products();
-    made_.fused = lowering.run(outputs);
-    points_ = lowering.kept_points();
-  }
-
-  void take_sums() {
-    if (points_.empty())
-      reject(Status::plan_error, at_, fmt::format("nothing is computed of the product {}", quoted(name(node_.value))));
-    for (const Point& point : points_)
-      if (point != points_.front())
-        reject(Status::plan_error, at_,
-               fmt::format("an element of the results needs two of the product {}, such as of its transpose: fuse them "
-                           "apart",
-                           quoted(name(node_.value))));
-    for (Term& term : made_.fused.terms)
-      if (term.kind == TermKind::load && term.value == node_.value)
-        term = {TermKind::constant, ScalarKind::real, sum_code};
-  }
-
   //! Outermost first. Together they must count through the dimension.
   std::vector<std::vector<int>> atoms_by_dimension() const {
     std::vector<std::vector<int>> all;
     const std::vector<std::int64_t>& sizes = graph_.values[node_.value].meta.sizes;
     for (std::size_t i = 0; i < sizes.size(); ++i) {
-      auto factors = points_.front()[i].factors;
+      auto factors = sums_[i].factors;
       std::ranges::sort(factors, std::greater<>{}, &std::pair<int, std::int64_t>::second);
       std::int64_t inside = 1;
       all.emplace_back();
@@ -151,26 +121,21 @@ class ResultsMaker {
         inside *= made_.fused.atoms.size(at->first);
         all.back().insert(all.back().begin(), at->first);
       }
-      if (inside != sizes[i] || points_.front()[i].offset != 0) refuse_part();
+      if (inside != sizes[i] || sums_[i].offset != 0) refuse_part();
     }
     return all;
+  }
+
+  void refuse_other_loops(const std::vector<int>& atoms) const {
+    for (const Affine& place : made_.fused.places())
+      for (const auto& [atom, factor] : place.factors)
+        if (std::ranges::find(atoms, atom) == atoms.end()) refuse_part();
   }
 
   [[noreturn]] void refuse_part() const {
     reject(Status::plan_error, at_,
            fmt::format("the results use a part of the product {} in an order of its own; fuse them apart",
-                       quoted(name(node_.value))));
-  }
-
-  void refuse_other_sizes(const std::vector<int>& atoms) const {
-    for (const Affine& place : made_.fused.places())
-      for (const auto& [atom, factor] : place.factors)
-        if (std::ranges::find(atoms, atom) == atoms.end()) refuse_part();
-    for (const FusedTerms::Output& output : made_.fused.outputs)
-      if (numel(output.value) != numel(node_.value))
-        reject(Status::plan_error, at_,
-               fmt::format("{} must be written, but has not as many elements as the product {}: fuse them apart",
-                           quoted(name(output.value)), quoted(name(node_.value))));
+                       quoted(graph_.values[node_.value].name)));
   }
 
   static std::vector<int> joined_atoms(const std::vector<std::vector<int>>& atoms, std::size_t from, std::size_t to) {
@@ -179,12 +144,11 @@ class ResultsMaker {
     return all;
   }
 
-  const Region& region_;
   const OpGraph& graph_;
   const ProductNode& node_;
+  const Point& sums_;
   SourcePosition at_;
   ProductResults made_;
-  std::vector<Point> points_;
 };
 
 DType operand_dtype(const OpGraph& graph, const ProductNode& node, SourcePosition at) {
@@ -198,23 +162,34 @@ DType operand_dtype(const OpGraph& graph, const ProductNode& node, SourcePositio
   return dtype;
 }
 
-//! A block that writes a state would change what others still read.
-void refuse_changed_operands(const OpGraph& graph, const ProductSpace& space, SourcePosition at) {
-  for (const ProductOperand* operand : {&space.left, &space.right})
-    for (const ValueId read : operand->fused.reads())
-      for (const FusedTerms::Output& output : space.results.fused.outputs)
-        if (base_of(graph, read) == base_of(graph, output.value))
-          reject(Status::plan_error, at,
-                 fmt::format("{} is multiplied and changed by the same nodes; fuse them apart",
-                             quoted(graph.values[read].name)));
-}
-
 }  // namespace
 
 std::vector<Loop> ProductOperand::loops() const { return joined(batches, lines, depth); }
 std::vector<Loop> ProductResults::loops() const { return joined(batches, rows, columns); }
 
 ProductOperands ProductSpace::operands() const { return {size_in_bytes(dtype), left.along_depth, right.along_depth}; }
+
+ProductNode product_of(const Region& region, SourcePosition at) {
+  const auto& nodes = region.computing_nodes();
+  const Node& node =
+      region.graph()
+          .nodes[*std::ranges::find_if(nodes, [&](int index) { return is_product(region.graph().nodes[index]); })];
+  const auto product = read_product(region.graph(), node);
+  if (!product)
+    reject(Status::plan_error, at,
+           fmt::format("{} has operands that are no matrices; leave it to the library", quoted(node.name)));
+  return *product;
+}
+
+void refuse_sizes(const ProductSizes& sizes, const ProductShape& shape, SourcePosition at) {
+  constexpr std::int64_t largest_index = (std::int64_t{1} << 31) - 1024;  // tiles reach beyond the end
+  const std::int64_t blocks = shape.tiles_down(sizes) * shape.tiles_across(sizes) * sizes.batches;
+  if (std::max({sizes.rows, sizes.columns, sizes.depth, blocks}) > largest_index)
+    reject(Status::plan_error, at,
+           fmt::format("a product of {} rows, {} columns, {} deep and {} times is too large for tiles; leave it to the "
+                       "library",
+                       sizes.rows, sizes.columns, sizes.depth, sizes.batches));
+}
 
 ProductSizes sizes_of(const OpGraph& graph, const ProductNode& node) {
   const std::vector<std::int64_t>& sizes = graph.values[node.value].meta.sizes;
@@ -227,11 +202,52 @@ ProductSizes sizes_of(const OpGraph& graph, const ProductNode& node) {
   return made;
 }
 
-ProductResults make_product_results(const Region& region, const ProductNode& node, SourcePosition at) {
-  return ResultsMaker(region, node, at).make();
+ProductResults results_at(const OpGraph& graph, const ProductNode& node, FusedTerms fused, const Point& sums,
+                          SourcePosition at) {
+  return ResultsMaker(graph, node, std::move(fused), sums, at).make();
 }
 
-ProductSpace make_product_space(const Region& region, const ProductNode& node, SourcePosition at) {
+void take_sums(FusedTerms& fused, ValueId product) {
+  for (Term& term : fused.terms)
+    if (term.kind == TermKind::load && term.value == product) term = {TermKind::constant, ScalarKind::real, sum_code};
+}
+
+void refuse_several_sums(const OpGraph& graph, const ProductNode& node, const std::vector<Point>& sums,
+                         SourcePosition at) {
+  const std::string name = quoted(graph.values[node.value].name);
+  if (sums.empty()) reject(Status::plan_error, at, fmt::format("nothing is computed of the product {}", name));
+  if (std::ranges::any_of(sums, [&](const Point& point) { return point != sums.front(); }))
+    reject(Status::plan_error, at,
+           fmt::format("an element of the results needs two of the product {}, such as of its transpose: fuse them "
+                       "apart",
+                       name));
+}
+
+ProductResults make_product_results(const Region& region, const ProductNode& node, SourcePosition at) {
+  const OpGraph& graph = region.graph();
+  LoweredAroundProducts lowered = lower_around_products(region, at);
+  refuse_several_sums(graph, node, lowered.points, at);
+  take_sums(lowered.fused, node.value);
+  ProductResults made = results_at(graph, node, std::move(lowered.fused), lowered.points.front(), at);
+  for (const FusedTerms::Output& output : made.fused.outputs)
+    if (graph.values[output.value].meta.numel() != graph.values[node.value].meta.numel())
+      reject(Status::plan_error, at,
+             fmt::format("{} must be written, but has not as many elements as the product {}: fuse them apart",
+                         quoted(graph.values[output.value].name), quoted(graph.values[node.value].name)));
+  return made;
+}
+
+void refuse_changed_operands(const OpGraph& graph, const ProductSpace& space, SourcePosition at) {
+  for (const ProductOperand* operand : {&space.left, &space.right})
+    for (const ValueId read : operand->fused.reads())
+      for (const FusedTerms::Output& output : space.results.fused.outputs)
+        if (base_of(graph, read) == base_of(graph, output.value))
+          reject(Status::plan_error, at,
+                 fmt::format("{} is multiplied and changed by the same nodes; fuse them apart",
+                             quoted(graph.values[read].name)));
+}
+
+ProductSpace make_product_operands(const Region& region, const ProductNode& node, SourcePosition at) {
   ProductSpace space;
   space.node = node;
   space.sizes = sizes_of(region.graph(), node);
@@ -239,6 +255,11 @@ ProductSpace make_product_space(const Region& region, const ProductNode& node, S
   const std::size_t rows = node.batch_dimensions, columns = rows + node.row_dimensions;
   space.left = OperandMaker(region, node, at).make(node.left, node.left_dimensions, rows, node.row_dimensions);
   space.right = OperandMaker(region, node, at).make(node.right, node.right_dimensions, columns, node.column_dimensions);
+  return space;
+}
+
+ProductSpace make_product_space(const Region& region, const ProductNode& node, SourcePosition at) {
+  ProductSpace space = make_product_operands(region, node, at);
   space.results = make_product_results(region, node, at);
   refuse_changed_operands(region.graph(), space, at);
   return space;

@@ -44,11 +44,35 @@ struct ProductSpace {
   ProductOperands operands() const;
 };
 
+//! The region's only product. Throws Rejection at `at` where its operands are no matrices.
+ProductNode product_of(const Region& region, SourcePosition at);
+
 //! Throws Rejection at `at` for what cannot be computed tile by tile.
 ProductSpace make_product_space(const Region& region, const ProductNode& node, SourcePosition at);
 
 //! What follows the node's sums; of the node, its value and dimensions count.
 ProductResults make_product_results(const Region& region, const ProductNode& node, SourcePosition at);
+
+//! The node's operands; results are still to be found.
+ProductSpace make_product_operands(const Region& region, const ProductNode& node, SourcePosition at);
+
+//! Finds the product's dimensions in the loops of what follows it, where sums are read at this index. Throws Rejection
+//! at `at` where the loops do not count through them.
+ProductResults results_at(const OpGraph& graph, const ProductNode& node, FusedTerms fused, const Point& sums,
+                          SourcePosition at);
+
+//! Loads of the product become its sums.
+void take_sums(FusedTerms& fused, ValueId product);
+
+//! Throws Rejection at `at` where elements of the results need several of the product, or none.
+void refuse_several_sums(const OpGraph& graph, const ProductNode& node, const std::vector<Point>& sums,
+                         SourcePosition at);
+
+//! Throws Rejection at `at` where a block would change what others still multiply.
+void refuse_changed_operands(const OpGraph& graph, const ProductSpace& space, SourcePosition at);
+
+//! Throws Rejection at `at` where there are more rows, columns or tiles than are counted.
+void refuse_sizes(const ProductSizes& sizes, const ProductShape& shape, SourcePosition at);
 
 //! Of the product alone.
 ProductSizes sizes_of(const OpGraph& graph, const ProductNode& node);

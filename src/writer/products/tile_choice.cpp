@@ -68,7 +68,8 @@ double predicted_us(const ProductShape& shape, const ProductSizes& sizes, const 
   const double waiting =
       rounds * (steps * copy_latency_us / static_cast<double>(ahead) + 2 * copy_latency_us + storing);
   const double results = static_cast<double>(sizes.batches * sizes.rows * sizes.columns) * 4.0;
-  if (shape.split == 1) return std::max(busy, waiting);
+  if (shape.split == 1)
+    return std::max(busy, waiting) + (operands.reduces_rows && shape.tiles_across(sizes) > 1 ? launch_us : 0.0);
   return std::max(busy, waiting) + launch_us + results * 2.0 * static_cast<double>(shape.split) / bytes_a_us;
 }
 
@@ -182,6 +183,7 @@ class ShapeChooser {
   bool is_wanted(const ProductShape& shape) const {
     if (shape.split > 1 && !operands_.may_split) return false;
     if (operands_.rows_together % shape.tile.rows != 0) return false;
+    if (operands_.whole_rows && shape.tiles_across(sizes_) > 1) return false;
     if (shape.math == ProductMath::wgmma && shape.stages != stages_for_groups) return false;
     const auto agrees = [&](const char* name, const std::string& value) {
       return parameters_.is_auto(name) || parameters_.text(name) == value;
@@ -189,22 +191,30 @@ class ShapeChooser {
     if (!agrees("tile", shape.tile.name()) || !agrees("stages", std::to_string(shape.stages)) ||
         !agrees("split", std::to_string(shape.split)))
       return false;
-    if ((shape.tile.only_on_request && parameters_.is_auto("tile")) || !can_have_warps(shape.tile, shape.math))
-      return false;
+    const bool asked_for = !shape.tile.only_on_request || !parameters_.is_auto("tile") || operands_.whole_rows;
+    if (!asked_for || !can_have_warps(shape.tile, shape.math)) return false;
     return shared_bytes(shape, operands_) <= most_shared_bytes &&
            (shape.split == 1 || (shape.split - 1) * shape.part(sizes_) < sizes_.depth);
   }
 
-  bool some_tile_can_have_warps(ProductMath math) const {
+  bool some_tile_can_have_warps(ProductMath math) const { return some_tile_is_wide_enough(math, 1); }
+
+  //! Of those that can have the warps which are asked for.
+  bool some_tile_is_wide_enough(ProductMath math, std::int64_t columns) const {
     return std::ranges::any_of(product_tiles(), [&](const ProductTile& tile) {
       ProductShape shape{tile, math};
       choose_warps(shape);
-      return can_have_warps(shape.tile, math) &&
+      return can_have_warps(shape.tile, math) && tile.columns >= columns &&
              (parameters_.is_auto("tile") || parameters_.text("tile") == tile.name());
     });
   }
 
   [[noreturn]] void refuse(ProductMath math) const {
+    if (operands_.whole_rows && some_tile_can_have_warps(math) && !some_tile_is_wide_enough(math, sizes_.columns))
+      reject(Status::plan_error, parameters_.at(math == ProductMath::wgmma ? "math" : "tile"),
+             fmt::format("a block must have whole rows here, since every element needs what its row gives, and no tile "
+                         "that goes with tile={} math={} has {} columns",
+                         parameters_.text("tile"), parameters_.text("math"), sizes_.columns));
     if (math == ProductMath::wgmma && !some_tile_can_have_warps(math))
       reject(Status::plan_error, parameters_.at("math"), "math=wgmma has tile=128x128x32 and warps=2x4, no others");
     if (!some_tile_can_have_warps(math))

@@ -68,6 +68,8 @@ struct ProductOperands {
   bool may_split = true;                                   //!< parts of the depth can be added up
   std::int64_t rows_together = 0;                          //!< not 0: no tile has rows of two such groups
   bool left_is_gathered = false;                           //!< each thread can bring elements of one row alone
+  bool reduces_rows = false;                               //!< where columns take several tiles, a kernel more
+  bool whole_rows = false;                                 //!< a tile must have all columns
 };
 
 //! Bytes that a block needs, as TiledProduct (<cudal1/gemm.cuh>) lays them out.

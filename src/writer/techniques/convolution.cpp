@@ -12,8 +12,6 @@
 namespace cudal1 {
 namespace {
 
-constexpr std::int64_t largest_index = (std::int64_t{1} << 31) - 1024;  // tiles reach beyond the end
-
 //! Those of matrix products that are of use here: nothing adds up parts of the depth.
 std::vector<Parameter> convolution_parameters() {
   std::vector<Parameter> parameters = product_parameters();
@@ -38,12 +36,6 @@ const Node& convolution_of(const Region& region) {
   const auto& nodes = region.computing_nodes();
   return region.graph().nodes[*std::ranges::find_if(
       nodes, [&](int node) { return is_product_of_windows(region.graph(), region.graph().nodes[node]); })];
-}
-
-void refuse_sizes(const ProductSizes& sizes, const ProductShape& shape, SourcePosition at) {
-  const std::int64_t blocks = shape.tiles_down(sizes) * shape.tiles_across(sizes) * sizes.batches;
-  if (std::max({sizes.rows, sizes.columns, sizes.depth, blocks}) > largest_index)
-    reject(Status::plan_error, at, "the convolution is too large for tiles; leave it to the library");
 }
 
 }  // namespace

@@ -11,14 +11,6 @@
 namespace cudal1 {
 namespace {
 
-constexpr std::int64_t largest_index = (std::int64_t{1} << 31) - 1024;  // tiles reach beyond the end
-
-const Node& product_of(const Region& region) {
-  const auto& nodes = region.computing_nodes();
-  return region.graph()
-      .nodes[*std::ranges::find_if(nodes, [&](int node) { return is_product(region.graph().nodes[node]); })];
-}
-
 //! A product of a vector reads its matrix once and does little else: a reduction is as good as any tile.
 bool is_by_rows(const ProductSizes& sizes, const ParameterValues& parameters) {
   if (!parameters.is_auto("tile")) return parameters.text("tile") == "rows";
@@ -36,15 +28,6 @@ WrittenGroup write_by_rows(const Region& region, const ParameterValues& paramete
   const RowFusion rows;
   TokenCursor nothing(DirectiveText{});
   return rows.write(region, ParameterValues::read(nothing, rows.description().parameters), at, name);
-}
-
-void refuse_sizes(const ProductSizes& sizes, const ProductShape& shape, SourcePosition at) {
-  const std::int64_t blocks = shape.tiles_down(sizes) * shape.tiles_across(sizes) * sizes.batches;
-  if (std::max({sizes.rows, sizes.columns, sizes.depth, blocks}) > largest_index)
-    reject(Status::plan_error, at,
-           fmt::format("a product of {} rows, {} columns, {} deep and {} times is too large for tiles; leave it to the "
-                       "library",
-                       sizes.rows, sizes.columns, sizes.depth, sizes.batches));
 }
 
 }  // namespace
@@ -79,13 +62,9 @@ bool ProductFusion::is_for(const Region& region) const {
 
 WrittenGroup ProductFusion::write(const Region& region, const ParameterValues& parameters, SourcePosition at,
                                   const std::string& name) const {
-  const Node& node = product_of(region);
-  const auto product = read_product(region.graph(), node);
-  if (!product)
-    reject(Status::plan_error, at,
-           fmt::format("{} has operands that are no matrices; leave it to the library", quoted(node.name)));
-  if (is_by_rows(sizes_of(region.graph(), *product), parameters)) return write_by_rows(region, parameters, at, name);
-  const ProductSpace space = make_product_space(region, *product, at);
+  const ProductNode product = product_of(region, at);
+  if (is_by_rows(sizes_of(region.graph(), product), parameters)) return write_by_rows(region, parameters, at, name);
+  const ProductSpace space = make_product_space(region, product, at);
   if (space.sizes.is_empty())
     reject(Status::plan_error, parameters.at("tile"), "there is nothing to multiply: only tile=rows can do that");
   const ProductShape shape = choose_shape(space.sizes, space.operands(), parameters);

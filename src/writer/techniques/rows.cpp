@@ -156,18 +156,6 @@ bool RowFusion::is_for(const Region& region) const {
          std::ranges::all_of(nodes, [&](int index) { return is_pointwise(node(index)) || reduces(index); });
 }
 
-namespace {
-
-WrittenGroup joined(WrittenGroup first, const WrittenGroup& second) {
-  first.buffers.insert(first.buffers.end(), second.buffers.begin(), second.buffers.end());
-  first.launches.insert(first.launches.end(), second.launches.begin(), second.launches.end());
-  first.headers.insert(second.headers.begin(), second.headers.end());
-  first.code += second.code;
-  return first;
-}
-
-}  // namespace
-
 //! The parameters are for the rows, of which there is most.
 WrittenGroup RowFusion::write_stages(const LossStages& stages, const ParameterValues& parameters, SourcePosition at,
                                      const std::string& name) const {
@@ -181,9 +169,12 @@ WrittenGroup RowFusion::write_stages(const LossStages& stages, const ParameterVa
 WrittenGroup RowFusion::write(const Region& region, const ParameterValues& parameters, SourcePosition at,
                               const std::string& name) const {
   if (const auto stages = loss_stages(region, at, name)) return write_stages(*stages, parameters, at, name);
-  const RowSpace space = make_row_space(region, at);
-  const RowShape shape = ShapeChooser(region.graph(), space, parameters).choose();
-  return RowCode(region.graph(), space, shape, name).write();
+  return write_rows(region.graph(), make_row_space(region, at), parameters, name);
+}
+
+WrittenGroup write_rows(const OpGraph& graph, const RowSpace& space, const ParameterValues& parameters,
+                        const std::string& name) {
+  return RowCode(graph, space, ShapeChooser(graph, space, parameters).choose(), name).write();
 }
 
 }  // namespace cudal1

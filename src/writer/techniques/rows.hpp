@@ -1,6 +1,7 @@
 #pragma once
 
 #include "writer/fused/loss_stages.hpp"
+#include "writer/fused/row_space.hpp"
 #include "writer/technique.hpp"
 
 namespace cudal1 {
@@ -17,5 +18,9 @@ class RowFusion : public FusionTechnique {
   WrittenGroup write_stages(const LossStages& stages, const ParameterValues& parameters, SourcePosition at,
                             const std::string& name) const;
 };
+
+//! What a table of rows becomes with parameters of this technique.
+WrittenGroup write_rows(const OpGraph& graph, const RowSpace& space, const ParameterValues& parameters,
+                        const std::string& name);
 
 }  // namespace cudal1
