@@ -43,9 +43,7 @@ TEST_P(EachArchitecture, SizesThatAreNoWholeVectorsArePadded) {
   EXPECT_LT(largest_difference(weights, random_tokens(70, 37, 24), CpuWeights::f32, at::kFloat), 1e-5);
 }
 
-TEST_P(EachArchitecture, BlocksOfTheFileAreUsedAsTheyAre) {
-  WeightsInMemory weights(small_config(GetParam()));
-  fill_randomly(weights, 25);
+void turn_matrices_into_blocks(WeightsInMemory& weights) {
   std::uint64_t seed = 0;
   for (const std::string& name : weights.names()) {
     const WeightTensor tensor = *weights.find(name);
@@ -54,8 +52,32 @@ TEST_P(EachArchitecture, BlocksOfTheFileAreUsedAsTheyAre) {
     const WeightType type = types[++seed % 3];
     weights.set(name, type, tensor.shape, random_blocks(type, tensor.elements(), seed));
   }
+}
+
+TEST_P(EachArchitecture, BlocksOfTheFileAreUsedAsTheyAre) {
+  WeightsInMemory weights(small_config(GetParam()));
+  fill_randomly(weights, 25);
+  turn_matrices_into_blocks(weights);
   const std::vector<std::int32_t> tokens = random_tokens(90, 96, 26);
   EXPECT_LT(largest_difference(weights, tokens, CpuWeights::as_file, at::kFloat), 1e-5);
+}
+
+TEST_P(EachArchitecture, AnAdapterMergedIntoBlocksDecodesAsTheTrainedOneBesideThem) {
+  const at::NoGradGuard no_gradients;
+  WeightsInMemory weights(small_config(GetParam()));
+  fill_randomly(weights, 27);
+  turn_matrices_into_blocks(weights);
+  const LoraLayers adapter = random_adapter(weights, "one", 28);
+  Transformer model(weights, {});
+  model.add_adapter(adapter);
+  model.use_adapter("one");
+  const std::vector<std::vector<std::int32_t>> sequence = {random_tokens(50, 96, 29)};
+  const at::Tensor expected = model.forward(pack_tokens(sequence));
+  const std::unique_ptr<ModelWeights> merged_weights = merged(weights, adapter);
+  CpuDecoder decoder(*merged_weights, {.slots = 1, .slot_capacity = 1, .threads = 1});
+  std::vector<float> logits = decoder.all_logits(sequence[0]);
+  const at::Tensor ours = at::from_blob(logits.data(), expected.sizes(), at::kFloat);
+  EXPECT_LT(((ours - expected).abs().max() / expected.abs().max()).item<double>(), 1e-5);
 }
 
 INSTANTIATE_TEST_SUITE_P(Decoder, EachArchitecture,

@@ -1,6 +1,10 @@
 // Compiled once for each instruction set, in a namespace of its own (CMakeLists.txt). Includes nothing with inline
-// functions: the linker could take one compiled for another machine for the whole program.
+// functions but intrinsics: the linker could take one compiled for another machine for the whole program.
 #include "model/transformer/cpu/cpu_kernels.hpp"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 namespace cudal1::CUDAL1_KERNEL_NAMESPACE {
 namespace {
@@ -30,13 +34,13 @@ inline To same_bits(From from) {
   return to;
 }
 
-//! The lanes in pairs, then pairs of pairs: the same order everywhere.
-inline float sum(Floats vector) {
-  float parts[lanes];
-  store(parts, vector);
-  for (int width = lanes / 2; width > 0; width /= 2)
-    for (int i = 0; i < width; ++i) parts[i] += parts[i + width];
-  return parts[0];
+//! The two halves of the lanes, then of what is left: the same order everywhere.
+inline float sum(Floats x) {
+  const auto eight = __builtin_shufflevector(x, x, 0, 1, 2, 3, 4, 5, 6, 7) +
+                     __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15);
+  const auto four =
+      __builtin_shufflevector(eight, eight, 0, 1, 2, 3) + __builtin_shufflevector(eight, eight, 4, 5, 6, 7);
+  return (four[0] + four[2]) + (four[1] + four[3]);
 }
 
 //! e^x to about 1e-7 of it, 0 below -87: 2^n times a polynomial of what is left.
@@ -97,7 +101,21 @@ struct ReadF16 {
   Block operator()(std::int64_t block) const { return {widen(row + block * 32), widen(row + block * 32 + lanes)}; }
 };
 
-inline Floats as_floats(Bytes bytes) { return __builtin_convertvector(__builtin_convertvector(bytes, Ints), Floats); }
+//! Compilers take the bytes apart one by one where they are not told the instruction.
+inline Floats as_floats(Bytes bytes) {
+#if defined(__AVX512F__)
+  // with a mask of all: g++ 12 warns of its own header otherwise
+  return __builtin_convertvector(same_bits<Ints>(_mm512_maskz_cvtepi8_epi32(0xffff, same_bits<__m128i>(bytes))),
+                                 Floats);
+#elif defined(__AVX2__)
+  const __m128i all = same_bits<__m128i>(bytes);
+  const __m256 halves[] = {_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(all)),
+                           _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_srli_si128(all, 8)))};
+  return load<Floats>(halves);
+#else
+  return __builtin_convertvector(__builtin_convertvector(bytes, Ints), Floats);
+#endif
+}
 
 struct ReadQ8 {
   const std::int8_t* row;
