@@ -107,9 +107,9 @@ void add_optimize_command(CLI::App& app, CommandAction& action) {
   command->add_flag("!--no-explain", optimizer.explain, "Do not measure what each directive contributes");
   command->add_flag("--json", options->as_json, "One JSON object on standard output");
   command->callback([options, command, &action] {
-    policy_shares(options->policies);  // whether they can be meant
     options->optimizer.policy = options->policies.mix;
     options->optimizer.policy_arguments = policy_arguments(*command);
+    options->optimizer.policy_environment = policy_environment(options->policies);
     action = [options] { return run_optimize(*options); };
   });
 }

@@ -255,6 +255,7 @@ class Optimizer {
     request.gpu = options_.gpu;
     request.policy = options_.policy;
     request.policy_arguments = options_.policy_arguments;
+    request.environment = options_.policy_environment;
     request.tasks = static_cast<int>(tasks_.size());
     request.evaluations = options_.evaluations;
     request.seconds = task.seconds;

@@ -14,7 +14,8 @@ namespace cudal1 {
 
 struct OptimizerOptions {
   std::string device = "auto", gpu = "h200", policy = "search";
-  std::vector<std::string> policy_arguments;  //!< what was said of policies, for the processes that search
+  std::vector<std::string> policy_arguments;    //!< what was said of policies, for the processes that search
+  std::vector<std::string> policy_environment;  //!< variables that these have beside the few that all have
   int evaluations = 20;
   double minutes = 0.0;  //!< 0: as long as it takes
   std::filesystem::path output = "optimized", archive;

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdlib>
+
 #include "cli/module_source.hpp"
 #include "model/files/model_store.hpp"
 #include "policy/grammar/directive_grammar.hpp"
@@ -12,13 +15,21 @@
 namespace cudal1 {
 namespace {
 
+ApiKey key_taken_from_environment(const PolicyOptions& options) {
+  const auto shares = policy_shares(options);
+  if (std::ranges::find(shares, "remote", &PolicyShare::name) == shares.end()) return {};
+  ApiKey key = ApiKey::from_environment(options.remote.key_variable);
+  unsetenv(options.remote.key_variable.c_str());
+  return key;
+}
+
 }  // namespace
 
 //! Made when they are first asked for: a search that only searches loads no model.
 class PolicyMaker::Models {
  public:
-  Models(const PolicyOptions& options, const Surroundings& surroundings)
-      : options_(options), surroundings_(surroundings) {}
+  Models(const PolicyOptions& options, const Surroundings& surroundings, const ApiKey& key)
+      : options_(options), surroundings_(surroundings), key_(key) {}
 
   TextGenerator& local() {
     if (!local_) {
@@ -41,7 +52,7 @@ class PolicyMaker::Models {
       if (made.max_cost) *made.max_cost /= surroundings_.tasks;  // each task's search has a client of its own
       const Prices prices = made.prices;
       client_ = std::make_unique<ChatClient>(
-          std::move(made), ApiKey::from_environment(options_.remote.key_variable),
+          std::move(made), key_,
           ChatSurroundings{real_waiting(), surroundings_.stop, Random(surroundings_.seed), surroundings_.report});
       remote_ =
           std::make_unique<RemoteGenerator>(*client_, options_.remote.parameters, options_.remote_context,
@@ -55,6 +66,7 @@ class PolicyMaker::Models {
  private:
   const PolicyOptions& options_;
   const Surroundings& surroundings_;
+  const ApiKey& key_;
   std::unique_ptr<LocalGenerator> local_;
   std::unique_ptr<ChatClient> client_;
   std::unique_ptr<RemoteGenerator> remote_;
@@ -63,7 +75,8 @@ class PolicyMaker::Models {
 PolicyMaker::PolicyMaker(PolicyOptions options, Surroundings surroundings)
     : options_(std::move(options)),
       surroundings_(std::move(surroundings)),
-      models_(std::make_unique<Models>(options_, surroundings_)) {}
+      key_(key_taken_from_environment(options_)),
+      models_(std::make_unique<Models>(options_, surroundings_, key_)) {}
 PolicyMaker::~PolicyMaker() = default;
 
 std::unique_ptr<Policy> PolicyMaker::make(const Task& task, const vgpu::GpuProfile& gpu) {

@@ -25,6 +25,8 @@ class PolicyMaker {
     std::function<bool()> stop;                           //!< may be asked by several threads
     std::function<void(const std::string& line)> report;  //!< problems, warnings, what a request would cost
   };
+  //! Takes the key of a server out of the environment, so that no process which is started later has it: make this
+  //! before any of them.
   PolicyMaker(PolicyOptions options, Surroundings surroundings);
   ~PolicyMaker();
 
@@ -42,6 +44,7 @@ class PolicyMaker {
 
   PolicyOptions options_;
   Surroundings surroundings_;
+  ApiKey key_;
   std::unique_ptr<Models> models_;
   struct Written {
     std::string name;

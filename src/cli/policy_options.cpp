@@ -40,6 +40,10 @@ void add_writing_options(CLI::App& command, PolicyOptions& options) {
       ->group(group);
 }
 
+bool asks_server(const std::vector<PolicyShare>& shares) {
+  return std::ranges::find(shares, "remote", &PolicyShare::name) != shares.end();
+}
+
 //! Names of all options that add_policy_options adds.
 std::set<std::string> policy_option_names() {
   CLI::App app;
@@ -62,10 +66,23 @@ void add_policy_options(CLI::App& command, PolicyOptions& options) {
 
 std::vector<PolicyShare> policy_shares(const PolicyOptions& options) {
   std::vector<PolicyShare> shares = parse_policy_mix(options.mix, known_policies);
-  const bool asks_server = std::ranges::find(shares, "remote", &PolicyShare::name) != shares.end();
-  if (asks_server && options.remote.client.model.name.empty())
+  if (asks_server(shares) && options.remote.client.model.name.empty())
     throw UsageError("--policy remote: which model is to be asked? Name it with --remote-model");
   return shares;
+}
+
+std::vector<std::string> policy_environment(const PolicyOptions& options) {
+  if (!asks_server(policy_shares(options))) return {};
+  return {options.remote.key_variable,
+          "OPENAI_BASE_URL",
+          "https_proxy",
+          "HTTPS_PROXY",
+          "all_proxy",
+          "ALL_PROXY",
+          "no_proxy",
+          "NO_PROXY",
+          "SSL_CERT_FILE",
+          "SSL_CERT_DIR"};
 }
 
 std::vector<std::string> policy_arguments(const CLI::App& command) {

@@ -31,6 +31,10 @@ std::vector<PolicyShare> policy_shares(const PolicyOptions& options);
 //! What was said of these options on the command line, to be said again to another process.
 std::vector<std::string> policy_arguments(const CLI::App& command);
 
+//! Names of environment variables that whoever asks a server needs: its key and address, proxies, certificates. None
+//! where no server is asked.
+std::vector<std::string> policy_environment(const PolicyOptions& options);
+
 //! The other way round. Throws UsageError.
 void read_policy_arguments(const std::vector<std::string>& arguments, PolicyOptions& options);
 

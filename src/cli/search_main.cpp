@@ -34,11 +34,15 @@ class Asker {
     return search_request_from_json(json::parse(line));
   }
 
-  void tell(const json& message) const { socket_.send(message.dump(-1, ' ', false, json::error_handler_t::replace)); }
+  //! Several threads may tell.
+  void tell(const json& message) const {
+    const std::lock_guard lock(telling_);
+    socket_.send(message.dump(-1, ' ', false, json::error_handler_t::replace));
+  }
 
   //! Several threads may ask.
   bool wants_stop() {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(asking_);
     std::string line;
     const auto at_once = std::chrono::steady_clock::now() + std::chrono::milliseconds(1);
     if (!stopped_) stopped_ = socket_.read(line, most_line_bytes, at_once) != LineSocket::Heard::too_late;
@@ -48,7 +52,8 @@ class Asker {
  private:
   static constexpr std::size_t most_line_bytes = std::size_t{1} << 20;
   LineSocket socket_;
-  std::mutex mutex_;
+  mutable std::mutex telling_;
+  std::mutex asking_;
   bool stopped_ = false;
 };
 
@@ -147,13 +152,13 @@ PolicyOptions policy_options(const SearchRequest& request) {
 
 //! Tells what came of it while everything is still there: of a GPU that has failed, not everybody takes leave in peace.
 void search_and_tell(const SearchRequest& request, Asker& asker) {
+  PolicyMaker policies(policy_options(request),
+                       {request.seed, request.tasks, [&asker] { return asker.wants_stop(); },
+                        [&asker](const std::string& line) { asker.tell(problem_message(line)); }});
   const std::unique_ptr<Backend> backend = backend_for(request);
   const vgpu::GpuProfile gpu = profile_for_search(request, *backend);
   const std::unique_ptr<Archive> archive = archive_for(request, asker);
   const Task task = load_task_with_metas(request.task);
-  PolicyMaker policies(policy_options(request),
-                       {request.seed, request.tasks, [&asker] { return asker.wants_stop(); },
-                        [&asker](const std::string& line) { asker.tell(problem_message(line)); }});
   const auto make_policy = [&](const OpGraph&) { return policies.make(task, gpu); };
   TaskSearch search(*backend, task, archive.get(), make_policy, options_for(request, asker));
   const Failure* failure = run(search, request, asker);

@@ -38,11 +38,13 @@ std::string last_line_of(const std::filesystem::path& file) try {
   return {};
 }
 
-std::vector<std::pair<std::string, std::string>> environment_with(int threads) {
+std::vector<std::pair<std::string, std::string>> environment_with(int threads, const std::vector<std::string>& names) {
   auto environment = minimal_environment();
   environment.emplace_back("CUDAL1_CACHE_DIR", cache_directory().string());
   if (threads > 0 && std::getenv("OMP_NUM_THREADS") == nullptr)
     environment.emplace_back("OMP_NUM_THREADS", std::to_string(threads));
+  for (const std::string& name : names)
+    if (const char* value = std::getenv(name.c_str())) environment.emplace_back(name, value);
   return environment;
 }
 
@@ -56,7 +58,7 @@ class SearchProcess {
     socket_ = LineSocket(theirs);
     ChildOptions options;
     options.arguments = {(executable_directory() / "cudal1-search").string()};
-    options.environment = environment_with(threads);
+    options.environment = environment_with(threads, request.environment);
     options.descriptors = {{theirs.get(), 0}, {nothing.get(), 1}, {messages.get(), 2}};
     child_ = ChildProcess::start(options);
     socket_.send(to_json(request).dump(-1, ' ', false, json::error_handler_t::replace));

@@ -22,6 +22,7 @@ struct SearchRequest {
   std::filesystem::path archive;       //!< empty: none
   std::string device = "vgpu", gpu = "h200", policy = "search";
   std::vector<std::string> policy_arguments;  //!< docs/optimize.md: options of policies and the models behind them
+  std::vector<std::string> environment;       //!< variables that the process has beside the few that all have
   int tasks = 1;                              //!< of the whole command
   int evaluations = 20;
   double seconds = std::numeric_limits<double>::infinity();

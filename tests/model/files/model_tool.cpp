@@ -2,6 +2,7 @@
 //   model_tool config MODEL                 sizes, as JSON
 //   model_tool tensors MODEL                a line for each tensor: name, type, SHA-256 of its values in fp32, shape
 //   model_tool sample FILE                  writes a small GGUF file
+//   model_tool writing FILE                 writes one that can be talked to
 //   model_tool adapter MODEL FOLDER COPY    loads an adapter of the model and saves it again
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -17,6 +18,7 @@
 #include "gguf_builder.hpp"
 #include "model/files/lora_adapter.hpp"
 #include "model/files/open_model.hpp"
+#include "writing_model.hpp"
 
 namespace cudal1 {
 namespace {
@@ -55,6 +57,10 @@ void print_tensors(const ModelWeights& model) {
 int run(const std::vector<std::string>& words) {
   const std::string what = words.size() > 1 ? words[0] : "";
   if (what.empty()) return 2;
+  if (what == "writing") {
+    write_file_atomically(words[1], testing::writing_model().bytes());
+    return 0;
+  }
   if (what == "sample") {
     write_file_atomically(words[1], testing::small_model().bytes());
     return 0;

@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# `optimize` with language models: one in this process, one behind a server, and both in turns with the search.
+# policies_cli_test.sh CUDAL1 PYTHON SOURCE MODEL_TOOL
+set -uo pipefail
+cudal1=$1 python=$2 source=$3 model_tool=$4
+compgen -G '/usr/bin/clang-[12][0-9]' >/dev/null || [[ -n ${CUDAL1_CLANG:-} ]] || { echo 'skipped: no clang'; exit 77; }
+export CUDAL1_PYTHON=$python CUDAL1_CACHE_DIR CUDAL1_DATA_DIR
+unset OPENAI_BASE_URL OPENAI_API_KEY CUDAL1_MODEL
+folder=$(mktemp -d)
+trap 'kill "$(jobs -p)" 2>/dev/null; rm -rf "$folder"' EXIT
+CUDAL1_CACHE_DIR=$folder/cache CUDAL1_DATA_DIR=$folder/data
+cd "$folder" || exit 1
+failed=0
+fail() { echo "FAILED: $1"; failed=1; }
+field() { "$python" -c 'import json, sys; print(eval("lambda d: " + sys.argv[2])(json.load(open(sys.argv[1]))))' "$1" "$2"; }
+search() { timeout 200 "$cudal1" optimize "$source/examples/bias_gelu" --device vgpu --seed 3 --no-explain --json "$@"; }
+model='d["results"][0]["models"][0]'
+
+# A model with random weights says nothing that makes sense, but under the grammar its lines are directives.
+"$model_tool" writing writing.gguf
+search --policy local --model writing.gguf --grammar --samples 8 --repair 0 --budget-evals 2 --archive local.sqlite -o local \
+  >local.json 2>local.err || fail "a local model: $(cat local.err)"
+[[ $(field local.json "$model['policy']") == local ]] || fail 'the model is named'
+[[ $(field local.json "$model['samples'] >= 8 and $model['new_tokens'] > 0") == True ]] || fail 'its samples are counted'
+[[ $(field local.json "$model['no_program']") == 0 ]] || fail 'under the grammar every whole answer is a program'
+
+search --policy local -o none >none.json 2>none.err && fail 'a model that is not there'
+grep -q 'models fetch' none.json none.err || fail "says how to get one: $(cat none.err)"
+
+"$python" "$source/tests/cli/chat_server.py" port log &
+for _ in $(seq 100); do [[ -s port ]] && break; sleep 0.1; done
+server=http://127.0.0.1:$(cat port)/v1
+export OPENAI_API_KEY=sk-test-of-policies-1234567890
+search --policy remote --server "$server" --remote-model some --price-in 1 --price-out 2 --budget-evals 2 \
+  --archive remote.sqlite -o remote >remote.json 2>remote.err || fail "a remote model: $(cat remote.err)"
+[[ $(field remote.json "d['results'][0]['best']['status']") == ok ]] || fail 'its program is right'
+[[ $(field remote.json "$model['programs']") == 1 ]] || fail 'a program that it says again is no new one'
+[[ $(field remote.json "$model['cost'] > 0 and $model['copies'] > 0") == True ]] || fail 'cost and copies are counted'
+grep -q 'first request' remote.err || fail "what it may cost is said before: $(cat remote.err)"
+grep -q 'Bearer sk-test-of-policies' log || fail 'the server gets the key'
+grep -rq 'sk-test-of-policies' --exclude=log . && fail 'the key is nowhere else'
+grep -q 'aten::\|gelu_1' log || fail 'the task is shown'
+
+before=$(wc -l <log)
+rm -rf remote remote.sqlite
+search --policy remote --server "$server" --remote-model some --budget-evals 1 --archive remote.sqlite -o remote >again.json 2>/dev/null
+[[ $(wc -l <log) == "$before" ]] || fail 'answers that were paid for are not asked for again'
+search --policy remote --server "$server" --remote-model other --price-in 1 --price-out 1e6 --max-cost 0.001 --budget-evals 1 \
+  --archive dear.sqlite -o dear >dear.json 2>dear.err
+[[ $(wc -l <log) == "$before" ]] || fail 'nothing is sent that could pass the ceiling'
+
+search --policy remote:1,search:1 --server "$server" --remote-model some --budget-evals 2 --archive mix.sqlite -o mix >mix.json 2>mix.err ||
+  fail "two policies: $(cat mix.err)"
+[[ $(field mix.json "d['results'][0]['judged']") == 2 ]] || fail 'both have proposed'
+[[ $(field mix.json "$model['programs']") == 1 ]] || fail 'one of the two programs is the model'\''s'
+
+search --policy nobody >/dev/null 2>usage.err
+[[ $? == 2 ]] || fail 'an unknown policy is wrong usage'
+grep -q "there is no policy 'nobody'" usage.err || fail "and named: $(cat usage.err)"
+search --policy remote --server "$server" >/dev/null 2>usage.err
+[[ $? == 2 ]] || fail 'a remote policy without a model is wrong usage'
+
+[[ $failed == 0 ]] && echo 'all passed'
+exit $failed

@@ -1,0 +1,94 @@
+// What is said of policies on one command line is said again to the processes that search.
+#include "cli/policy_options.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/result.hpp"
+
+namespace cudal1 {
+namespace {
+
+//! As a command has them, beside options of its own.
+std::vector<std::string> forwarded(std::vector<std::string> arguments) {
+  CLI::App app;
+  PolicyOptions options;
+  int seed = 0;
+  app.add_option("--seed", seed);
+  add_policy_options(app, options);
+  std::reverse(arguments.begin(), arguments.end());
+  app.parse(arguments);
+  return policy_arguments(app);
+}
+
+PolicyOptions heard(const std::vector<std::string>& arguments) {
+  PolicyOptions options;
+  read_policy_arguments(arguments, options);
+  return options;
+}
+
+std::string refusal(const PolicyOptions& options) {
+  try {
+    policy_shares(options);
+  } catch (const UsageError& problem) {
+    return problem.what();
+  }
+  return {};
+}
+
+TEST(PolicyOptions, NothingSaidIsNothingForwarded) {
+  EXPECT_TRUE(forwarded({"--seed", "3"}).empty());
+  EXPECT_EQ(heard({}).mix, "search");
+}
+
+TEST(PolicyOptions, WhatIsSaidArrives) {
+  const PolicyOptions options = heard(forwarded({"--policy",
+                                                 "local:6,remote:2",
+                                                 "--seed",
+                                                 "3",
+                                                 "--grammar",
+                                                 "--samples",
+                                                 "7",
+                                                 "--repair=0",
+                                                 "--exemplars",
+                                                 "island",
+                                                 "--temperature",
+                                                 "0.5",
+                                                 "--remote-model",
+                                                 "a model",
+                                                 "--server",
+                                                 "http://localhost:1/v1",
+                                                 "--max-cost",
+                                                 "2.5",
+                                                 "--no-stream",
+                                                 "--no-reasoning"}));
+  EXPECT_EQ(options.mix, "local:6,remote:2");
+  EXPECT_TRUE(options.grammar);
+  EXPECT_EQ(options.samples_a_prompt, 7);
+  EXPECT_EQ(options.repair_turns, 0);
+  EXPECT_EQ(options.exemplars, "island");
+  EXPECT_EQ(options.remote.parameters.temperature, 0.5);
+  EXPECT_EQ(options.remote.client.model.name, "a model");
+  EXPECT_EQ(options.remote.server, "http://localhost:1/v1");
+  EXPECT_EQ(options.remote.client.max_cost, 2.5);
+  EXPECT_TRUE(options.remote.no_stream);
+  EXPECT_EQ(options.remote.reasoning, false);
+}
+
+TEST(PolicyOptions, ARemoteModelMustBeNamed) {
+  EXPECT_NE(refusal(heard({"--policy=remote"})).find("--remote-model"), std::string::npos);
+  EXPECT_EQ(refusal(heard({"--policy=remote", "--remote-model=m"})), "");
+  EXPECT_NE(refusal(heard({"--policy=nobody"})).find("there is no policy 'nobody'"), std::string::npos);
+}
+
+TEST(PolicyOptions, OnlyWhoAsksAServerGetsItsKey) {
+  EXPECT_TRUE(policy_environment(heard({"--policy=local,search"})).empty());
+  const auto names = policy_environment(heard({"--policy=remote", "--remote-model=m", "--key-variable=MY_KEY"}));
+  EXPECT_EQ(std::count(names.begin(), names.end(), "MY_KEY"), 1);
+}
+
+TEST(PolicyOptions, WhatCannotBeMeantIsAUsageError) { EXPECT_THROW(heard({"--samples=0"}), UsageError); }
+
+}  // namespace
+}  // namespace cudal1

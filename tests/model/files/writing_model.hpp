@@ -1,0 +1,56 @@
+// A model of two layers with random weights that speaks bytes: what it says means nothing, but it says it like others.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/random.hpp"
+#include "gguf_builder.hpp"
+#include "model/tokenizer/byte_alphabet.hpp"
+
+namespace cudal1::testing {
+
+inline constexpr int writing_vocabulary = 260;
+
+inline void add_byte_tokenizer(GgufBuilder& file) {
+  std::vector<std::string> tokens{"<|endoftext|>", "<|im_start|>", "<|im_end|>"};
+  std::vector<std::int32_t> kinds{3, 3, 3};
+  for (int byte = 0; byte < 256; ++byte) tokens.emplace_back(letter_of_byte(static_cast<unsigned char>(byte)));
+  tokens.emplace_back("us");
+  kinds.resize(tokens.size(), 1);
+  file.text("tokenizer.ggml.model", "gpt2");
+  file.text("tokenizer.ggml.pre", "smollm");
+  file.texts("tokenizer.ggml.tokens", tokens);
+  file.integers("tokenizer.ggml.token_type", kinds);
+  file.texts("tokenizer.ggml.merges", {"u s"});
+  file.integer("tokenizer.ggml.bos_token_id", 1);
+  file.integer("tokenizer.ggml.eos_token_id", 2);
+  file.text(
+      "tokenizer.chat_template",
+      "{% for message in messages %}{{'<|im_start|>' + message['role'] + '\n' + message['content'] + "
+      "'<|im_end|>' + '\n'}}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}");
+}
+
+inline void add_random_tensors(GgufBuilder& file, const ModelConfig& config, Random random) {
+  add_f32_tensors(file, config);
+  for (auto& [name, tensor] : file.tensors) {
+    const std::size_t elements = tensor.bytes.size() / sizeof(float);
+    tensor.bytes.clear();
+    const bool is_norm = name.find("norm") != std::string::npos;
+    for (std::size_t i = 0; i < elements; ++i)
+      append(tensor.bytes, is_norm ? 1.0F : static_cast<float>(random.uniform() - 0.5) * 0.4F);
+  }
+}
+
+inline GgufBuilder writing_model(std::int64_t context = 2048) {
+  ModelConfig config = small_config(Architecture::llama);
+  config.vocabulary = writing_vocabulary;
+  config.context = context;
+  GgufBuilder file;
+  add_sizes(file, config);
+  add_random_tensors(file, config, Random(7));
+  add_byte_tokenizer(file);
+  return file;
+}
+
+}  // namespace cudal1::testing
