@@ -15,18 +15,6 @@ namespace {
 using Kind = ChatForm::Kind;
 using Role = ChatMessage::Role;
 
-std::string_view name_of(Role role) {
-  switch (role) {
-    case Role::system:
-      return "system";
-    case Role::user:
-      return "user";
-    case Role::assistant:
-      return "assistant";
-  }
-  throw Error("a message of a chat has no role");
-}
-
 //! Collects tokens and text. Text between two tokens is encoded in one, since merges go across what a form and what a
 //! message say (a line break of each).
 class ChatIds {
@@ -90,7 +78,7 @@ std::string_view without_lines_around(std::string_view text) {
 
 void begin_turn(ChatIds& ids, Role role) {
   ids.token("<|im_start|>");
-  ids.text(name_of(role));
+  ids.text(to_string(role));
   ids.text("\n");
 }
 
@@ -175,7 +163,7 @@ void write_chatml(ChatIds& ids, const ChatForm& form, std::span<const ChatMessag
 
 void begin_llama3_turn(ChatIds& ids, Role role) {
   ids.token("<|start_header_id|>");
-  ids.text(name_of(role));
+  ids.text(to_string(role));
   ids.token("<|end_header_id|>");
   ids.text("\n\n");
 }
