@@ -69,13 +69,14 @@ TEST(DirectiveGrammar, RefusesWhatIsNotWellFormed) {
                            "//! fuse linear_1 gelu_1", "//! fuse gelu_1 softmax_1 : lanes=32 vector=4\n",
                            "//! split linear_1\n//! fuse linear_1_bias gelu_1\n//! graph\n",
                            "//! fuse linear_1 : tile=128x64x32 stages=3 math=tf32x3\n",
-                           "//! fuse linear_1 : math=tf32x3 stages=3\n", "//! drop *\n//! hoist gelu_1 softmax_1\n"})
+                           "//! fuse linear_1 : math=tf32x3 stages=3\n", "//! fuse gelu_1 linear_1 softmax_1\n",
+                           "//! fuse linear_1 softmax_1 : stages=2\n", "//! drop *\n//! hoist gelu_1 softmax_1\n"})
     EXPECT_TRUE(chain.accepts(text)) << text;
   for (const char* text :
        {"//! fuse gelu_2\n", "//! fuse gelu_1 vector=4\n", "//! fuse gelu_1 : vektor=4\n",
         "//! fuse gelu_1 : vector=3\n", "//! fuse gelu_1 : vector=4 vector=4\n", "//! fuse\n",
         "//! fuse gelu_1 : tile=128x64x32\n", "//! graph\n//! graph\n", "//! graph : branches=9\n", "//! fuse x\n",
-        "//! kernal gelu_1\n", "fuse gelu_1\n", "//! fuse gelu_1 :\n", "//! fuse linear_1 softmax_1\n",
+        "//! kernal gelu_1\n", "fuse gelu_1\n", "//! fuse gelu_1 :\n", "//! fuse linear_1 softmax_1 : lanes=32\n",
         "//! merge linear_1 gelu_1\n", "//! layout linear_1\n", "int a;\n"})
     EXPECT_FALSE(chain.accepts(text)) << text;
 }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
+#include <optional>
 
 #include "policy/grammar/rewritten_graphs.hpp"
 #include "program/unit_order.hpp"
@@ -35,12 +37,16 @@ class NodeCollector {
       if (!hoisted.contains(graph.nodes[i].name) || result_.nodes.contains(graph.nodes[i].name))
         look_at_node(graph, static_cast<int>(i));
     for (const RewriteTechnique* technique : rewrite_techniques()) look_at_patterns(*technique, graph);
-    look_at_pairs(graph);
+    const std::vector<std::vector<int>> members = members_in(graph);
+    look_at_pairs(graph, members);
+    look_at_joint_techniques(graph, members);
   }
 
   NameableNodes finish() {
+    for (const auto& [technique, joint] : joint_) add_joint_family(technique, joint);
     for (std::size_t i = 0; i < families_.size(); ++i) {
       FusionFamily& family = families_[i];
+      if (joint_.contains(i)) continue;
       if (family.members.empty()) continue;
       family.takes_several = together_.contains({i, i});
       family.companions = views_;
@@ -74,35 +80,86 @@ class NodeCollector {
     }
   }
 
-  //! Which kinds of nodes a technique takes together; a few pairs show it, since techniques ask each node for its kind.
-  void look_at_pairs(const OpGraph& graph) {
+  std::vector<std::vector<int>> members_in(const OpGraph& graph) const {
     std::vector<std::vector<int>> members(families_.size());
     for (std::size_t i = 0; i < graph.nodes.size(); ++i)
       for (std::size_t family = 0; family < families_.size(); ++family)
         if (families_[family].members.contains(graph.nodes[i].name)) members[family].push_back(static_cast<int>(i));
+    return members;
+  }
+
+  //! Which kinds of nodes a technique takes together; a few pairs show it, since techniques ask each node for its kind.
+  void look_at_pairs(const OpGraph& graph, const std::vector<std::vector<int>>& members) {
     for (std::size_t i = 0; i < families_.size(); ++i)
       for (std::size_t other = 0; other < families_.size(); ++other)
         if ((grown_.contains(i) || grown_.contains(other)) && !together_.contains({i, other}) &&
-            any_together(graph, i, members[i], members[other]))
+            find_together(graph, i, members[i], members[other]))
           together_.insert({i, other});
   }
 
-  bool any_together(const OpGraph& graph, std::size_t family, const std::vector<int>& of,
-                    const std::vector<int>& with) const {
+  //! Two nodes that the technique of a family takes together.
+  std::optional<std::pair<int, int>> find_together(const OpGraph& graph, std::size_t family, const std::vector<int>& of,
+                                                   const std::vector<int>& with) const {
     int tried = 0;
     for (const int first : of)
       for (const int second : with) {
         if (first == second) continue;
-        if (++tried > most_pairs_tried) return false;
-        if (families_[family].technique->is_for(Region(graph, {first, second}))) return true;
+        if (++tried > most_pairs_tried) return std::nullopt;
+        if (families_[family].technique->is_for(Region(graph, {first, second}))) return std::pair(first, second);
       }
-    return false;
+    return std::nullopt;
+  }
+
+  //! A technique that takes no node alone, but some of two families together: a product and a reduction of its rows.
+  struct JointTechnique {
+    std::set<std::size_t> anchors, companions;  //!< families: one node of the former, any number of the latter
+  };
+
+  void look_at_joint_techniques(const OpGraph& graph, const std::vector<std::vector<int>>& members) {
+    for (std::size_t i = 0; i < families_.size(); ++i)
+      if (families_[i].members.empty())
+        for (std::size_t anchor = 0; anchor < families_.size(); ++anchor)
+          if (!together_.contains({anchor, anchor})) look_at_anchor(graph, i, anchor, members);
+  }
+
+  void look_at_anchor(const OpGraph& graph, std::size_t technique, std::size_t anchor,
+                      const std::vector<std::vector<int>>& members) {
+    for (std::size_t other = 0; other < families_.size(); ++other) {
+      const auto found = find_together(graph, technique, members[anchor], members[other]);
+      if (!found) continue;
+      JointTechnique& joint = joint_[technique];
+      joint.anchors.insert(anchor);
+      joint.companions.insert(other);
+      for (std::size_t further = 0; further < families_.size(); ++further)
+        if (takes_further(graph, technique, *found, members[further])) joint.companions.insert(further);
+    }
+  }
+
+  bool takes_further(const OpGraph& graph, std::size_t technique, const std::pair<int, int>& pair,
+                     const std::vector<int>& nodes) const {
+    const auto tried = nodes.begin() + std::min<std::ptrdiff_t>(most_pairs_tried, std::ssize(nodes));
+    return std::any_of(nodes.begin(), tried, [&](int node) {
+      return node != pair.first && node != pair.second &&
+             families_[technique].technique->is_for(Region(graph, {pair.first, pair.second, node}));
+    });
+  }
+
+  void add_joint_family(std::size_t technique, const JointTechnique& joint) {
+    FusionFamily family;
+    family.technique = families_[technique].technique;
+    family.companions = views_;
+    for (const std::size_t anchor : joint.anchors)
+      family.members.insert(families_[anchor].members.begin(), families_[anchor].members.end());
+    for (const std::size_t companion : joint.companions)
+      family.companions.insert(families_[companion].members.begin(), families_[companion].members.end());
+    result_.families.push_back(std::move(family));
   }
 
   std::vector<FusionFamily> families_;  //!< in the order of fusion_techniques()
   std::set<std::size_t> grown_;         //!< families to which this graph has added members
   std::set<std::string> seen_, views_;
   std::set<std::pair<std::size_t, std::size_t>> together_;
+  std::map<std::size_t, JointTechnique> joint_;  //!< by technique
   NameableNodes result_;
 };
 

@@ -13,10 +13,10 @@ namespace cudal1 {
 //! What one technique of `fuse` makes kernels of.
 struct FusionFamily {
   const FusionTechnique* technique = nullptr;
-  std::set<std::string> members;     //!< it is for each of these alone
+  std::set<std::string> members;  //!< it is for each of these, alone or with a companion
   //! These may come along: pointwise nodes, views, members of some others. A rewrite can make a member one of them.
   std::set<std::string> companions;
-  bool takes_several = false;        //!< members in one line
+  bool takes_several = false;  //!< members in one line
 };
 
 struct NameableNodes {
