@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 
 #include "base/result.hpp"
 #include "model/transformer/parameter_names.hpp"
@@ -97,24 +98,25 @@ class CpuDecoder::Buffers {
         keys(whole_blocks(config.kv_heads * config.head_size)),
         feed_forward(whole_blocks(config.feed_forward)),
         turned(config.heads * padded_head) {
-    for (std::vector<float>* buffer : {&x, &normed, &delta}) resize(*buffer, rows * hidden);
-    for (std::vector<float>* buffer : {&query, &attended}) resize(*buffer, rows * queries);
-    for (std::vector<float>* buffer : {&key, &value}) resize(*buffer, rows * keys);
-    for (std::vector<float>* buffer : {&gate, &up}) resize(*buffer, rows * feed_forward);
-    for (std::vector<float>* buffer : {&cosines, &sines}) resize(*buffer, rows * config.head_size / 2);
+    for (AlignedVector<float>* buffer : {&x, &normed, &delta}) resize(*buffer, rows * hidden);
+    for (AlignedVector<float>* buffer : {&query, &attended}) resize(*buffer, rows * queries);
+    for (AlignedVector<float>* buffer : {&key, &value}) resize(*buffer, rows * keys);
+    for (AlignedVector<float>* buffer : {&gate, &up}) resize(*buffer, rows * feed_forward);
+    for (AlignedVector<float>* buffer : {&cosines, &sines}) resize(*buffer, rows * config.head_size / 2);
     resize(turned_query, rows * turned);
   }
 
   const std::int64_t hidden, queries, keys, feed_forward, turned;  //!< strides of rows
-  std::vector<float> x, normed, delta;                             // (rows, C)
-  std::vector<float> query, attended;                              // (rows, heads * D)
-  std::vector<float> key, value;                                   // (rows, kv_heads * D)
-  std::vector<float> gate, up;                                     // (rows, F)
-  std::vector<float> cosines, sines;                               // (rows, D / 2)
-  std::vector<float> turned_query;                                 // (rows, heads, padded D)
+  AlignedVector<float> x, normed, delta;                           // (rows, C)
+  AlignedVector<float> query, attended;                            // (rows, heads * D)
+  AlignedVector<float> key, value;                                 // (rows, kv_heads * D)
+  AlignedVector<float> gate, up;                                   // (rows, F)
+  AlignedVector<float> cosines, sines;                             // (rows, D / 2)
+  AlignedVector<float> turned_query;                               // (rows, heads, padded D)
+  AlignedVector<float> logits;                                     // (slots, V), as many as were ever computed at once
 
  private:
-  static void resize(std::vector<float>& buffer, std::int64_t size) {
+  static void resize(AlignedVector<float>& buffer, std::int64_t size) {
     buffer.resize(static_cast<std::size_t>(size), 0.0F);
   }
 };
@@ -169,7 +171,7 @@ void CpuDecoder::multiply(std::span<const Product> products, const float* x, std
   for (const Product& product : products) all_rows += product.matrix->rows();
   // Small pieces, so that a thread which is not given a core holds the others up for a moment only.
   const std::int64_t wanted = team_.threads() == 1 ? 1 : team_.threads() * 4;
-  const std::int64_t piece_rows = std::max<std::int64_t>(32, (all_rows / wanted + 7) / 8 * 8);
+  const std::int64_t piece_rows = std::max<std::int64_t>(48, (all_rows / wanted + 23) / 24 * 24);
   struct Piece {
     const Product* product;
     std::int64_t first, last;
@@ -354,7 +356,8 @@ void CpuDecoder::step(std::span<const SlotToken> tokens) {
   }
   if (rows.size() > slots_.size()) throw Error("a slot can take one token a step");
   compute(rows);
-  std::vector<float> logits(rows.size() * static_cast<std::size_t>(config_.vocabulary));
+  AlignedVector<float>& logits = buffers_->logits;
+  logits.resize(std::max(logits.size(), rows.size() * static_cast<std::size_t>(config_.vocabulary)));
   compute_logits(0, static_cast<std::int64_t>(rows.size()), logits.data());
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     Slot& continued = slot_at(tokens[i].slot);
@@ -369,8 +372,17 @@ std::span<const float> CpuDecoder::logits(std::int64_t slot) const {
 }
 
 std::vector<DrawnToken> CpuDecoder::draw(std::span<const SlotDraw> draws) {
-  std::vector<DrawnToken> drawn;
-  for (const SlotDraw& draw : draws) drawn.push_back(draw_token(slot_at(draw.slot).logits, draw.draw));
+  std::vector<DrawnToken> drawn(draws.size());
+  std::vector<std::exception_ptr> problems(draws.size());  // workers must not throw
+  team_.run(static_cast<std::uint32_t>(draws.size()), [&](std::uint32_t i) {
+    try {
+      drawn[i] = draw_token(slot_at(draws[i].slot).logits, draws[i].draw);
+    } catch (...) {
+      problems[i] = std::current_exception();
+    }
+  });
+  for (const std::exception_ptr& problem : problems)
+    if (problem) std::rethrow_exception(problem);
   return drawn;
 }
 

@@ -138,12 +138,29 @@ struct ReadQ4 {
     scales = matrix.scales + index * matrix.blocks * 2;
   }
   Block operator()(std::int64_t block) const {
-    const UnsignedBytes pairs = load<UnsignedBytes>(row + block * 16);
     const float scale = scales[block * 2], minimum = scales[block * 2 + 1];
+#if defined(__AVX512F__)
+    // The block's sixteen values, then looked up; a look-up reads the lowest four bits of an index.
+    const Floats levels = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    const __m512 values = same_bits<__m512>(levels * scale + minimum);
+    const __m512i pairs = _mm512_maskz_cvtepu8_epi32(0xffff, load<__m128i>(row + block * 16));
+    return {same_bits<Floats>(_mm512_maskz_permutexvar_ps(0xffff, pairs, values)),
+            same_bits<Floats>(_mm512_maskz_permutexvar_ps(0xffff, _mm512_maskz_srli_epi32(0xffff, pairs, 4), values))};
+#else
+    const UnsignedBytes pairs = load<UnsignedBytes>(row + block * 16);
     return {as_floats(same_bits<Bytes>(pairs & 15)) * scale + minimum,
             as_floats(same_bits<Bytes>(pairs >> 4)) * scale + minimum};
+#endif
   }
 };
+
+//! Loads once what several products use: a compiler may prefer to load it again in each of them.
+inline Floats in_register(Floats x) {
+#if defined(__AVX512F__)
+  asm("" : "+v"(x));
+#endif
+  return x;
+}
 
 //! XRows rows of x with WRows rows of the matrix; each sum runs over the blocks in order, in 16 lanes.
 template <class Reader, int XRows, int WRows>
@@ -157,23 +174,28 @@ inline void tile(const MatrixView& matrix, std::int64_t row, const float* x, std
     for (int n = 0; n < WRows; ++n) weights[n] = readers[n](block);
     for (int m = 0; m < XRows; ++m) {
       const float* from = x + m * x_stride + block * 32;
-      const Floats low = load<Floats>(from), high = load<Floats>(from + lanes);
+      const Floats low = in_register(load<Floats>(from)), high = in_register(load<Floats>(from + lanes));
       for (int n = 0; n < WRows; ++n) sums[m][n] += weights[n].low * low;
       for (int n = 0; n < WRows; ++n) sums[m][n] += weights[n].high * high;
     }
   }
+#pragma GCC unroll 8
   for (int m = 0; m < XRows; ++m)
-    for (int n = 0; n < WRows; ++n) out[m * out_stride + row + n] = sum(sums[m][n]);
+#pragma GCC unroll 4
+    for (int n = 0; n < WRows; ++n) out[m * out_stride + row + n] = sum(sums[m][n]);  // from registers
 }
 
 // As many sums as the registers hold.
 #if defined(__AVX512F__)
 constexpr int most_x_rows = 8;
-constexpr int matrix_rows(int x_rows) { return x_rows == 8 ? 2 : 4; }
+constexpr int matrix_rows(int x_rows) { return x_rows == 8 ? 3 : 4; }
 #else
 constexpr int most_x_rows = 4;
 constexpr int matrix_rows(int x_rows) { return x_rows == 4 ? 1 : 2; }
 #endif
+
+// Rows of a matrix that are floats for a while, 12 of up to 4,096 columns: 192 KB.
+constexpr std::int64_t panel_rows = 12, most_panel_blocks = 128;
 
 template <class Reader, int XRows>
 void product_rows(const MatrixView& matrix, std::int64_t first, std::int64_t last, const float* x,
@@ -194,22 +216,50 @@ void product_in_steps(const MatrixView& matrix, std::int64_t first, std::int64_t
     product_in_steps<Reader, XRows / 2>(matrix, first, last, x, x_stride, x_rows, out, out_stride);
 }
 
+//! For many rows of x: a few rows of the matrix become floats once for all of them. The values are those that tiles
+//! compute from blocks, so the sums are as well.
+template <class Reader>
+void product_by_panels(const MatrixView& matrix, std::int64_t first, std::int64_t last, const float* x,
+                       std::int64_t x_stride, std::int64_t x_rows, float* out, std::int64_t out_stride) {
+  alignas(64) float panel[panel_rows * most_panel_blocks * 32];
+  for (std::int64_t start = first; start < last; start += panel_rows) {
+    const std::int64_t rows = last - start < panel_rows ? last - start : panel_rows;
+    for (std::int64_t row = 0; row < rows; ++row) {
+      Reader reader;
+      reader.open(matrix, start + row);
+      for (std::int64_t block = 0; block < matrix.blocks; ++block) {
+        const Block values = reader(block);
+        store(panel + (row * matrix.blocks + block) * 32, values.low);
+        store(panel + (row * matrix.blocks + block) * 32 + lanes, values.high);
+      }
+    }
+    const MatrixView floats = {MatrixStorage::f32, rows, matrix.blocks, panel, nullptr};
+    product_in_steps<ReadF32, most_x_rows>(floats, 0, rows, x, x_stride, x_rows, out + start, out_stride);
+  }
+}
+
+template <class Reader>
+void product_of(const MatrixView& matrix, std::int64_t first, std::int64_t last, const float* x, std::int64_t x_stride,
+                std::int64_t x_rows, float* out, std::int64_t out_stride) {
+  if (x_rows > most_x_rows && matrix.blocks <= most_panel_blocks)
+    product_by_panels<Reader>(matrix, first, last, x, x_stride, x_rows, out, out_stride);
+  else
+    product_in_steps<Reader, most_x_rows>(matrix, first, last, x, x_stride, x_rows, out, out_stride);
+}
+
 void product(const MatrixView& matrix, std::int64_t first, std::int64_t last, const float* x, std::int64_t x_stride,
              std::int64_t x_rows, float* out, std::int64_t out_stride) {
-  const auto with = [&]<class Reader>(const Reader*) {
-    product_in_steps<Reader, most_x_rows>(matrix, first, last, x, x_stride, x_rows, out, out_stride);
-  };
   switch (matrix.storage) {
     case MatrixStorage::f32:
-      return with(static_cast<const ReadF32*>(nullptr));
+      return product_in_steps<ReadF32, most_x_rows>(matrix, first, last, x, x_stride, x_rows, out, out_stride);
     case MatrixStorage::bf16:
-      return with(static_cast<const ReadBf16*>(nullptr));
+      return product_of<ReadBf16>(matrix, first, last, x, x_stride, x_rows, out, out_stride);
     case MatrixStorage::f16:
-      return with(static_cast<const ReadF16*>(nullptr));
+      return product_of<ReadF16>(matrix, first, last, x, x_stride, x_rows, out, out_stride);
     case MatrixStorage::q8:
-      return with(static_cast<const ReadQ8*>(nullptr));
+      return product_of<ReadQ8>(matrix, first, last, x, x_stride, x_rows, out, out_stride);
     case MatrixStorage::q4:
-      return with(static_cast<const ReadQ4*>(nullptr));
+      return product_of<ReadQ4>(matrix, first, last, x, x_stride, x_rows, out, out_stride);
   }
 }
 
@@ -231,9 +281,11 @@ void gate(float* gate, const float* up, std::int64_t padded) {
   }
 }
 
-inline float dot(const float* a, const float* b, std::int64_t size) {
+template <int Vectors>
+inline float dot(const float* a, const float* b) {
   Floats sums = {};
-  for (std::int64_t i = 0; i < size; i += lanes) sums += load<Floats>(a + i) * load<Floats>(b + i);
+#pragma GCC unroll 8
+  for (int i = 0; i < Vectors; ++i) sums += load<Floats>(a + i * lanes) * load<Floats>(b + i * lanes);
   return sum(sums);
 }
 
@@ -256,20 +308,55 @@ float softmax_terms(float* scores, std::int64_t length) {
   return total;
 }
 
-void attend(const float* query, const float* keys, const float* values, std::int64_t length, std::int64_t group,
-            std::int64_t size, float scale, float* scores, float* out) {
+//! out (Vectors * 16) = sum of terms[t] * values[t], over total
+template <int Vectors>
+inline void weighted_mean(const float* values, const float* terms, std::int64_t length, std::int64_t stride,
+                          float total, float* out) {
+  Floats sums[Vectors] = {};
+  for (std::int64_t t = 0; t < length; ++t)
+#pragma GCC unroll 8
+    for (int i = 0; i < Vectors; ++i) sums[i] += load<Floats>(values + t * stride + i * lanes) * terms[t];
+#pragma GCC unroll 8
+  for (int i = 0; i < Vectors; ++i) store(out + i * lanes, sums[i] / total);
+}
+
+//! Heads of Vectors * 16 elements.
+template <int Vectors>
+void attend_heads(const float* query, const float* keys, const float* values, std::int64_t length, std::int64_t group,
+                  float scale, float* scores, float* out) {
+  constexpr int size = Vectors * lanes, at_once = Vectors % 4 == 0 ? 4 : 1;
   for (std::int64_t t = 0; t < length; ++t)
     for (std::int64_t g = 0; g < group; ++g)
-      scores[g * length + t] = scale * dot(query + g * size, keys + t * size, size);
+      scores[g * length + t] = scale * dot<Vectors>(query + g * size, keys + t * size);
   for (std::int64_t g = 0; g < group; ++g) {
-    const float* terms = scores + g * length;
     const float total = softmax_terms(scores + g * length, length);
-    for (std::int64_t i = 0; i < size; i += lanes) {
-      Floats sums = {};
-      for (std::int64_t t = 0; t < length; ++t) sums += load<Floats>(values + t * size + i) * terms[t];
-      store(out + g * size + i, sums / total);
-    }
+    for (int i = 0; i < size; i += at_once * lanes)
+      weighted_mean<at_once>(values + i, scores + g * length, length, size, total, out + g * size + i);
   }
+}
+
+//! Heads of any size: a vector of elements after the other.
+void attend_any(const float* query, const float* keys, const float* values, std::int64_t length, std::int64_t group,
+                std::int64_t size, float scale, float* scores, float* out) {
+  for (std::int64_t t = 0; t < length; ++t)
+    for (std::int64_t g = 0; g < group; ++g) {
+      Floats sums = {};
+      for (std::int64_t i = 0; i < size; i += lanes)
+        sums += load<Floats>(query + g * size + i) * load<Floats>(keys + t * size + i);
+      scores[g * length + t] = scale * sum(sums);
+    }
+  for (std::int64_t g = 0; g < group; ++g) {
+    const float total = softmax_terms(scores + g * length, length);
+    for (std::int64_t i = 0; i < size; i += lanes)
+      weighted_mean<1>(values + i, scores + g * length, length, size, total, out + g * size + i);
+  }
+}
+
+void attend(const float* query, const float* keys, const float* values, std::int64_t length, std::int64_t group,
+            std::int64_t size, float scale, float* scores, float* out) {
+  if (size == 64) return attend_heads<4>(query, keys, values, length, group, scale, scores, out);
+  if (size == 128) return attend_heads<8>(query, keys, values, length, group, scale, scores, out);
+  attend_any(query, keys, values, length, group, size, scale, scores, out);
 }
 
 }  // namespace

@@ -16,8 +16,8 @@ class KvCache {
 
   std::int64_t capacity() const { return capacity_; }
   //! (capacity, head_stride)
-  float* keys(std::int64_t layer, std::int64_t kv_head) { return values_.get() + offset(layer, kv_head, 0); }
-  float* values(std::int64_t layer, std::int64_t kv_head) { return values_.get() + offset(layer, kv_head, 1); }
+  float* keys(std::int64_t layer, std::int64_t kv_head) { return values_ + offset(layer, kv_head, 0); }
+  float* values(std::int64_t layer, std::int64_t kv_head) { return values_ + offset(layer, kv_head, 1); }
   //! A head's elements, padded with zeros to whole vectors of 16.
   std::int64_t head_stride() const { return head_stride_; }
   //! The first `positions` of another text of the same model; they fit.
@@ -29,7 +29,8 @@ class KvCache {
   }
 
   std::int64_t layers_, kv_heads_, head_stride_, capacity_;
-  std::unique_ptr<float, decltype(&std::free)> values_;
+  std::unique_ptr<void, decltype(&std::free)> memory_;
+  float* values_ = nullptr;  //!< at the first cache line of the memory
 };
 
 }  // namespace cudal1

@@ -3,9 +3,9 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "model/model_weights.hpp"
+#include "model/transformer/cpu/aligned_vector.hpp"
 #include "model/transformer/cpu/cpu_kernels.hpp"
 
 namespace cudal1 {
@@ -36,8 +36,8 @@ class PackedMatrix {
 
   std::int64_t rows_ = 0, columns_ = 0, blocks_ = 0;
   MatrixStorage storage_ = MatrixStorage::f32;
-  std::vector<std::byte> values_;
-  std::vector<float> scales_;
+  AlignedVector<std::byte> values_;
+  AlignedVector<float> scales_;
 };
 
 //! The next multiple of 32: vectors that products read are padded with zeros to whole blocks.
