@@ -41,6 +41,7 @@ def load_tensors(path: Path) -> dict[str, torch.Tensor]:
     dtypes = {name: dtype for dtype, name in _dtype_names.items()}
     content = torch.from_file(str(path), size=path.stat().st_size, dtype=torch.uint8)
     tensors = {}
+    header.pop("__metadata__", None)
     for key, entry in header.items():
         begin, end = (8 + length + offset for offset in entry["data_offsets"])
         # A copy: a tensor after one of another dtype may begin at an odd byte.
