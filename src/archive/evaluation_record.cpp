@@ -37,6 +37,12 @@ double best_known(Archive& archive, const std::string& task_hash, const std::str
   return best.empty() ? 0.0 : best.front().evaluation.reward.value_or(0.0);
 }
 
+Failure failure_of(const EvaluationRecord& record) {
+  return {status_from_string(record.status).value_or(Status::judge_error),
+          record.error_message,
+          {record.error_line, record.error_column}};
+}
+
 std::filesystem::path archive_file(const std::filesystem::path& asked) {
   return asked.empty() ? data_directory() / "archive.sqlite" : asked;
 }

@@ -12,6 +12,9 @@ namespace cudal1 {
 
 EvaluationRecord to_record(const Evaluation& evaluation);
 
+//! The status that is on record, and what was said of it; details are not kept there.
+Failure failure_of(const EvaluationRecord& record);
+
 //! The file that was asked for, else the user's own.
 std::filesystem::path archive_file(const std::filesystem::path& asked);
 

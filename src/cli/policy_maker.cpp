@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdlib>
 
 #include "cli/module_source.hpp"
@@ -16,8 +15,7 @@ namespace cudal1 {
 namespace {
 
 ApiKey key_taken_from_environment(const PolicyOptions& options) {
-  const auto shares = policy_shares(options);
-  if (std::ranges::find(shares, "remote", &PolicyShare::name) == shares.end()) return {};
+  if (!asks_server(policy_shares(options))) return {};
   ApiKey key = ApiKey::from_environment(options.remote.key_variable);
   unsetenv(options.remote.key_variable.c_str());
   return key;

@@ -40,10 +40,6 @@ void add_writing_options(CLI::App& command, PolicyOptions& options) {
       ->group(group);
 }
 
-bool asks_server(const std::vector<PolicyShare>& shares) {
-  return std::ranges::find(shares, "remote", &PolicyShare::name) != shares.end();
-}
-
 //! Names of all options that add_policy_options adds.
 std::set<std::string> policy_option_names() {
   CLI::App app;
@@ -62,6 +58,10 @@ void add_policy_options(CLI::App& command, PolicyOptions& options) {
                      "Who writes the programs: search, local, remote, or shares of them such as local:6,search:2");
   add_writing_options(command, options);
   add_remote_options(command, options.remote);
+}
+
+bool asks_server(const std::vector<PolicyShare>& shares) {
+  return std::ranges::find(shares, "remote", &PolicyShare::name) != shares.end();
 }
 
 std::vector<PolicyShare> policy_shares(const PolicyOptions& options) {

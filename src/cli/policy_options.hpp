@@ -28,6 +28,8 @@ void add_policy_options(CLI::App& command, PolicyOptions& options);
 //! Who takes part. Throws UsageError.
 std::vector<PolicyShare> policy_shares(const PolicyOptions& options);
 
+bool asks_server(const std::vector<PolicyShare>& shares);
+
 //! What was said of these options on the command line, to be said again to another process.
 std::vector<std::string> policy_arguments(const CLI::App& command);
 

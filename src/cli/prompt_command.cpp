@@ -112,9 +112,7 @@ Failure failure_on_record(Archive& archive, const Task& task, const std::string&
   Failure failure{Status::ok, ""};
   for (const EvaluationRecord& record : archive.evaluations(task.hash)) {
     if (record.program_hash != hash) continue;
-    failure = {status_from_string(record.status).value_or(Status::judge_error),
-               record.error_message,
-               {record.error_line, record.error_column}};
+    failure = failure_of(record);
     const auto evaluation = nlohmann::json::parse(record.json, nullptr, false);
     const nlohmann::json::json_pointer details("/error/details");
     if (evaluation.is_object() && evaluation.contains(details) && evaluation[details].is_string())

@@ -159,8 +159,7 @@ void search_and_tell(const SearchRequest& request, Asker& asker) {
   const vgpu::GpuProfile gpu = profile_for_search(request, *backend);
   const std::unique_ptr<Archive> archive = archive_for(request, asker);
   const Task task = load_task_with_metas(request.task);
-  const auto make_policy = [&](const OpGraph&) { return policies.make(task, gpu); };
-  TaskSearch search(*backend, task, archive.get(), make_policy, options_for(request, asker));
+  TaskSearch search(*backend, task, archive.get(), policies.make(task, gpu), options_for(request, asker));
   const Failure* failure = run(search, request, asker);
   OptimizedTask judged = counted(search.run(), request, policies);
   const OptimizedTask found =

@@ -8,14 +8,13 @@
 
 namespace cudal1 {
 
-TaskSearch::TaskSearch(Backend& backend, Task task, Archive* archive,
-                       const std::function<std::unique_ptr<Policy>(const OpGraph&)>& make_policy,
+TaskSearch::TaskSearch(Backend& backend, Task task, Archive* archive, std::unique_ptr<Policy> policy,
                        TaskSearchOptions options)
     : backend_(backend),
       task_(std::move(task)),
       archive_(archive),
       options_(std::move(options)),
-      policy_(make_policy(task_.graph)),
+      policy_(std::move(policy)),
       queue_([this](const std::string& name,
                     const std::string& text) { return compile_program(task_.graph, backend_, name, text); },
              options_.jobs),
@@ -54,9 +53,7 @@ std::vector<ScoredProgram> TaskSearch::on_record() {
   const std::string precision(to_string(options_.precision));
   for (const EvaluationRecord& record : archive_->evaluations(identity_.task_hash)) {
     if (record.gpu != backend_.info().name || record.precision != precision) continue;
-    const Failure failure{status_from_string(record.status).value_or(Status::judge_error),
-                          record.error_message,
-                          {record.error_line, record.error_column}};
+    const Failure failure = failure_of(record);
     const double reward = failure.status == Status::ok ? record.reward.value_or(0.0) : 0.0;
     if (auto text = archive_->program_text(record.program_hash))
       programs.push_back({std::move(*text), reward, record.candidate_ms.value_or(0.0), failure});

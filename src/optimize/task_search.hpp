@@ -31,9 +31,8 @@ struct TaskSearchOptions {
 
 class TaskSearch {
  public:
-  //! `archive` may be null. `make_policy` gets the task's graph. Throws Error when the reference does not run.
-  TaskSearch(Backend& backend, Task task, Archive* archive,
-             const std::function<std::unique_ptr<Policy>(const OpGraph&)>& make_policy, TaskSearchOptions options);
+  //! `archive` may be null. Throws Error when the reference does not run.
+  TaskSearch(Backend& backend, Task task, Archive* archive, std::unique_ptr<Policy> policy, TaskSearchOptions options);
 
   const Task& task() const { return task_; }
   const SearchRun& run() const { return *run_; }

@@ -8,21 +8,7 @@ trap 'rm -rf "$work"' EXIT
 unset CUDAL1_MODEL
 export CUDAL1_CACHE_DIR=$work/cache CUDAL1_PYTHON=$python
 models=$work/cache/models
-passed=0 failed=0
-
-# check NAME EXIT_CODE PATTERN COMMAND…: the exit code, and a line of the output that matches
-check() {
-  local name=$1 code=$2 pattern=$3 output actual
-  shift 3
-  output=$("$@" 2>&1 </dev/null)
-  actual=$?
-  if [[ $actual == "$code" ]] && grep -qE -- "$pattern" <<<"$output"; then
-    passed=$((passed + 1))
-  else
-    failed=$((failed + 1))
-    printf 'FAILED %s: exit code %s (expected %s), output:\n%s\n' "$name" "$actual" "$code" "$output"
-  fi
-}
+source "$(dirname "${BASH_SOURCE[0]}")/../support/check.sh"
 
 check 'help names an example' 0 'Example: cudal1 models fetch' "$cudal1" models --help
 check 'nothing there' 0 "^no models in $models; .cudal1 models fetch. gets" "$cudal1" models

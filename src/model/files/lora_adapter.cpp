@@ -139,7 +139,7 @@ void check_adapter(const LoraAdapter& adapter, const ModelConfig& config, const 
           fmt::format("{}: an adapter for another model: \"{}\" goes from {} to {} elements there, from {} to {} "
                       "in this one",
                       adapter_name, path, module.in, module.out, wanted->in, wanted->out));
-    if (module.a.size() != static_cast<std::size_t>(adapter.rank * module.in) ||
+    if (adapter.rank < 1 || module.a.size() != static_cast<std::size_t>(adapter.rank * module.in) ||
         module.b.size() != static_cast<std::size_t>(module.out * adapter.rank))
       throw Error(fmt::format("{}: \"{}\" does not have matrices of rank {}", adapter_name, path, adapter.rank));
   }

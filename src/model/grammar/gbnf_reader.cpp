@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/result.hpp"
+#include "base/utf8.hpp"
 #include "model/grammar/utf8_ranges.hpp"
 
 namespace cudal1 {
@@ -158,7 +159,7 @@ class GbnfReader {
   GrammarExpression read_literal() {
     const std::size_t begin = at_++;
     GrammarExpression literal;
-    while (!ends_line() && text_[at_] != '"') literal.text += utf8(read_character());
+    while (!ends_line() && text_[at_] != '"') append_utf8(read_character(), literal.text);
     if (ends_line()) fail(begin, "the quote is not closed on its line");
     ++at_;
     return literal;
@@ -194,9 +195,10 @@ class GbnfReader {
   char32_t read_character() {
     const std::size_t begin = at_;
     if (text_[at_] == '\\') return read_escape();
-    char32_t character = 0;
-    if (!read_utf8(text_, at_, character)) fail(begin, "these bytes are not UTF-8");
-    return character;
+    const Utf8Character character = first_character(text_.substr(at_));
+    if (character.kind != Utf8Character::Kind::valid) fail(begin, "these bytes are not UTF-8");
+    at_ += character.bytes;
+    return character.code_point;
   }
 
   char32_t read_escape() {
@@ -329,11 +331,10 @@ class GbnfReader {
   std::string found_here() const {
     if (at_end()) return "the end of the grammar";
     if (text_[at_] == '\n' || text_[at_] == '\r') return "the end of the line";
-    std::size_t end = at_;
-    char32_t character = 0;
-    if (!read_utf8(text_, end, character) || character < 0x20 || character == 0x7F)
+    const Utf8Character here = first_character(text_.substr(at_));
+    if (here.kind != Utf8Character::Kind::valid || here.code_point < 0x20 || here.code_point == 0x7F)
       return fmt::format("the byte 0x{:02x}", static_cast<unsigned char>(text_[at_]));
-    return fmt::format("'{}'", text_.substr(at_, end - at_));
+    return fmt::format("'{}'", text_.substr(at_, here.bytes));
   }
 
   [[noreturn]] void fail(std::size_t at, const std::string& message) const {

@@ -20,10 +20,6 @@ std::array<std::uint8_t, 4> encode(char32_t code_point, int length) {
   return bytes;
 }
 
-int length_of(char32_t code_point) {
-  return static_cast<int>(std::ranges::lower_bound(last_of_length, code_point) - last_of_length.begin()) + 1;
-}
-
 void add_sequence(char32_t first, char32_t last, int length, std::vector<ByteSequence>& sequences) {
   const auto low = encode(first, length), high = encode(last, length);
   ByteSequence sequence;
@@ -59,32 +55,6 @@ void add_range(char32_t first, char32_t last, std::vector<ByteSequence>& sequenc
 }
 
 }  // namespace
-
-std::string utf8(char32_t code_point) {
-  const int length = length_of(code_point);
-  const auto bytes = encode(code_point, length);
-  return {bytes.begin(), bytes.begin() + length};
-}
-
-bool read_utf8(std::string_view text, std::size_t& at, char32_t& code_point) {
-  const auto byte = [&](std::size_t i) -> char32_t {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : char32_t{0};
-  };
-  const char32_t lead = byte(at);
-  const std::size_t length = lead < 0x80 ? 1 : lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (at >= text.size() || (lead >= 0x80 && lead < 0xC2) || lead > 0xF4) return false;
-  constexpr std::array<char32_t, 5> lead_bits = {0, 0x7F, 0x1F, 0x0F, 0x07};
-  char32_t value = lead & lead_bits[length];
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(at + i) & 0xC0) != 0x80) return false;
-    value = (value << 6) | (byte(at + i) & 0x3F);
-  }
-  const bool is_surrogate = value >= first_surrogate && value <= last_surrogate;
-  if (is_surrogate || value > last_code_point || length_of(value) != static_cast<int>(length)) return false;
-  at += length;
-  code_point = value;
-  return true;
-}
 
 std::vector<ByteSequence> byte_sequences(CharacterRange range) {
   std::vector<ByteSequence> sequences;

@@ -1,10 +1,8 @@
-// Characters as bytes: UTF-8, and which bytes the characters of a range begin with and go on with.
+// Characters as bytes of UTF-8: which bytes the characters of a range begin with and go on with.
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "model/grammar/grammar_rules.hpp"
@@ -24,12 +22,6 @@ struct ByteSequence {
   std::array<ByteRange, 4> bytes;
   int length = 0;
 };
-
-//! The code point must be none of the surrogates.
-std::string utf8(char32_t code_point);
-
-//! The character at `at`, which is moved behind it; false where the text is not UTF-8 (Unicode 15, table 3-7).
-bool read_utf8(std::string_view text, std::size_t& at, char32_t& code_point);
 
 //! All characters of the range, each in one sequence only; surrogates are left out.
 std::vector<ByteSequence> byte_sequences(CharacterRange range);

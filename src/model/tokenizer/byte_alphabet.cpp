@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "model/tokenizer/utf8.hpp"
+#include "base/utf8.hpp"
 
 namespace cudal1 {
 namespace {

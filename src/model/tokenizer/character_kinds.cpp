@@ -4,7 +4,7 @@
 #include <array>
 #include <iterator>
 
-#include "model/tokenizer/utf8.hpp"
+#include "base/utf8.hpp"
 
 namespace cudal1 {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/result.hpp"
-#include "model/tokenizer/utf8.hpp"
+#include "base/utf8.hpp"
 
 namespace cudal1 {
 namespace {

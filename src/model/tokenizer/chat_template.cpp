@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/result.hpp"
+#include "base/utf8.hpp"
 #include "model/tokenizer/chat_form.hpp"
-#include "model/tokenizer/utf8.hpp"
 
 namespace cudal1 {
 namespace {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "base/utf8.hpp"
 #include "model/tokenizer/character_kinds.hpp"
-#include "model/tokenizer/utf8.hpp"
 
 namespace cudal1 {
 namespace {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/result.hpp"
+#include "base/utf8.hpp"
 #include "model/tokenizer/added_tokens.hpp"
 #include "model/tokenizer/byte_alphabet.hpp"
 #include "model/tokenizer/byte_pairs.hpp"
@@ -12,7 +13,6 @@
 #include "model/tokenizer/piece_cache.hpp"
 #include "model/tokenizer/pre_tokenizer.hpp"
 #include "model/tokenizer/text_hash.hpp"
-#include "model/tokenizer/utf8.hpp"
 
 namespace cudal1 {
 namespace {

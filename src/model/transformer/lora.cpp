@@ -2,35 +2,23 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <span>
+#include <vector>
 
 #include "base/result.hpp"
 
 namespace cudal1 {
 namespace {
 
-//! The layer's weight, checked against the adapter's matrices.
-const WeightTensor& adapted_weight(const std::string& layer, const LoraMatrices& matrices,
-                                   const ModelWeights& weights) {
-  const WeightTensor* weight = weights.find(layer + ".weight");
-  if (!weight || weight->shape.size() != 2)
-    throw Error(fmt::format("the adapter changes {}, which this model lacks; use the model it was made for", layer));
-  const std::int64_t out = weight->shape[0], in = weight->shape[1];
-  if (matrices.rank <= 0 || static_cast<std::int64_t>(matrices.a.size()) != matrices.rank * in ||
-      static_cast<std::int64_t>(matrices.b.size()) != out * matrices.rank)
-    throw Error(fmt::format(
-        "the adapter's matrices for {} do not fit a layer of {} by {}; use the model it was made for", layer, out, in));
-  return *weight;
-}
-
-std::vector<float> with_adapter(const WeightTensor& weight, const LoraMatrices& matrices) {
+std::vector<float> with_adapter(const WeightTensor& weight, const LoraModule& module, std::int64_t rank, float scale) {
   const std::int64_t out = weight.shape[0], in = weight.shape[1];
   std::vector<float> values(static_cast<std::size_t>(out * in));
   dequantise(weight, values);
   for (std::int64_t row = 0; row < out; ++row)
-    for (std::int64_t r = 0; r < matrices.rank; ++r) {
-      const float factor = matrices.scale * matrices.b[static_cast<std::size_t>(row * matrices.rank + r)];
-      const float* a = matrices.a.data() + r * in;
+    for (std::int64_t r = 0; r < rank; ++r) {
+      const float factor = scale * module.b[static_cast<std::size_t>(row * rank + r)];
+      const float* a = module.a.data() + r * in;
       float* sums = values.data() + row * in;
       for (std::int64_t column = 0; column < in; ++column) sums[column] += factor * a[column];
     }
@@ -39,11 +27,14 @@ std::vector<float> with_adapter(const WeightTensor& weight, const LoraMatrices& 
 
 class MergedWeights final : public ModelWeights {
  public:
-  MergedWeights(const ModelWeights& base, const LoraLayers& adapter) : base_(base) {
-    for (const auto& [layer, matrices] : adapter.layers) {
-      const WeightTensor& weight = adapted_weight(layer, matrices, base);
-      std::vector<float>& values = values_[layer] = with_adapter(weight, matrices);
-      tensors_[layer + ".weight"] = {WeightType::f32, weight.shape, std::as_bytes(std::span(values))};
+  MergedWeights(const ModelWeights& base, const LoraAdapter& adapter) : base_(base) {
+    for (const auto& [path, module] : adapter.modules) {
+      const WeightTensor* found = base.find(path + ".weight");
+      if (!found) throw Error(fmt::format("the model has no weight of {}", path));
+      const WeightTensor& weight = *found;
+      std::vector<float>& values = values_[path] =
+          with_adapter(weight, module, adapter.rank, static_cast<float>(adapter.scale()));
+      tensors_[path + ".weight"] = {WeightType::f32, weight.shape, std::as_bytes(std::span(values))};
     }
   }
   const ModelConfig& config() const override { return base_.config(); }
@@ -61,11 +52,9 @@ class MergedWeights final : public ModelWeights {
 
 }  // namespace
 
-void check_lora_layers(const LoraLayers& adapter, const ModelWeights& weights) {
-  for (const auto& [layer, matrices] : adapter.layers) adapted_weight(layer, matrices, weights);
-}
-
-std::unique_ptr<ModelWeights> merged(const ModelWeights& weights, const LoraLayers& adapter) {
+std::unique_ptr<ModelWeights> merged(const ModelWeights& weights, const LoraAdapter& adapter,
+                                     const std::string& adapter_name) {
+  check_adapter(adapter, weights.config(), adapter_name);
   return std::make_unique<MergedWeights>(weights, adapter);
 }
 

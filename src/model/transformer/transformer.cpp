@@ -75,10 +75,10 @@ at::Tensor Transformer::linear(const at::Tensor& input, const std::string& layer
   const at::Tensor base = at::linear(input, parameter(layer + ".weight"),
                                      bias == parameters_.end() ? std::nullopt : std::optional(bias->second));
   if (!used_adapter_) return base;  // (T, out)
-  const auto lora = used_adapter_->find(layer);
-  if (lora == used_adapter_->end()) return base;
+  const auto lora = used_adapter_->layers.find(layer);
+  if (lora == used_adapter_->layers.end()) return base;
   const at::Tensor inner = at::linear(input, lora->second.a.to(input.scalar_type()));  // (T, rank)
-  return base + at::linear(inner, lora->second.b.to(input.scalar_type())) * lora->second.scale;
+  return base + at::linear(inner, lora->second.b.to(input.scalar_type())) * used_adapter_->scale;
 }
 
 at::Tensor Transformer::norm(const at::Tensor& input, const std::string& name) const {
@@ -122,7 +122,7 @@ std::vector<at::Tensor> Transformer::trained_tensors(std::int64_t index) const {
     if (it->second.requires_grad()) tensors.push_back(it->second);
   if (!used_adapter_) return tensors;
   for (const std::string_view part : linear_parts)
-    if (const auto lora = used_adapter_->find(layer_name(index, part)); lora != used_adapter_->end())
+    if (const auto lora = used_adapter_->layers.find(layer_name(index, part)); lora != used_adapter_->layers.end())
       tensors.insert(tensors.end(), {lora->second.a, lora->second.b});
   return tensors;
 }
@@ -156,20 +156,16 @@ at::Tensor Transformer::log_probabilities(const at::Tensor& hidden, const at::Te
   return at::cat(chunks, 0);  // (T)
 }
 
-void Transformer::add_adapter(const LoraLayers& adapter) {
-  if (adapter.name.empty() || adapters_.contains(adapter.name))
-    throw Error(fmt::format("an adapter needs a name of its own, '{}' is empty or taken", adapter.name));
-  Adapter tensors;
-  for (const auto& [layer, matrices] : adapter.layers) {
-    const at::Tensor& weight = parameter(layer + ".weight");  // (out, in)
-    const std::int64_t rank = matrices.rank, out = weight.size(0), in = weight.size(1);
-    if (rank <= 0 || static_cast<std::int64_t>(matrices.a.size()) != rank * in ||
-        static_cast<std::int64_t>(matrices.b.size()) != out * rank)
-      throw Error(fmt::format("adapter {} does not fit {}; use the model it was made for", adapter.name, layer));
-    tensors[layer] = {from_values(matrices.a, {rank, in}, options_.device).requires_grad_(),
-                      from_values(matrices.b, {out, rank}, options_.device).requires_grad_(), matrices.scale};
-  }
-  adapters_[adapter.name] = std::move(tensors);
+void Transformer::add_adapter(const std::string& name, const LoraAdapter& adapter) {
+  if (name.empty() || adapters_.contains(name))
+    throw Error(fmt::format("an adapter needs a name of its own, '{}' is empty or taken", name));
+  check_adapter(adapter, config_, name);
+  Adapter made{adapter, static_cast<float>(adapter.scale()), {}};
+  made.description.modules.clear();
+  for (const auto& [path, module] : adapter.modules)
+    made.layers[path] = {from_values(module.a, {adapter.rank, module.in}, options_.device).requires_grad_(),
+                         from_values(module.b, {module.out, adapter.rank}, options_.device).requires_grad_()};
+  adapters_[name] = std::move(made);
 }
 
 const Transformer::Adapter& Transformer::find_adapter(const std::string& name) const {
@@ -180,16 +176,17 @@ const Transformer::Adapter& Transformer::find_adapter(const std::string& name) c
 
 void Transformer::use_adapter(const std::string& name) { used_adapter_ = name.empty() ? nullptr : &find_adapter(name); }
 
-LoraLayers Transformer::adapter(const std::string& name) const {
-  LoraLayers result = {name, {}};
-  for (const auto& [layer, lora] : find_adapter(name))
-    result.layers[layer] = {lora.a.size(0), values_of(lora.a), values_of(lora.b), lora.scale};
+LoraAdapter Transformer::adapter(const std::string& name) const {
+  const Adapter& found = find_adapter(name);
+  LoraAdapter result = found.description;
+  for (const auto& [path, lora] : found.layers)
+    result.modules[path] = {lora.b.size(0), lora.a.size(1), values_of(lora.a), values_of(lora.b)};
   return result;
 }
 
 std::map<std::string, at::Tensor> Transformer::adapter_parameters(const std::string& name) const {
   std::map<std::string, at::Tensor> tensors;
-  for (const auto& [layer, lora] : find_adapter(name)) {
+  for (const auto& [layer, lora] : find_adapter(name).layers) {
     tensors[layer + ".lora_A"] = lora.a;
     tensors[layer + ".lora_B"] = lora.b;
   }

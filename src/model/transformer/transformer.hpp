@@ -48,18 +48,21 @@ class Transformer {
 
   //! Adapters stay apart from the weights and can be trained: fp32 leaves. Throws Error for one that does not fit, and
   //! for a name that is taken.
-  void add_adapter(const LoraLayers& adapter);
-  void use_adapter(const std::string& name);          //!< empty: none. Throws Error for a name that was not added
-  LoraLayers adapter(const std::string& name) const;  //!< as it is now
+  void add_adapter(const std::string& name, const LoraAdapter& adapter);
+  void use_adapter(const std::string& name);           //!< empty: none. Throws Error for a name that was not added
+  LoraAdapter adapter(const std::string& name) const;  //!< as it is now
   //! "model.layers.0.self_attn.q_proj.lora_A" and so on.
   std::map<std::string, at::Tensor> adapter_parameters(const std::string& name) const;
 
  private:
   struct Lora {
     at::Tensor a, b;  //!< (rank, in), (out, rank), fp32
-    float scale = 1.0F;
   };
-  using Adapter = std::map<std::string, Lora>;  //!< by layer
+  struct Adapter {
+    LoraAdapter description;  //!< without its modules, which are tensors here
+    float scale = 1.0F;
+    std::map<std::string, Lora> layers;
+  };
 
   at::Tensor linear(const at::Tensor& input, const std::string& layer) const;
   at::Tensor norm(const at::Tensor& input, const std::string& name) const;

@@ -28,13 +28,6 @@ TokenizerData tokenizer_data(const fs::path& model, const ModelWeights& weights)
   return read_tokenizer_json(model / "tokenizer.json");
 }
 
-LoraLayers layers_of(const LoraAdapter& adapter, const std::string& name) {
-  LoraLayers layers{name, {}};
-  for (const auto& [path, module] : adapter.modules)
-    layers.layers[path] = {adapter.rank, module.a, module.b, static_cast<float>(adapter.scale())};
-  return layers;
-}
-
 FinishReason finish_of(SampleEnd end) {
   switch (end) {
     case SampleEnd::end_token:
@@ -58,7 +51,8 @@ struct LocalGenerator::Parts {
         data(tokenizer_data(given.model, *weights)),
         tokenizer(data),
         form(chat_form_of(data)) {
-    if (!options.adapter.empty()) merge_adapter();
+    // The decoder copies what it needs: merged weights, which are in fp32, go with this function.
+    const auto merged_weights = options.adapter.empty() ? nullptr : with_adapter();
     CpuDecoderOptions made;
     made.slots = options.slots;
     made.slot_capacity = std::min(options.most_context, weights->config().context);
@@ -67,11 +61,10 @@ struct LocalGenerator::Parts {
     find_end_tokens();
   }
 
-  void merge_adapter() {
+  std::unique_ptr<ModelWeights> with_adapter() {
     const LoraAdapter adapter = load_lora_adapter(options.adapter);
-    check_adapter(adapter, weights->config(), options.adapter.string());
     warning = base_warning(adapter, model_sha256(options.model), options.adapter.string());
-    merged_weights = merged(*weights, layers_of(adapter, options.adapter.string()));
+    return merged(*weights, adapter, options.adapter.string());
   }
 
   void find_end_tokens() {
@@ -98,7 +91,7 @@ struct LocalGenerator::Parts {
   }
 
   LocalGeneratorOptions options;
-  std::unique_ptr<ModelWeights> weights, merged_weights;
+  std::unique_ptr<ModelWeights> weights;
   TokenizerData data;
   Tokenizer tokenizer;
   ChatForm form;

@@ -10,7 +10,7 @@
 #include "device/vgpu/model/gpu_profile.hpp"
 #include "graph/op_graph.hpp"
 #include "policy/prompt/format_card.hpp"
-#include "policy/prompt/token_count.hpp"
+#include "policy/token_count.hpp"
 
 namespace cudal1 {
 

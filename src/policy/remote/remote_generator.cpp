@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "policy/token_count.hpp"
+
 namespace cudal1 {
 namespace {
 
@@ -29,8 +31,6 @@ std::vector<GeneratedText> RemoteGenerator::generate(const GenerationRequest& re
   return texts;
 }
 
-std::size_t RemoteGenerator::count_tokens(std::string_view text) const {
-  return static_cast<std::size_t>(estimate_tokens(text.size()));
-}
+std::size_t RemoteGenerator::count_tokens(std::string_view text) const { return estimated_tokens(text); }
 
 }  // namespace cudal1

@@ -1,9 +1,10 @@
 #include "policy/remote/token_usage.hpp"
 
+#include "policy/token_count.hpp"
+
 namespace cudal1 {
 namespace {
 
-constexpr std::size_t bytes_per_token = 3;
 constexpr std::size_t form_tokens_per_message = 4;        // <|im_start|>user\n … <|im_end|>\n
 constexpr std::size_t most_form_tokens_per_message = 32;  // a system message that the server's form adds, spread out
 
@@ -23,9 +24,7 @@ TokenUsage& operator+=(TokenUsage& sum, const TokenUsage& more) {
   return sum;
 }
 
-std::int64_t estimate_tokens(std::size_t bytes) {
-  return static_cast<std::int64_t>((bytes + bytes_per_token - 1) / bytes_per_token);
-}
+std::int64_t estimate_tokens(std::size_t bytes) { return static_cast<std::int64_t>(estimated_tokens_of_bytes(bytes)); }
 
 std::int64_t estimate_prompt_tokens(const std::vector<ChatMessage>& messages) {
   return estimate_tokens(content_bytes(messages)) +

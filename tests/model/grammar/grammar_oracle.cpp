@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/utf8.hpp"
 #include "model/grammar/utf8_ranges.hpp"
 
 namespace cudal1 {
@@ -88,10 +89,10 @@ GrammarOracle::Places GrammarOracle::ends(const GrammarExpression& expression, s
 }
 
 GrammarOracle::Places GrammarOracle::ends_of_character(const GrammarExpression& expression, std::size_t begin) const {
-  char32_t character = 0;
-  std::size_t at = begin;
-  if (!read_utf8(text_, at, character) || !is_in(expression.ranges, character)) return {};
-  return {at};
+  if (begin >= text_.size()) return {};
+  const Utf8Character character = first_character(text_.substr(begin));
+  if (character.kind != Utf8Character::Kind::valid || !is_in(expression.ranges, character.code_point)) return {};
+  return {begin + character.bytes};
 }
 
 std::pair<GrammarOracle::Places, GrammarOracle::Places> GrammarOracle::repeated(const GrammarExpression& expression,
@@ -156,7 +157,9 @@ bool GrammarOracle::character_begins(const GrammarExpression& expression, std::s
   for (const CharacterRange& range : expression.ranges)
     for (char32_t character = range.first; character <= range.last; ++character) {
       const bool is_surrogate = character >= first_surrogate && character <= last_surrogate;
-      if (!is_surrogate && utf8(character).starts_with(bytes)) return true;
+      std::string encoded;
+      append_utf8(character, encoded);
+      if (!is_surrogate && encoded.starts_with(bytes)) return true;
     }
   return false;
 }

@@ -6,9 +6,16 @@
 #include <algorithm>
 
 #include "base/random.hpp"
+#include "base/utf8.hpp"
 
 namespace cudal1 {
 namespace {
+
+std::string utf8(char32_t character) {
+  std::string bytes;
+  append_utf8(character, bytes);
+  return bytes;
+}
 
 bool is_in(const ByteSequence& sequence, const std::string& bytes) {
   if (static_cast<int>(bytes.size()) != sequence.length) return false;
@@ -34,11 +41,10 @@ TEST(Utf8, EveryCharacterIsReadAsItWasWritten) {
   for (char32_t character = 0; character <= last_code_point; ++character) {
     if (character == first_surrogate) character = last_surrogate + 1;
     const std::string bytes = utf8(character);
-    std::size_t at = 0;
-    char32_t read = 0;
-    ASSERT_TRUE(read_utf8(bytes, at, read)) << static_cast<std::uint32_t>(character);
-    ASSERT_EQ(read, character);
-    ASSERT_EQ(at, bytes.size());
+    const Utf8Character read = first_character(bytes);
+    ASSERT_EQ(read.kind, Utf8Character::Kind::valid) << static_cast<std::uint32_t>(character);
+    ASSERT_EQ(read.code_point, character);
+    ASSERT_EQ(read.bytes, bytes.size());
   }
 }
 

@@ -89,14 +89,17 @@ std::vector<std::byte> random_blocks(WeightType type, std::int64_t elements, std
   return bytes;
 }
 
-LoraLayers random_adapter(const ModelWeights& weights, const std::string& name, std::uint64_t seed) {
+LoraAdapter random_adapter(const ModelWeights& weights, std::uint64_t seed) {
   Random random(seed);
-  LoraLayers adapter = {name, {}};
+  LoraAdapter adapter;
+  adapter.rank = 4;
+  adapter.alpha = 2.0;
   for (const ParameterShape& parameter : parameter_shapes(weights.config())) {
     if (parameter.name.find("_proj.weight") == std::string::npos) continue;
     const auto out = static_cast<std::size_t>(parameter.shape[0]), in = static_cast<std::size_t>(parameter.shape[1]);
     const std::string layer = parameter.name.substr(0, parameter.name.size() - std::string_view(".weight").size());
-    adapter.layers[layer] = {4, normals(4 * in, 0.0F, 0.1F, random), normals(4 * out, 0.0F, 0.1F, random), 0.5F};
+    adapter.modules[layer] = {parameter.shape[0], parameter.shape[1], normals(4 * in, 0.0F, 0.1F, random),
+                              normals(4 * out, 0.0F, 0.1F, random)};
   }
   return adapter;
 }

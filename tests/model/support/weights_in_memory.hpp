@@ -38,7 +38,7 @@ void fill_randomly(WeightsInMemory& weights, std::uint64_t seed);
 //! A matrix of random blocks of q4_0, q4_1 or q8_0.
 std::vector<std::byte> random_blocks(WeightType type, std::int64_t elements, std::uint64_t seed);
 //! An adapter of rank 4 on every linear layer, both matrices random.
-LoraLayers random_adapter(const ModelWeights& weights, const std::string& name, std::uint64_t seed);
+LoraAdapter random_adapter(const ModelWeights& weights, std::uint64_t seed);
 std::vector<std::int32_t> random_tokens(std::size_t count, std::int64_t vocabulary, std::uint64_t seed);
 
 }  // namespace cudal1

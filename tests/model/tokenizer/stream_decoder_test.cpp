@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "model/tokenizer/utf8.hpp"
+#include "base/utf8.hpp"
 #include "sample_tokenizer.hpp"
 
 namespace cudal1 {

@@ -8,7 +8,7 @@
 
 #include "base/random.hpp"
 #include "base/result.hpp"
-#include "model/tokenizer/utf8.hpp"
+#include "base/utf8.hpp"
 #include "sample_tokenizer.hpp"
 
 namespace cudal1 {

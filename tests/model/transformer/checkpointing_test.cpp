@@ -31,7 +31,7 @@ TEST(Checkpointing, GradientsAreThoseWithoutIt) {
     WeightsInMemory weights(small_config(Architecture::qwen2));
     fill_randomly(weights, 5);
     Transformer model(weights, {});
-    model.add_adapter(random_adapter(weights, "one", 6));
+    model.add_adapter("one", random_adapter(weights, 6));
     model.use_adapter("one");
     const std::vector<std::vector<std::int32_t>> sequences = {random_tokens(14, 96, 1), random_tokens(6, 96, 2)};
     const PackedTokens tokens = pack_tokens(sequences);

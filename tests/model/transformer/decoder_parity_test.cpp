@@ -67,13 +67,13 @@ TEST_P(EachArchitecture, AnAdapterMergedIntoBlocksDecodesAsTheTrainedOneBesideTh
   WeightsInMemory weights(small_config(GetParam()));
   fill_randomly(weights, 27);
   turn_matrices_into_blocks(weights);
-  const LoraLayers adapter = random_adapter(weights, "one", 28);
+  const LoraAdapter adapter = random_adapter(weights, 28);
   Transformer model(weights, {});
-  model.add_adapter(adapter);
+  model.add_adapter("one", adapter);
   model.use_adapter("one");
   const std::vector<std::vector<std::int32_t>> sequence = {random_tokens(50, 96, 29)};
   const at::Tensor expected = model.forward(pack_tokens(sequence));
-  const std::unique_ptr<ModelWeights> merged_weights = merged(weights, adapter);
+  const std::unique_ptr<ModelWeights> merged_weights = merged(weights, adapter, "one");
   CpuDecoder decoder(*merged_weights, {.slots = 1, .slot_capacity = 1, .threads = 1});
   std::vector<float> logits = decoder.all_logits(sequence[0]);
   const at::Tensor ours = at::from_blob(logits.data(), expected.sizes(), at::kFloat);

@@ -27,13 +27,13 @@ double distance(const at::Tensor& a, const at::Tensor& b) {
 
 TEST_F(LoraTest, MergedWeightsGiveWhatTheAdapterGivesBesideThem) {
   const at::NoGradGuard no_gradients;
-  const LoraLayers adapter = random_adapter(weights, "one", 11);
+  const LoraAdapter adapter = random_adapter(weights, 11);
   Transformer model(weights, {});
   const at::Tensor plain = model.forward(tokens);
-  model.add_adapter(adapter);
+  model.add_adapter("one", adapter);
   model.use_adapter("one");
   const at::Tensor beside = model.forward(tokens);
-  const std::unique_ptr<ModelWeights> merged_weights = merged(weights, adapter);
+  const std::unique_ptr<ModelWeights> merged_weights = merged(weights, adapter, "one");
   EXPECT_LT(distance(Transformer(*merged_weights, {}).forward(tokens), beside), 1e-5);
   EXPECT_GT(distance(plain, beside), 1e-2);
 }
@@ -42,8 +42,8 @@ TEST_F(LoraTest, SeveralAdaptersAreChosenByName) {
   const at::NoGradGuard no_gradients;
   Transformer model(weights, {});
   const at::Tensor plain = model.forward(tokens);
-  model.add_adapter(random_adapter(weights, "one", 11));
-  model.add_adapter(random_adapter(weights, "two", 12));
+  model.add_adapter("one", random_adapter(weights, 11));
+  model.add_adapter("two", random_adapter(weights, 12));
   model.use_adapter("one");
   const at::Tensor one = model.forward(tokens);
   model.use_adapter("two");
@@ -53,12 +53,12 @@ TEST_F(LoraTest, SeveralAdaptersAreChosenByName) {
   model.use_adapter("");
   EXPECT_TRUE(at::equal(model.forward(tokens), plain));
   EXPECT_THROW(model.use_adapter("three"), Error);
-  EXPECT_THROW(model.add_adapter(random_adapter(weights, "two", 13)), Error);
+  EXPECT_THROW(model.add_adapter("two", random_adapter(weights, 13)), Error);
 }
 
 TEST_F(LoraTest, TrainingTheAdapterLowersTheLossAndLeavesTheModelAlone) {
   Transformer model(weights, {});
-  model.add_adapter(random_adapter(weights, "one", 11));
+  model.add_adapter("one", random_adapter(weights, 11));
   model.use_adapter("one");
   const auto loss = [&] { return -model.log_probabilities(model.hidden_states(tokens), tokens.ids.roll(-1)).mean(); };
   const double before = loss().item<double>();
@@ -78,26 +78,26 @@ TEST_F(LoraTest, TrainingTheAdapterLowersTheLossAndLeavesTheModelAlone) {
 TEST_F(LoraTest, TheAdapterReadBackMergesToTheSameModel) {
   const at::NoGradGuard no_gradients;
   Transformer model(weights, {});
-  const LoraLayers adapter = random_adapter(weights, "one", 11);
-  model.add_adapter(adapter);
-  const LoraLayers back = model.adapter("one");
-  ASSERT_EQ(back.layers.size(), adapter.layers.size());
-  for (const auto& [layer, matrices] : adapter.layers) {
-    EXPECT_EQ(back.layers.at(layer).a, matrices.a);
-    EXPECT_EQ(back.layers.at(layer).b, matrices.b);
-    EXPECT_EQ(back.layers.at(layer).scale, matrices.scale);
+  const LoraAdapter adapter = random_adapter(weights, 11);
+  model.add_adapter("one", adapter);
+  const LoraAdapter back = model.adapter("one");
+  ASSERT_EQ(back.modules.size(), adapter.modules.size());
+  for (const auto& [layer, matrices] : adapter.modules) {
+    EXPECT_EQ(back.modules.at(layer).a, matrices.a);
+    EXPECT_EQ(back.modules.at(layer).b, matrices.b);
   }
+  EXPECT_EQ(back.scale(), adapter.scale());
 }
 
 TEST_F(LoraTest, AnAdapterForAnotherModelIsRefusedWithTheLayer) {
-  LoraLayers adapter = random_adapter(weights, "one", 11);
-  adapter.layers["model.layers.9.mlp.up_proj"] = adapter.layers["model.layers.0.mlp.up_proj"];
-  EXPECT_THROW(check_lora_layers(adapter, weights), Error);
-  adapter.layers.erase("model.layers.9.mlp.up_proj");
-  EXPECT_NO_THROW(check_lora_layers(adapter, weights));
-  adapter.layers["model.layers.0.mlp.up_proj"].a.pop_back();
-  EXPECT_THROW(merged(weights, adapter), Error);
-  EXPECT_THROW(Transformer(weights, {}).add_adapter(adapter), Error);
+  LoraAdapter adapter = random_adapter(weights, 11);
+  adapter.modules["model.layers.9.mlp.up_proj"] = adapter.modules["model.layers.0.mlp.up_proj"];
+  EXPECT_THROW(check_adapter(adapter, weights.config(), "one"), Error);
+  adapter.modules.erase("model.layers.9.mlp.up_proj");
+  EXPECT_NO_THROW(check_adapter(adapter, weights.config(), "one"));
+  adapter.modules["model.layers.0.mlp.up_proj"].a.pop_back();
+  EXPECT_THROW(merged(weights, adapter, "one"), Error);
+  EXPECT_THROW(Transformer(weights, {}).add_adapter("one", adapter), Error);
 }
 
 }  // namespace

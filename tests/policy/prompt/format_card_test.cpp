@@ -8,7 +8,7 @@
 
 #include "policy/prompt/answer_blocks.hpp"
 #include "policy/prompt/text_blocks.hpp"
-#include "policy/prompt/token_count.hpp"
+#include "policy/token_count.hpp"
 #include "sample_graphs.hpp"
 #include "writer/write_program.hpp"
 

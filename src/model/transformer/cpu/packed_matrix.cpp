@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "model/files/half_floats.hpp"
 
 namespace cudal1 {
 namespace {
@@ -14,9 +15,7 @@ namespace {
 float half_value(const std::byte* from) {
   std::uint16_t bits = 0;
   std::memcpy(&bits, from, sizeof bits);
-  // exponent and mantissa where fp32 has them, times 2^112 for the other bias
-  const float size = std::bit_cast<float>(static_cast<std::uint32_t>(bits & 0x7fffU) << 13U) * 0x1p112F;
-  return bits & 0x8000U ? -size : size;
+  return float_of_f16(bits);
 }
 
 std::uint16_t bf16_bits(float value) {
@@ -122,7 +121,7 @@ void PackedMatrix::read_row(std::int64_t row, std::span<float> values) const {
       std::memcpy(&value, values_.data() + place * 4, 4);
     } else if (storage_ == MatrixStorage::bf16) {
       std::memcpy(&narrow, values_.data() + place * 2, 2);
-      value = std::bit_cast<float>(static_cast<std::uint32_t>(narrow) << 16U);
+      value = float_of_bf16(narrow);
     } else if (storage_ == MatrixStorage::f16) {
       value = half_value(values_.data() + place * 2);
     } else if (storage_ == MatrixStorage::q8) {
