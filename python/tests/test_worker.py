@@ -15,6 +15,7 @@ from cudal1_bridge.errors import BridgeError
 from cudal1_bridge.module_file import ModuleFile, load_module_file
 from cudal1_bridge.own_thread import OwnThread
 from cudal1_bridge.tensors import copied, worst_difference
+from cudal1_bridge.untried_kernels import kernels_untried
 from cudal1_bridge.variants import VARIANTS
 from cudal1_bridge.worker import MOST_REHEARSALS, Clock, Worker, rehearsals
 
@@ -384,3 +385,18 @@ def test_only_the_call_is_between_the_events(monkeypatch: pytest.MonkeyPatch) ->
     happened.clear()
     clock.rehearse(lambda: happened.append("call"))
     assert happened == ["wait", "start", "call", "end", "wait"]
+
+
+def test_compiles_for_the_cache_without_trying_kernels(conversation: Conversation) -> None:
+    assert conversation.ask(do="compile", variant="eager")["seconds"] >= 0.0
+    assert "cannot do" in conversation.ask(do="compile", variant="unheard")["failure"]
+
+
+def test_kernels_are_neither_tried_nor_noted_while_compiling_for_the_cache() -> None:
+    tuner = pytest.importorskip("torch._inductor.runtime.triton_heuristics").CachingAutotuner
+    notes = pytest.importorskip("torch._inductor.runtime.autotune_cache").AutotuneCache
+    before = tuner.bench, notes.save
+    with kernels_untried():
+        assert tuner.bench(None, "launcher", stream=0) == tuner.bench(None, "another")
+        assert notes.save(None, "config", 1) is None
+    assert (tuner.bench, notes.save) == before

@@ -31,7 +31,7 @@ std::vector<CompileJob> compile_jobs(const CompileJob& whole) {
 std::vector<std::pair<std::string, double>> compile_ahead(const CompileJob& job) {
   ModuleWorker worker(job.module, job.device, job.nodes < many_nodes ? 1 : threads_for_many);
   std::vector<std::pair<std::string, double>> stages;
-  for (const std::string& baseline : job.baselines) stages.emplace_back(baseline, worker.make(baseline));
+  for (const std::string& baseline : job.baselines) stages.emplace_back(baseline, worker.compile(baseline));
   return stages;
 }
 

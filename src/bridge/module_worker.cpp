@@ -45,6 +45,10 @@ double ModuleWorker::make(const std::string& way) {
   return ask({{"do", "make"}, {"variant", way}}, longest_making).at("seconds").get<double>();
 }
 
+double ModuleWorker::compile(const std::string& way) {
+  return ask({{"do", "compile"}, {"variant", way}}, longest_making).at("seconds").get<double>();
+}
+
 double ModuleWorker::make_program(const fs::path& package) {
   return ask({{"do", "package"}, {"folder", fs::absolute(package).string()}}, longest_making)
       .at("seconds")

@@ -28,6 +28,8 @@ class ModuleWorker {
   std::vector<std::string> ways();
   //! Returns how long that took, in seconds. Compilers may take minutes.
   double make(const std::string& way);
+  //! For PyTorch's cache alone: kernels are compiled, but not tried against each other. Such a worker times nothing.
+  double compile(const std::string& way);
   //! The way "program": the package's ModelNew.
   double make_program(const std::filesystem::path& package);
   //! What calls are made on from now on.
