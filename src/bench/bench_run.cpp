@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <future>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -35,7 +36,7 @@ using Clock = std::chrono::steady_clock;
 // PyTorch and its exporter take under one; the rest is for the weights. A judge has an oracle in twice the width.
 constexpr std::uint64_t bytes_per_export = std::uint64_t{3} << 30, bytes_per_judge = std::uint64_t{6} << 30;
 constexpr std::uint64_t bytes_per_worker = std::uint64_t{4} << 30;
-constexpr int judges_on_one_gpu = 14, most_workers_alive = 24;
+constexpr int judges_on_one_gpu = 14, most_workers_alive = 24, most_early_workers = 8;
 constexpr std::chrono::milliseconds device_settles{50};  // what was enqueued before the standstill runs out
 
 //! The module's text: the more of it, the longer whatever is done with it takes, as far as can be told beforehand.
@@ -94,6 +95,18 @@ class JudgeProcesses {
   std::map<std::thread::id, PreparationProcess> processes_;
 };
 
+//! By the item's number: where a package comes once its program is judged.
+using AwaitedPackages = std::map<std::size_t, std::promise<fs::path>>;
+
+//! Whoever still waits when this goes, waits no longer: its promise is broken.
+struct NobodyAwaited {
+  explicit NobodyAwaited(AwaitedPackages& packages) : awaited(packages) {}
+  ~NobodyAwaited() { awaited.clear(); }
+  NobodyAwaited(const NobodyAwaited&) = delete;
+  NobodyAwaited& operator=(const NobodyAwaited&) = delete;
+  AwaitedPackages& awaited;
+};
+
 //! How far a stage is that several threads, or groups of them, work on.
 struct Progress {
   std::string stage;
@@ -120,8 +133,7 @@ class Run {
     take_over(known);
     judge_solutions();
     GpuTurn turn(options_.gpu_id);
-    judge_and_compile(remaining());
-    while (!remaining().empty()) make_and_time(remaining(), turn);
+    while (!remaining().empty()) judge_make_and_time(remaining(), turn);
     std::vector<BenchRow> rows;
     for (BenchItem& item : items_) rows.push_back(std::move(item.row));
     return rows;
@@ -263,6 +275,9 @@ class Run {
     item.ratios = made.ratios;
     item.judged = made.is_ready();
     if (!made.is_ready() || options_.device == "vgpu") finish(item, made.status, made.error);
+    const std::lock_guard lock(mutex_);
+    if (const auto waiting = awaited_.find(number_of(item)); waiting != awaited_.end())
+      waiting->second.set_value(package_of(item));
   }
 
   //! These are timed by their judges, each with the GPU's lock alone: nobody of ours may share it then, nor compile,
@@ -274,20 +289,26 @@ class Run {
     Progress progress{"judging", numbers.size()};
     in_parallel(progress, numbers, judging_limits(numbers, memory, judges()), [&](BenchItem& item) {
       PreparationProcess process;
-      return judge(item, process, memory);
+      return judge(item, process, memory, nullptr);
     });
   }
 
   //! Who was short of memory is judged again with a larger share of it, as soon as others have left that much. Who was
-  //! short of time has all of it, and so no others beside it that take turns with its program.
-  JobEnd judge(BenchItem& item, PreparationProcess& process, const JudgingMemory& memory) {
-    const Preparation made = prepare(item, process);
+  //! short of time has all of it, and so no others beside it that take turns with its program: workers that are made
+  //! early stand still, and where what they hold is missing, it is judged after them.
+  JobEnd judge(BenchItem& item, PreparationProcess& process, const JudgingMemory& memory, WorkerPool* early) {
     const std::uint64_t had = item.judge_share.bytes();
+    std::optional<WorkerPool::Standstill> standstill;
+    if (early && memory.all.is_everything(had)) standstill.emplace(*early);
+    const Preparation made = prepare(item, process);
     const bool was_late = made.status == to_string(Status::timeout) && is_judged_beside_others(item);
     const bool wants_more = (was_late || is_short_of_memory(made)) && !memory.all.is_everything(had);
     item.judge_share.give_back();
     if (!wants_more) {
-      settle(item, made);
+      if (is_short_of_memory(made) && early && !awaited_.empty())
+        item.judge_bytes = memory_.total_bytes();  // another time, when they are gone
+      else
+        settle(item, made);
       return JobEnd::done;
     }
     item.judge_bytes = was_late ? memory.all.total_bytes() : memory.all.more_than(had);
@@ -318,30 +339,59 @@ class Run {
 
   //! One keeps the GPU busy, the other the processors. Small programs do not wait for large ones: what they take is
   //! mostly time to begin and to end. Huge ones would wait for all the others, and come first.
-  void judge_and_compile(const Numbers& numbers) {
-    JudgingMemory memory(memory_.total_bytes(), judges());
-    Numbers small, large, huge;
-    for (const std::size_t i : numbers)
-      if (const std::uint64_t bytes = items_[i].judge_bytes; !items_[i].judged)
-        (memory.is_small(bytes) ? small : memory.is_huge(bytes) ? huge : large).push_back(i);
+  void judge_and_compile(const Numbers& numbers, WorkerPool& pool) {
+    Progress progress{"judging", 0};
+    const Numbers others = judge_huge(numbers, progress);
+    const std::uint64_t for_early = begin_early_workers(others, pool);
+    const auto kept_from_workers = memory_.try_take(memory_.total_bytes() - for_early);
+    JudgingMemory memory(memory_.total_bytes() - for_early, judges());
+    Numbers small, large;
+    for (const std::size_t i : others) (memory.is_small(items_[i].judge_bytes) ? small : large).push_back(i);
     const int judging =
         std::min(judges(), fitting(bytes_per_judge) * 2 / 3);  // the rest of the machine is for compilers
     const int for_large = large.empty() ? 0 : std::max(1, judging / 3);
-    Progress progress{"judging", small.size() + large.size() + huge.size()};
-    const auto judge_all = [&](const Numbers& some, int jobs) {
-      JudgeProcesses processes;  // they end with the threads that have started them
-      in_parallel(progress, some, judging_limits(some, memory, std::max(1, jobs)),
-                  [&](BenchItem& item) { return judge(item, processes.of_this_thread(), memory); });
-    };
-    judge_all(huge, 1);
     std::vector<Compilation> compilations = compilations_for(numbers, memory);
     std::atomic<bool> all_judged = false;
     const std::jthread compiling([&] { compile_all(compilations, memory, all_judged); });
     {
-      const std::jthread judging_large([&] { judge_all(large, for_large); });
-      judge_all(small, judging - for_large);
+      const std::jthread judging_large([&] { judge_all(large, for_large, progress, memory, &pool); });
+      judge_all(small, judging - for_large, progress, memory, &pool);
     }
     all_judged = true;
+  }
+
+  void judge_all(const Numbers& numbers, int jobs, Progress& progress, JudgingMemory& memory, WorkerPool* early) {
+    JudgeProcesses processes;  // they end with the threads that have started them
+    in_parallel(progress, numbers, judging_limits(numbers, memory, std::max(1, jobs)),
+                [&](BenchItem& item) { return judge(item, processes.of_this_thread(), memory, early); });
+  }
+
+  //! One by one, with nobody beside them. Returns the others that are to be judged.
+  Numbers judge_huge(const Numbers& numbers, Progress& progress) {
+    JudgingMemory memory(memory_.total_bytes(), judges());
+    Numbers huge, others;
+    for (const std::size_t i : numbers)
+      if (!items_[i].judged) (memory.is_huge(items_[i].judge_bytes) ? huge : others).push_back(i);
+    progress.total = huge.size() + others.size();
+    judge_all(huge, 1, progress, memory, nullptr);
+    return others;
+  }
+
+  //! Large graphs take compilers so long that everybody would wait for their workers in the end. These begin beside
+  //! judges, with the baselines. Returns how much of the device's memory is theirs.
+  std::uint64_t begin_early_workers(const Numbers& numbers, WorkerPool& pool) {
+    if (options_.device == "vgpu" || compiled_baselines(options_.baselines).empty()) return 0;
+    std::uint64_t bytes = 0;
+    const std::lock_guard lock(mutex_);
+    for (const std::size_t i : numbers) {
+      const BenchItem& item = items_[i];
+      const std::uint64_t wanted = std::max<std::uint64_t>(1, item.worker_bytes);
+      if (!is_large_graph(item.nodes) || bytes + wanted > memory_.total_bytes() / 8) continue;
+      if (awaited_.size() >= most_early_workers) break;
+      bytes += wanted;
+      pool.add(job_of(item, awaited_[i].get_future().share()));
+    }
+    return bytes;
   }
 
   struct Compilation {
@@ -356,9 +406,11 @@ class Run {
     if (baselines.empty() || options_.device == "vgpu") return {};
     std::vector<Compilation> compilations;
     for (const std::size_t i : numbers)
-      if (BenchItem& item = items_[i]; !item.done && memory.may_compile(item.worker_bytes))
-        for (CompileJob& job : compile_jobs({item.folder.module, options_.device, baselines, item.nodes}))
-          compilations.push_back({&item, std::move(job), {}});
+      if (BenchItem& item = items_[i]; !item.done && memory.may_compile(item.worker_bytes)) {
+        std::vector<CompileJob> jobs = compile_jobs({item.folder.module, options_.device, baselines, item.nodes});
+        if (awaited_.contains(i)) jobs.erase(jobs.begin());  // its worker is at it
+        for (CompileJob& job : jobs) compilations.push_back({&item, std::move(job), {}});
+      }
     std::ranges::stable_sort(compilations, std::greater<>(), [](const Compilation& made) { return made.item->nodes; });
     return compilations;
   }
@@ -405,15 +457,26 @@ class Run {
     };
   }
 
-  WorkerJob job_of(const BenchItem& item) const {
-    return {static_cast<std::size_t>(&item - items_.data()), item.folder.module,
-            item.ratios.empty() ? item.package : fs::path(), item.nodes, item.worker_bytes};
+  std::size_t number_of(const BenchItem& item) const { return static_cast<std::size_t>(&item - items_.data()); }
+
+  //! To be measured; empty where there is none, or somebody else has measured the program.
+  static fs::path package_of(const BenchItem& item) {
+    return item.judged && item.ratios.empty() ? item.package : fs::path();
+  }
+
+  WorkerJob job_of(const BenchItem& item, std::shared_future<fs::path> package) const {
+    return {number_of(item), item.folder.module, std::move(package), item.nodes, item.worker_bytes};
   }
 
   //! Some may be left that shall have more memory.
-  void make_and_time(const Numbers& numbers, GpuTurn& turn) {
+  void judge_make_and_time(const Numbers& numbers, GpuTurn& turn) {
     WorkerPool pool(options_.baselines, options_.device, worker_limits(), memory_, log_of_making());
-    for (const std::size_t i : numbers) pool.add(job_of(items_[i]));
+    const NobodyAwaited nobody(awaited_);
+    judge_and_compile(numbers, pool);
+    for (const std::size_t i : numbers)
+      if (const BenchItem& item = items_[i]; item.judged && !item.done && !awaited_.contains(i))
+        pool.add(job_of(item, known_package(package_of(item))));
+    awaited_.clear();
     pool.no_more();
     time_made(pool, turn);
   }
@@ -443,6 +506,7 @@ class Run {
   //! again, with more.
   void time_one(WorkerPool::Ready& ready) {
     BenchItem& item = items_[ready.task];
+    if (item.done || !item.judged) return;  // made early, for a program that is wrong or is judged another time
     const auto begin = Clock::now();
     bool wants_more = false;
     std::string unstable;
@@ -475,6 +539,7 @@ class Run {
   TemporaryFolder packages_;
   DeviceMemory memory_;
   std::vector<BenchItem> items_;
+  AwaitedPackages awaited_;  //!< by workers that were begun early
   std::mutex mutex_;
   std::size_t timed_ = 0;
 };

@@ -13,6 +13,10 @@ constexpr int many_nodes = 150, threads_for_many = 4;
 
 }  // namespace
 
+bool is_large_graph(int nodes) { return nodes >= many_nodes; }
+
+int compile_threads(int nodes) { return is_large_graph(nodes) ? threads_for_many : 1; }
+
 std::vector<std::string> compiled_baselines(const std::vector<std::string>& baselines) {
   std::vector<std::string> compiled;
   std::ranges::copy_if(baselines, std::back_inserter(compiled),
@@ -21,7 +25,7 @@ std::vector<std::string> compiled_baselines(const std::vector<std::string>& base
 }
 
 std::vector<CompileJob> compile_jobs(const CompileJob& whole) {
-  if (whole.nodes < many_nodes) return {whole};
+  if (!is_large_graph(whole.nodes)) return {whole};
   std::vector<CompileJob> jobs;
   for (const std::string& baseline : whole.baselines)
     jobs.push_back({whole.module, whole.device, {baseline}, whole.nodes});
@@ -29,7 +33,7 @@ std::vector<CompileJob> compile_jobs(const CompileJob& whole) {
 }
 
 std::vector<std::pair<std::string, double>> compile_ahead(const CompileJob& job) {
-  ModuleWorker worker(job.module, job.device, job.nodes < many_nodes ? 1 : threads_for_many);
+  ModuleWorker worker(job.module, job.device, compile_threads(job.nodes));
   std::vector<std::pair<std::string, double>> stages;
   for (const std::string& baseline : job.baselines) stages.emplace_back(baseline, worker.compile(baseline));
   return stages;

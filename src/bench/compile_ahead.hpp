@@ -8,6 +8,11 @@
 
 namespace cudal1 {
 
+//! A large graph takes compilers minutes.
+bool is_large_graph(int nodes);
+//! That a compiler may take.
+int compile_threads(int nodes);
+
 //! Those of the baselines that compile.
 std::vector<std::string> compiled_baselines(const std::vector<std::string>& baselines);
 
@@ -18,7 +23,7 @@ struct CompileJob {
   int nodes = 0;                       //!< of the module's graph: large ones have several threads
 };
 
-//! A large graph takes compilers minutes: its baselines are compiled side by side.
+//! The baselines of a large graph are compiled side by side.
 std::vector<CompileJob> compile_jobs(const CompileJob& whole);
 
 //! In a process of its own, which then goes with all its memory. Returns what took how long, in the baselines' order.

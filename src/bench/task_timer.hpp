@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <future>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,9 +27,13 @@ struct PreparedWorker {
   bool has(const std::string& way) const;
 };
 
-//! `package` may be empty: baselines only. Throws Error when the module, eager or the program does not run, or the
-//! program's package gives other results than eager does.
-void make_ways(PreparedWorker& prepared, const std::filesystem::path& package,
+//! A package that is there.
+std::shared_future<std::filesystem::path> known_package(std::filesystem::path package);
+
+//! `package` may be empty: baselines only. One that is not known yet is waited for once the baselines are made. Throws
+//! Error when the module, eager or the program does not run, or the program's package gives other results than eager
+//! does.
+void make_ways(PreparedWorker& prepared, const std::shared_future<std::filesystem::path>& package,
                const std::vector<std::string>& baselines);
 
 //! The times of a program that somebody else measured beside eager: eager's times here, over those ratios. So what is

@@ -5,6 +5,7 @@
 #include "base/host_memory.hpp"
 #include "base/result.hpp"
 #include "base/seconds_since.hpp"
+#include "bench/compile_ahead.hpp"
 #include "suite/task_pool.hpp"
 
 namespace cudal1 {
@@ -106,7 +107,7 @@ void WorkerPool::start_worker(Ready& ready, const WorkerJob& job) {
   const bool alone = ready.share.bytes() == memory_.total_bytes();
   const std::lock_guard lock(mutex_);
   if (closed_) throw Error("it is too late");
-  ready.prepared.worker = std::make_unique<ModuleWorker>(job.module, device_, alone ? 0 : 1);
+  ready.prepared.worker = std::make_unique<ModuleWorker>(job.module, device_, alone ? 0 : compile_threads(job.nodes));
   making_.insert(ready.prepared.worker.get());
   if (standing_) ready.prepared.worker->pause();
 }

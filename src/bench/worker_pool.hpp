@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <future>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -19,7 +20,8 @@ namespace cudal1 {
 
 struct WorkerJob {
   std::size_t task = 0;
-  std::filesystem::path module, package;
+  std::filesystem::path module;
+  std::shared_future<std::filesystem::path> package;  //!< baselines are made while it is waited for; empty: only these
   int nodes = 0;                   //!< of its graph: large ones take compilers longest
   std::uint64_t device_bytes = 0;  //!< that its process will need, by an estimate
 };
@@ -46,7 +48,7 @@ class WorkerPool {
   WorkerPool(
       std::vector<std::string> baselines, std::string device, const WorkerLimits& limits, DeviceMemory& memory,
       OnMade on_made = [](const Ready&) {});
-  //! Ends all processes.
+  //! Ends all processes; packages that are still waited for must have been given up before.
   ~WorkerPool();
 
   //! Begins as soon as there is room for it; of those that wait and fit, the largest comes first: whoever starts it

@@ -186,6 +186,37 @@ TEST_F(BenchRunTest, CompilesBesideJudgingAndFindsItAgain) {
   EXPECT_GT(way->make_seconds, 1.0) << "what was compiled ahead counts";
 }
 
+// Workers of large graphs are begun before anything is judged; one of these programs is wrong, and another needs the
+// memory that those workers hold.
+TEST_F(BenchRunTest, WorkersOfLargeGraphsAreMadeBesideJudges) {
+  BenchOptions early = options(device_bytes);
+  early.baselines = {"eager", "compile"};
+  early.read_task = [](const fs::path&) {
+    Task task = chain(8);
+    task.graph.nodes.resize(200, task.graph.nodes.front());
+    return task;
+  };
+  BenchEvents events;
+  std::map<std::string, std::map<std::string, int>> stages;
+  events.took = [&](const std::string& what, double, const std::string& name, const std::string&) {
+    ++stages[name][what];
+  };
+  const std::vector<SuiteTask> tasks{task("right", 0, "ok", ""), task("wrong", 99, "wrong_result", "off by one"),
+                                     task("everything", 4, "failed", "CUDA error: out of memory")};
+  const std::vector<BenchRow> rows = run_bench(tasks, early, {}, events);
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0].status, "ok") << rows[0].error;
+  EXPECT_EQ(rows[1].status, "wrong_result");
+  EXPECT_EQ(rows[2].status, "ok") << rows[2].error;
+  EXPECT_EQ(tries("everything"), 5) << "the last of them without workers beside it";
+  for (const char* name : {"right", "wrong"})
+    EXPECT_EQ(stages[name].count("compiled"), 0u) << "its worker compiles it";
+  EXPECT_EQ(stages["right"]["made"], 1);
+  EXPECT_EQ(stages["wrong"]["made"], 1) << "it was begun before it was judged";
+  EXPECT_EQ(stages["wrong"].count("measured"), 0u);
+  EXPECT_EQ(stages["everything"]["made"], 2);
+}
+
 TEST(CompileAhead, BaselinesOfLargeGraphsAreCompiledSideBySide) {
   const CompileJob small{"module.py", "cuda", {"compile", "compile-reduce-overhead"}, 20};
   ASSERT_EQ(compile_jobs(small).size(), 1u);

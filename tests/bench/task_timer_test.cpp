@@ -13,7 +13,7 @@ class TaskTimerTest : public WorkerTest {
   PreparedWorker prepared(const std::string& body, const std::vector<std::string>& baselines) const {
     PreparedWorker made;
     made.worker = std::make_unique<ModuleWorker>(module("module", body), "cpu");
-    make_ways(made, {}, baselines);
+    make_ways(made, known_package({}), baselines);
     return made;
   }
 };
@@ -65,7 +65,7 @@ TEST_F(TaskTimerTest, MeasuresAgainWhatDoesNotSettle) {
   std::ofstream(file, std::ios::app) << "def get_inputs():\n    open('" << draws.string()
                                      << "', 'a').write('.')\n    return [torch.rand(64)]\n";
   made.worker = std::make_unique<ModuleWorker>(file, "cpu");
-  make_ways(made, {}, {"eager"});
+  make_ways(made, known_package({}), {"eager"});
   const std::vector<WayTimes> untimed = made.ways;
   const auto draws_of = [&](const std::vector<double>& ratios, bool is_stable) {
     made.ways = untimed;

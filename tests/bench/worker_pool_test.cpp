@@ -29,11 +29,12 @@ class WorkerPoolTest : public WorkerTest {
   }
 
   DeviceMemory memory_;
+  const std::shared_future<std::filesystem::path> no_package_ = known_package({});
 };
 
 TEST_F(WorkerPoolTest, EveryTaskComesOnceAndACrashIsOneOfThem) {
   const std::vector<WorkerJob> jobs{
-      {0, module("a", "return x"), {}}, {1, module("b", "os.abort()"), {}}, {2, module("c", "return x + 1"), {}}};
+      {0, module("a", "return x"), no_package_}, {1, module("b", "os.abort()"), no_package_}, {2, module("c", "return x + 1"), no_package_}};
   WorkerPool pool({"eager"}, "cpu", two_at_once, memory_);
   add_all(pool, jobs);
   std::set<std::size_t> good, bad;
@@ -57,7 +58,7 @@ TEST_F(WorkerPoolTest, NothingIsMadeDuringAStandstill) {
       "x",
       marks);
   WorkerPool pool({"eager"}, "cpu", {.at_once = 1, .alive = 1}, memory_);
-  add_all(pool, {{0, module("busy", busy), {}}});
+  add_all(pool, {{0, module("busy", busy), no_package_}});
   std::error_code none;
   while (!std::filesystem::exists(marks, none)) std::this_thread::sleep_for(std::chrono::milliseconds(20));
   {
@@ -74,7 +75,7 @@ TEST_F(WorkerPoolTest, NothingIsMadeDuringAStandstill) {
 
 TEST_F(WorkerPoolTest, WhoeverIsReadyAnswersThoughItWasStopped) {
   std::vector<WorkerJob> jobs;
-  for (std::size_t i = 0; i < 3; ++i) jobs.push_back({i, module(fmt::format("m{}", i), "return x"), {}});
+  for (std::size_t i = 0; i < 3; ++i) jobs.push_back({i, module(fmt::format("m{}", i), "return x"), no_package_});
   WorkerPool pool({"eager"}, "cpu", {.at_once = 3, .alive = 3}, memory_);
   add_all(pool, jobs);
   std::jthread stopping([&](std::stop_token stop) {
@@ -97,13 +98,36 @@ TEST_F(WorkerPoolTest, WhoeverIsReadyAnswersThoughItWasStopped) {
 TEST_F(WorkerPoolTest, MakesWhatIsThereWhileMoreIsToCome) {
   const std::filesystem::path mark = folder_.path() / "made";
   WorkerPool pool({"eager"}, "cpu", two_at_once, memory_);
-  pool.add({0, module("first", fmt::format("open('{}', 'w'); return x", mark.string())), {}});
+  pool.add({0, module("first", fmt::format("open('{}', 'w'); return x", mark.string())), no_package_});
   wait_for(mark);
-  add_all(pool, {{1, module("second", "return x"), {}}});
+  add_all(pool, {{1, module("second", "return x"), no_package_}});
   std::set<std::size_t> tasks;
   for (auto some = pool.next(); !some.empty(); some = pool.next())
     for (const auto& ready : some) tasks.insert(ready.task);
   EXPECT_EQ(tasks, (std::set<std::size_t>{0, 1}));
+}
+
+TEST_F(WorkerPoolTest, BaselinesAreMadeWhileThePackageIsWaitedFor) {
+  const std::filesystem::path mark = folder_.path() / "called";
+  std::promise<std::filesystem::path> package;
+  WorkerPool pool({"eager"}, "cpu", two_at_once, memory_);
+  add_all(pool, {{0, module("early", fmt::format("open('{}', 'w'); return x", mark.string())),
+                  package.get_future().share()}});
+  wait_for(mark);
+  package.set_value(folder_.path() / "not_there");
+  const auto some = pool.next();
+  ASSERT_EQ(some.size(), 1u);
+  EXPECT_NE(some[0].error.find("not_there"), std::string::npos) << some[0].error;
+}
+
+TEST_F(WorkerPoolTest, APackageThatNeverComesIsAnErrorAndNoWait) {
+  auto package = std::make_unique<std::promise<std::filesystem::path>>();
+  WorkerPool pool({"eager"}, "cpu", two_at_once, memory_);
+  add_all(pool, {{0, module("early", "return x"), package->get_future().share()}});
+  package.reset();
+  const auto some = pool.next();
+  ASSERT_EQ(some.size(), 1u);
+  EXPECT_NE(some[0].error, "");
 }
 
 TEST_F(WorkerPoolTest, OfThoseThatWaitTheLargestComesFirst) {
@@ -114,7 +138,7 @@ TEST_F(WorkerPoolTest, OfThoseThatWaitTheLargestComesFirst) {
   WorkerPool pool({"eager"}, "cpu", {.at_once = 1, .alive = 8}, memory_);
   {
     const WorkerPool::Standstill standstill(pool);  // so that none begins before all are there
-    add_all(pool, {{0, noting("a"), {}, 1}, {1, noting("b"), {}, 3}, {2, noting("c"), {}, 2}, {3, noting("d"), {}, 3}});
+    add_all(pool, {{0, noting("a"), no_package_, 1}, {1, noting("b"), no_package_, 3}, {2, noting("c"), no_package_, 2}, {3, noting("d"), no_package_, 3}});
   }
   for (auto some = pool.next(); !some.empty(); some = pool.next()) continue;
   std::string order = read_file(log);
@@ -129,7 +153,7 @@ TEST_F(WorkerPoolTest, WhoFindsTooLittleMemoryBeginsAgainWithMore) {
       mark);
   DeviceMemory memory(100);
   WorkerPool pool({"eager"}, "cpu", two_at_once, memory);
-  add_all(pool, {{0, module("greedy", body), {}, 1, 10}});
+  add_all(pool, {{0, module("greedy", body), no_package_, 1, 10}});
   const auto some = pool.next();
   ASSERT_EQ(some.size(), 1u);
   EXPECT_EQ(some[0].error, "");
@@ -140,7 +164,7 @@ TEST_F(WorkerPoolTest, WhoFindsTooLittleMemoryBeginsAgainWithMore) {
 TEST_F(WorkerPoolTest, WhoHadAllMemoryAndFoundItTooLittleHasFailed) {
   DeviceMemory memory(100);
   WorkerPool pool({"eager"}, "cpu", two_at_once, memory);
-  add_all(pool, {{0, module("greedy", "raise RuntimeError('CUDA out of memory')"), {}, 1, 60}});
+  add_all(pool, {{0, module("greedy", "raise RuntimeError('CUDA out of memory')"), no_package_, 1, 60}});
   const auto some = pool.next();
   ASSERT_EQ(some.size(), 1u);
   EXPECT_NE(some[0].error.find("out of memory"), std::string::npos);
@@ -152,8 +176,8 @@ TEST_F(WorkerPoolTest, WhoDoesNotFitWaitsUntilOthersHaveGone) {
   WorkerPool pool({"eager"}, "cpu", {.at_once = 3, .alive = 3}, memory);
   auto judge = memory.try_take(30);
   const std::filesystem::path mark = folder_.path() / "made";
-  pool.add({0, module("large", "return x"), {}, 9, 80});
-  pool.add({1, module("small", fmt::format("open('{}', 'w'); return x", mark.string())), {}, 1, 40});
+  pool.add({0, module("large", "return x"), no_package_, 9, 80});
+  pool.add({1, module("small", fmt::format("open('{}', 'w'); return x", mark.string())), no_package_, 1, 40});
   wait_for(mark);  // it passes the large one, for which there is no room while somebody else has his
   EXPECT_FALSE(memory.try_take(31));
   EXPECT_TRUE(memory.try_take(30));
@@ -174,7 +198,7 @@ TEST_F(WorkerPoolTest, MayGoBeforeItIsDone) {
   const auto begin = std::chrono::steady_clock::now();
   {
     WorkerPool pool({"eager"}, "cpu", two_at_once, memory_);
-    add_all(pool, {{0, module("slow", "import time; time.sleep(100)"), {}}});
+    add_all(pool, {{0, module("slow", "import time; time.sleep(100)"), no_package_}});
   }
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(50));
 }
