@@ -19,7 +19,7 @@ def kernels_untried() -> Iterator[None]:
     try:
         tuner = importlib.import_module("torch._inductor.runtime.triton_heuristics").CachingAutotuner
         notes = importlib.import_module("torch._inductor.runtime.autotune_cache").AutotuneCache
-    except (ImportError, AttributeError):  # another release: what it tries takes longer, and is forgotten all the same
+    except (ImportError, AttributeError):  # another release: it tries them, beside others
         yield
         return
     with _replaced(tuner, "bench", lambda *_, **__: SAME_FOR_ALL_MS), _replaced(notes, "save", lambda *_, **__: None):

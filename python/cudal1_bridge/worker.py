@@ -43,6 +43,7 @@ from .errors import BridgeError, first_line, with_place
 from .module_file import ModuleFile, load_module_file
 from .tensors import copied, plain_tensors, worst_difference
 from .own_thread import OwnThread, Result
+from .patience import cores_left_to_others
 from .untried_kernels import kernels_untried
 from .variants import VARIANTS, Call, Variant
 
@@ -50,6 +51,7 @@ FLUSHED_BYTES = 256 << 20  #: more than four times the second-level cache of an 
 MOST_REHEARSALS = 10  #: after these a processor does not get faster at a call
 REHEARSAL_MS = 2.0  #: no more than this is spent on them, but for the first
 LONG_CALL_MS = 20.0  #: of which the way to the first kernel is too small a part to be rehearsed
+OTHERS_FIRST = 10  #: niceness of those who compile ahead
 PROGRAM = "program"
 
 
@@ -158,8 +160,9 @@ class Worker:
             call(*self._positional, **self._named)
             return call
 
-        call = self._run_as(variant, first_call)
-        self._synchronize()
+        with cores_left_to_others(self._device):
+            call = self._run_as(variant, first_call)
+            self._synchronize()
         if self._device.type == "cuda":
             torch.cuda.empty_cache()  # others make theirs at the same time
         self._made[variant.name] = (variant, call)
@@ -256,6 +259,7 @@ def answer(worker: Worker, request: dict[str, Any]) -> dict[str, Any]:
         case {"do": "make", "variant": name} if name in VARIANTS:
             return {"seconds": worker.make(VARIANTS[name])}
         case {"do": "compile", "variant": name} if name in VARIANTS:
+            os.nice(max(0, OTHERS_FIRST - os.nice(0)))  # what is not compiled ahead can be compiled later
             with kernels_untried():
                 return {"seconds": worker.make(VARIANTS[name])}
         case {"do": "package", "folder": folder}:

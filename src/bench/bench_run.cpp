@@ -64,6 +64,12 @@ std::string stages_text(const std::vector<std::pair<std::string, double>>& stage
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+//! ", tensors 12.3 GiB"; nothing where they were not on a GPU.
+std::string peak_text(const Preparation& made) {
+  if (made.peak_tensor_bytes == 0) return {};
+  return fmt::format(", tensors {:.1f} GiB", static_cast<double>(made.peak_tensor_bytes) / (1 << 30));
+}
+
 using Numbers = std::vector<std::size_t>;  // of items
 
 //! The device's memory while programs are judged: large ones, many small ones beside them, and compilers.
@@ -71,7 +77,7 @@ struct JudgingMemory {
   JudgingMemory(std::uint64_t total, int judges)
       : all(total < DeviceMemory::unlimited ? total - std::min(total / 2, judges * idle_judge_bytes) : total),
         small(all.total_bytes() / 10 * 3, &all),
-        compiling(all.total_bytes() / 5, &all) {}
+        compiling(all.total_bytes() / 8, &all) {}
 
   bool is_small(std::uint64_t judge_bytes) const { return judge_bytes <= all.total_bytes() / 16; }
   //! No other of that kind fits beside it.
@@ -259,7 +265,8 @@ class Run {
     const auto begin = Clock::now();
     Preparation made = process.run(request_for(item));
     item.row.seconds = seconds_since(begin);
-    log("judged", item.row.seconds, item, made.is_ready() ? stages_text(made.stages) : first_line(made.error));
+    log("judged", item.row.seconds, item,
+        made.is_ready() ? stages_text(made.stages) + peak_text(made) : first_line(made.error));
     return made;
   }
 
@@ -386,7 +393,7 @@ class Run {
     for (const std::size_t i : numbers) {
       const BenchItem& item = items_[i];
       const std::uint64_t wanted = std::max<std::uint64_t>(1, item.worker_bytes);
-      if (!is_large_graph(item.nodes) || bytes + wanted > memory_.total_bytes() / 8) continue;
+      if (!is_large_graph(item.nodes) || bytes + wanted > memory_.total_bytes() / 10) continue;
       if (awaited_.size() >= most_early_workers) break;
       bytes += wanted;
       pool.add(job_of(item, awaited_[i].get_future().share()));
@@ -427,7 +434,6 @@ class Run {
       compilations[i].share.give_back();
       return JobEnd::done;
     });
-    forget_choices_of_compilers(inductor_cache());
   }
 
   void compile_for(BenchItem& item, const CompileJob& job) {

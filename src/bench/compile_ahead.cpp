@@ -7,15 +7,13 @@
 namespace cudal1 {
 namespace {
 
-namespace fs = std::filesystem;
-
-constexpr int many_nodes = 150, threads_for_many = 4;
+constexpr int many_nodes = 150, nodes_a_thread = 50, most_threads = 8;
 
 }  // namespace
 
 bool is_large_graph(int nodes) { return nodes >= many_nodes; }
 
-int compile_threads(int nodes) { return is_large_graph(nodes) ? threads_for_many : 1; }
+int compile_threads(int nodes) { return is_large_graph(nodes) ? std::min(nodes / nodes_a_thread, most_threads) : 1; }
 
 std::vector<std::string> compiled_baselines(const std::vector<std::string>& baselines) {
   std::vector<std::string> compiled;
@@ -37,14 +35,6 @@ std::vector<std::pair<std::string, double>> compile_ahead(const CompileJob& job)
   std::vector<std::pair<std::string, double>> stages;
   for (const std::string& baseline : job.baselines) stages.emplace_back(baseline, worker.compile(baseline));
   return stages;
-}
-
-int forget_choices_of_compilers(const fs::path& cache) {
-  int forgotten = 0;
-  std::error_code problem;
-  for (fs::recursive_directory_iterator entry(cache, problem), end; !problem && entry != end; entry.increment(problem))
-    if (entry->path().extension() == ".best_config") forgotten += fs::remove(entry->path(), problem) ? 1 : 0;
-  return forgotten;
 }
 
 }  // namespace cudal1

@@ -30,8 +30,4 @@ std::vector<CompileJob> compile_jobs(const CompileJob& whole);
 //! Throws Error where that came to nothing, which is nobody's concern yet: whoever needs it tries again.
 std::vector<std::pair<std::string, double>> compile_ahead(const CompileJob& job);
 
-//! Of several versions of a kernel, PyTorch keeps the one that was fastest when it tried them. What was tried while
-//! others used the GPU shall be tried again, or a baseline may look slower than it is. Returns how many are forgotten.
-int forget_choices_of_compilers(const std::filesystem::path& cache);
-
 }  // namespace cudal1

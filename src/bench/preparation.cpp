@@ -143,6 +143,7 @@ Preparation prepare(const PreparationRequest& request, const MakeBackend& make_b
     write_package_of(request, task, judged.compiled, backend->info().target);
   clock.done(predicts ? "prediction" : "package");
   result.stages = std::move(clock.stages);
+  result.peak_tensor_bytes = take_peak_tensor_bytes(*backend);
   return result;
 }
 

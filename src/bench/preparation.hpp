@@ -37,6 +37,7 @@ struct Preparation {
   //! Of a solution in Python: eager's time over its own, pair by pair. Not empty: it was timed, and has no package.
   std::vector<double> ratios;
   std::vector<std::pair<std::string, double>> stages;  //!< what took how many seconds, in their order
+  std::uint64_t peak_tensor_bytes = 0;                 //!< of the judge itself, to compare with its estimate
   bool is_ready() const { return status == "ok"; }
 };
 

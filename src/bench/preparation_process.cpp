@@ -77,7 +77,8 @@ json to_json(const Preparation& preparation) {
           {"nodes", preparation.nodes},
           {"ways", ways},
           {"ratios", preparation.ratios},
-          {"stages", preparation.stages}};
+          {"stages", preparation.stages},
+          {"peak_tensor_bytes", preparation.peak_tensor_bytes}};
 }
 
 Preparation preparation_from_json(const json& said) {
@@ -92,6 +93,7 @@ Preparation preparation_from_json(const json& said) {
   preparation.nodes = said.at("nodes").get<int>();
   preparation.ratios = said.value("ratios", std::vector<double>());
   preparation.stages = said.value("stages", std::vector<std::pair<std::string, double>>());
+  preparation.peak_tensor_bytes = said.value("peak_tensor_bytes", std::uint64_t{0});
   for (const auto& way : said.at("ways")) {
     WayTimes& times = preparation.ways.emplace_back();
     times.way = way.at("way").get<std::string>();

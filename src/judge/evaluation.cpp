@@ -64,6 +64,7 @@ json details_json(const Evaluation& e) {
                {"compile_seconds", e.compile_seconds},
                {"compiled_from_cache", e.compiled_from_cache},
                {"seconds", e.seconds},
+               {"stage_seconds", e.stage_seconds},
                {"fresh_process_checks", e.fresh_process_checks},
                {"accuracy", accuracy_json(e.errors)}};
   if (e.timing) {

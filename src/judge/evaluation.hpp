@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -87,6 +88,7 @@ struct Evaluation {
   int launches = 0, op_steps = 0;  //!< steps of a call
   bool degenerate_task = false;    //!< the output does not depend on the inputs
   double compile_seconds = 0.0, seconds = 0.0;
+  std::map<std::string, double> stage_seconds;  //!< what these were spent on, as far as it is looked at
   bool compiled_from_cache = false;
   int fresh_process_checks = 0;  //!< how often the result was measured again in a new process
 };

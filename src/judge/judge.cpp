@@ -91,6 +91,16 @@ struct TaskJudge::Impl {
     return lock.share();
   }
 
+  std::optional<GpuLock::Guard> wait_to_share_gpu() {
+    const auto timing = context->spent().time("wait");
+    return share_gpu();
+  }
+
+  GpuLock::Guard wait_to_be_alone() {
+    const auto timing = context->spent().time("wait");
+    return lock.alone();
+  }
+
   double shortest_limit() const {
     if (backend.predicted()) return shortest_interpreted_limit_ms;
     const bool beside_others = options.caller_shares_gpu || options.beside_other_judges;
@@ -172,11 +182,12 @@ struct TaskJudge::Impl {
   }
 
   Result<PlanSession::Done> load(const CompiledProgram& program) {
+    const auto timing = context->spent().time("load");
     return context->candidate().load(program.plan, program.module, context->flags());
   }
 
   Verification load_and_verify(const CompiledProgram& program) {
-    const auto guard = share_gpu();
+    const auto guard = wait_to_share_gpu();
     Verification verified;
     if (const auto loaded = load(program); !loaded)
       verified.failure = loaded.failure();
@@ -205,7 +216,7 @@ struct TaskJudge::Impl {
                     Evaluation& evaluation) {
     if (backend.predicted()) return predict_time(verified, evaluation);
     if (options.caller_shares_gpu) throw Error("nothing can be measured while the GPU is shared");
-    const auto guard = lock.alone();
+    const auto guard = wait_to_be_alone();
     if (auto unsettled =
             measure_until_stable([&] { return measure_once(verified, evaluation); }, options.protocol, evaluation))
       return fail(evaluation, *unsettled);
@@ -241,6 +252,7 @@ struct TaskJudge::Impl {
 
   //! Where a timed call is wrong, the accuracy of the evaluation is that call's.
   Measurement measure_once(const Verification& verified, Evaluation& evaluation) {
+    const auto timing = context->spent().time("measure");
     Measurement measurement = measure(*context, context->candidate(), verified, measurement_options(), random);
     if (!measurement.errors.empty()) evaluation.errors = measurement.errors;
     return measurement;
@@ -349,11 +361,20 @@ Evaluation TaskJudge::evaluate(const CompiledProgram& program, double best_known
     impl_->context->candidate().discard_runner();
   }
   evaluation.seconds = seconds_since(begin);
+  evaluation.stage_seconds = impl_->context->spent().take();
   return evaluation;
 }
 
 void give_back_cached_memory(const Backend& backend) {
   if (backend.tensors_on_cuda()) at::getDeviceAllocator(at::kCUDA)->emptyCache();
+}
+
+std::uint64_t take_peak_tensor_bytes(const Backend& backend) {
+  if (!backend.tensors_on_cuda()) return 0;
+  at::DeviceAllocator* const allocator = at::getDeviceAllocator(at::kCUDA);
+  const auto stats = allocator->getDeviceStats(0);
+  allocator->resetPeakStats(0);
+  return static_cast<std::uint64_t>(stats.reserved_bytes[0].peak);  // of all kinds together
 }
 
 }  // namespace cudal1

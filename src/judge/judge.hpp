@@ -87,5 +87,7 @@ class TaskJudge {
 
 //! What PyTorch keeps of the device's memory for later goes back to the device.
 void give_back_cached_memory(const Backend& backend);
+//! The most that tensors of this process have taken of a GPU since this was last asked; 0: they are elsewhere.
+std::uint64_t take_peak_tensor_bytes(const Backend& backend);
 
 }  // namespace cudal1

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "base/stage_seconds.hpp"
 #include "graph/executor.hpp"
 #include "graph/inputs.hpp"
 #include "judge/input_sets.hpp"
@@ -36,6 +37,8 @@ class TaskContext {
   void share_input_sets(int verifications, std::uint64_t most_bytes) {
     input_sets_ = InputSetStore(verifications, most_bytes);
   }
+  //! Where the time of judging goes.
+  StageSeconds& spent() { return spent_; }
   //! May the judge draw and compute what comes next while a runner is busy? Where times are measured nothing else may
   //! run, and a GPU would have to serve both.
   bool works_ahead() const { return backend_.predicted(); }
@@ -61,6 +64,7 @@ class TaskContext {
   PlanSession reference_, candidate_;
   std::vector<Distribution> distributions_;
   InputSetStore input_sets_;
+  StageSeconds spent_;
   double reference_ms_ = 0.0;
   bool degenerate_ = false, measures_;
 };

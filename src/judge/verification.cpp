@@ -60,12 +60,24 @@ void keep_what_was_seen(const CallTimes& call, Verification& verification) {
   if (verification.printed.empty()) verification.printed = call.printed;
 }
 
+std::optional<Failure> find_violation(TaskContext& context, PlanSession& session) {
+  const auto timing = context.spent().time("memory");
+  return session.find_violation(true);
+}
+
+std::optional<Failure> compare(TaskContext& context, const PlanSession& session, const InputSet& set,
+                               Verification& verification) {
+  const auto timing = context.spent().time("compare");
+  return check_results(context, session, set.expected, set.distribution, verification);
+}
+
 //! One input set, run once or twice.
 std::optional<Failure> verify_set(TaskContext& context, PlanSession& session, const InputSet& set, bool twice,
                                   const VerificationOptions& options, Random& random, Verification& verification) {
   keep_budgets(verification, set.distribution, set.expected);
   // Capturing a graph runs the call once on memory that was poisoned for it; what counts are calls after that.
   if (session.plan().cuda_graph) {
+    const auto timing = context.spent().time("calls");
     const auto captured = session.rehearse(set.leaves, options.call_limit);
     if (!captured) return captured.failure();
     keep_what_was_seen(captured.value(), verification);
@@ -73,18 +85,26 @@ std::optional<Failure> verify_set(TaskContext& context, PlanSession& session, co
   std::vector<at::Tensor> first;
   for (int run = 0; run < (twice ? 2 : 1); ++run) {
     const Poison poison = (random.next() & 1) != 0 || run == 1 ? Poison::large_number : Poison::not_a_number;
-    const auto called =
-        session.call(set.leaves, run == 0 && twice ? Poison::not_a_number : poison, options.call_limit, false);
+    const auto called = [&] {
+      const auto timing = context.spent().time("calls");
+      return session.call(set.leaves, run == 0 && twice ? Poison::not_a_number : poison, options.call_limit, false);
+    }();
     if (!called) return called.failure();
     keep_what_was_seen(called.value(), verification);
     double& longest = verification.call_ms[set.distribution];
     longest = std::max(longest, called.value().device_ms);
-    if (auto failure = check_results(context, session, set.expected, set.distribution, verification)) return failure;
-    if (auto failure = session.find_violation(true)) return failure;
+    if (auto failure = compare(context, session, set, verification)) return failure;
+    if (auto failure = find_violation(context, session)) return failure;
     if (run == 0 && twice) first = copies(results_in(context, session));
   }
   if (!twice) return std::nullopt;
+  const auto timing = context.spent().time("compare");
   return compare_runs(first, results_in(context, session), set.expected, options.demand_equal_bits, verification);
+}
+
+std::shared_ptr<const InputSet> next_set(TaskContext& context, InputSets& sets) {
+  const auto timing = context.spent().time("inputs");
+  return sets.next();
 }
 
 //! A wrong result is the verdict, and what was found helps to understand it; right results are not enough.
@@ -163,9 +183,10 @@ Verification verify(TaskContext& context, PlanSession& session, const Verificati
   Verification verification;
   InputSets sets(context, options.native_sets, random);
   for (std::size_t i = 0; i < sets.count() && !verification.failure; ++i) {
-    const std::shared_ptr<const InputSet> set = sets.next();
+    const std::shared_ptr<const InputSet> set = next_set(context, sets);
     if (sets.has_new_weights(i)) {
       verification.constants = set->constants;
+      const auto timing = context.spent().time("weights");
       const auto placed = session.set_constants(verification.constants, options.call_limit);
       if (!placed) {
         verification.failure = placed.failure();

@@ -232,16 +232,6 @@ TEST(CompileAhead, BaselinesOfLargeGraphsAreCompiledSideBySide) {
   }
 }
 
-TEST(CompileAhead, ForgetsWhatWasChosenByTimes) {
-  const TemporaryFolder folder;
-  fs::create_directories(folder.path() / "a/b");
-  for (const char* name : {"a/b/one.best_config", "two.best_config", "a/kernel.py"})
-    std::ofstream(folder.path() / name);
-  EXPECT_EQ(forget_choices_of_compilers(folder.path()), 2);
-  EXPECT_TRUE(fs::exists(folder.path() / "a/kernel.py"));
-  EXPECT_EQ(forget_choices_of_compilers(folder.path() / "nowhere"), 0);
-}
-
 TEST_F(BenchRunTest, WhatIsLateWithoutOthersIsAVerdict) {
   const std::vector<BenchRow> rows =
       run_bench({task("late", 99, "timeout", "not finished")}, options(device_bytes), {}, {});
