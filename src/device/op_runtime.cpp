@@ -18,11 +18,17 @@ MakeOpRuntime open_plugin() {
   return make;
 }
 
+MakeOpRuntime plugin() {
+  static const MakeOpRuntime make = open_plugin();
+  return make;
+}
+
 }  // namespace
 
+void open_op_library() { plugin(); }
+
 std::unique_ptr<OpRuntime> make_op_runtime(const Plan& plan, const OpRuntimeOptions& options) try {
-  static const MakeOpRuntime make = open_plugin();
-  return std::unique_ptr<OpRuntime>(make(plan, options));
+  return std::unique_ptr<OpRuntime>(plugin()(plan, options));
 } catch (const DeviceError&) {
   throw;
 } catch (const std::exception& error) {

@@ -48,7 +48,11 @@ class OpRuntime {
 using MakeOpRuntime = OpRuntime* (*)(const Plan& plan, const OpRuntimeOptions& options);
 inline constexpr const char* make_op_runtime_symbol = "cudal1_make_op_runtime";
 
-//! Opens libcudal1_ops.so beside the executable (once) and makes a runtime. Throws DeviceError.
+//! Opens libcudal1_ops.so beside the executable, which takes longer than anything else at a runner's start and needs no
+//! device. Once; throws DeviceError.
+void open_op_library();
+
+//! The same, and makes a runtime. Throws DeviceError.
 std::unique_ptr<OpRuntime> make_op_runtime(const Plan& plan, const OpRuntimeOptions& options);
 
 }  // namespace cudal1

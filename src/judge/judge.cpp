@@ -78,9 +78,10 @@ struct TaskJudge::Impl {
         seed(options_.seed != 0 ? options_.seed : secret_seed()),
         random(seed),
         lock(backend_.info().uuid) {
-    const auto guard = share_gpu();
-    context = std::make_unique<TaskContext>(backend, std::move(task), policy_of(options.precision), random.next(),
-                                            processes(), options.measure_time);
+    context =
+        std::make_unique<TaskContext>(backend, std::move(task), policy_of(options.precision), random.next(),
+                                      processes(), options.measure_time,
+                                      [this] { return std::make_shared<std::optional<GpuLock::Guard>>(share_gpu()); });
     if (options.mode == JudgeMode::fast)
       context->share_input_sets(verifications_of_a_set, options.bytes_for_input_sets);
   }
@@ -186,7 +187,14 @@ struct TaskJudge::Impl {
     return context->candidate().load(program.plan, program.module, context->flags());
   }
 
+  //! What of a load needs no GPU is done before others have to wait for it.
+  void spawn_ahead(const CompiledProgram& program) {
+    const auto timing = context->spent().time("spawn");
+    if (!backend.predicted()) context->candidate().spawn_ahead(program.plan);
+  }
+
   Verification load_and_verify(const CompiledProgram& program) {
+    spawn_ahead(program);
     const auto guard = wait_to_share_gpu();
     Verification verified;
     if (const auto loaded = load(program); !loaded)
@@ -216,12 +224,13 @@ struct TaskJudge::Impl {
                     Evaluation& evaluation) {
     if (backend.predicted()) return predict_time(verified, evaluation);
     if (options.caller_shares_gpu) throw Error("nothing can be measured while the GPU is shared");
-    const auto guard = wait_to_be_alone();
+    Alone alone(wait_to_be_alone());
     if (auto unsettled =
             measure_until_stable([&] { return measure_once(verified, evaluation); }, options.protocol, evaluation))
       return fail(evaluation, *unsettled);
-    if (auto impossible = check_possible(program, verified, evaluation)) return fail(evaluation, *impossible);
-    if (auto unconfirmed = confirm(program, verified, best_known, evaluation)) return fail(evaluation, *unconfirmed);
+    if (auto impossible = check_possible(program, verified, evaluation, alone)) return fail(evaluation, *impossible);
+    if (auto unconfirmed = confirm(program, verified, best_known, evaluation, alone))
+      return fail(evaluation, *unconfirmed);
     evaluation.status = Status::ok;
     evaluation.reward = reward_of(*evaluation.timing, options.protocol);
   }
@@ -258,20 +267,31 @@ struct TaskJudge::Impl {
     return measurement;
   }
 
+  using Alone = std::optional<GpuLock::Guard>;
+
+  //! A process takes longer to start than to be measured: others have the GPU meanwhile.
   Measurement measure_in_fresh_process(const CompiledProgram& program, const Verification& verified,
-                                       Evaluation& evaluation) {
+                                       Evaluation& evaluation, Alone& alone) {
+    alone.reset();
     context->candidate().discard_runner();
     ++evaluation.fresh_process_checks;
-    const auto loaded = load(program);
+    const auto loaded = load_beside_others(program);
+    alone.emplace(wait_to_be_alone());
     if (!loaded) return {loaded.failure(), {}, {}};
     return measure_once(verified, evaluation);
   }
 
+  Result<PlanSession::Done> load_beside_others(const CompiledProgram& program) {
+    spawn_ahead(program);
+    const auto guard = wait_to_share_gpu();
+    return load(program);
+  }
+
   std::optional<Failure> confirm(const CompiledProgram& program, const Verification& verified, double best_known,
-                                 Evaluation& evaluation) {
+                                 Evaluation& evaluation, Alone& alone) {
     const double first = evaluation.timing->speedup;
     if (!needs_confirmation(first, best_known)) return std::nullopt;
-    const Measurement again = measure_in_fresh_process(program, verified, evaluation);
+    const Measurement again = measure_in_fresh_process(program, verified, evaluation, alone);
     if (again.failure) return again.failure;
     if (confirms(first, again.summary.speedup)) return std::nullopt;
     return Failure{Status::unstable, fmt::format("a fresh process measures {:.2f}x where the first measured {:.2f}x",
@@ -279,7 +299,7 @@ struct TaskJudge::Impl {
   }
 
   std::optional<Failure> check_possible(const CompiledProgram& program, const Verification& verified,
-                                        Evaluation& evaluation) {
+                                        Evaluation& evaluation, Alone& alone) {
     const double bandwidth = backend.peak_bytes_per_second();
     if (bandwidth <= 0.0) return std::nullopt;
     const double measured_ms = evaluation.timing->candidate_device_ms;
@@ -287,7 +307,7 @@ struct TaskJudge::Impl {
     if (measured_ms >= floor_ms(all_input_bytes(context->task()))) return std::nullopt;
     const double least = floor_ms(input_bytes_that_matter(*context, verified.constants, random));
     if (measured_ms >= least) return std::nullopt;
-    const Measurement again = measure_in_fresh_process(program, verified, evaluation);
+    const Measurement again = measure_in_fresh_process(program, verified, evaluation, alone);
     if (again.failure) return again.failure;
     const auto independent = test_dependence(*context, context->candidate(), verified.constants, call_limit(), random);
     if (!independent && confirms(evaluation.timing->speedup, again.summary.speedup)) return std::nullopt;

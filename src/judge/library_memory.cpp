@@ -75,6 +75,7 @@ std::uint64_t fixed_for_graph(const Plan& plan) {
 }  // namespace
 
 std::uint64_t library_bytes(const Plan& plan, std::uint64_t factor) {
+  if (!plan.has_op_steps()) return 0;
   const std::uint64_t besides = factor * besides_for(largest_operands(plan));
   // Places are drawn at random, so pieces do not lie side by side.
   return most_alive(plan) * 5 / 4 + fixed_for_graph(plan) + besides + 2 * roaming_bytes;

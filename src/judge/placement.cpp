@@ -40,12 +40,12 @@ std::vector<std::uint64_t> stations(std::size_t count, std::uint64_t roaming, Ra
 
 bool moves_with_every_call(BufferRole role) { return role == BufferRole::input || role == BufferRole::output; }
 
-ArenaPlan plan_arena(const Plan& plan, std::uint64_t library_bytes, std::uint64_t roaming) {
+ArenaPlan plan_arena(const Plan& plan, std::uint64_t region_bytes, std::uint64_t roaming) {
   ArenaPlan arena;
   arena.roaming = roaming;
-  arena.fixed = zone_for(plan, false, 0, roaming);
-  arena.moving = zone_for(plan, true, arena.fixed.bytes, roaming);
-  arena.op_region = {add(arena.moving.offset, arena.moving.bytes), plan.has_op_steps() ? aligned(library_bytes) : 0};
+  arena.op_region = {0, aligned(region_bytes)};
+  arena.fixed = zone_for(plan, false, arena.op_region.bytes, roaming);
+  arena.moving = zone_for(plan, true, add(arena.fixed.offset, arena.fixed.bytes), roaming);
   return arena;
 }
 

@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::uint64_t largest_library_factor = 64;
 constexpr std::uint64_t reserve_bytes = std::uint64_t{1} << 30;    // for the judge's own tensors
+constexpr std::uint64_t most_spare_bytes = std::uint64_t{256} << 20, most_idle_region_bytes = std::uint64_t{2} << 30;
 constexpr std::uint64_t bytes_a_process = std::uint64_t{1} << 30;  // a context with the library's kernels
 constexpr int not_a_number_byte = 0xff;                            // NaN in every floating type, -1 in integers
 constexpr int large_number_byte = 0x4b;                            // about 1.3e7 in f32 and bf16, 14.6 in f16
@@ -107,19 +108,37 @@ bool PlanSession::give_library_more() {
   return true;
 }
 
+//! The library keeps memory of its region between calls, so the region stays as it is under a live runner, if that is
+//! enough; a large one that is of no use to this plan would cost too much to look after.
+ArenaPlan PlanSession::wanted_arena(const Plan& plan) const {
+  if (!backend_.tensors_on_cuda()) return plan_arena(plan, 0);
+  std::uint64_t region_bytes = library_bytes(plan, library_factor_);
+  if (region_bytes > 0) region_bytes = std::max(region_bytes, least_library_bytes_);
+  const std::uint64_t kept = arena_plan_.op_region.bytes;
+  if (runner_has_library_ && (region_bytes > 0 || kept <= most_idle_region_bytes))
+    region_bytes = std::max(region_bytes, kept);
+  return plan_arena(plan, region_bytes, roaming_bytes);
+}
+
+//! A far larger arena, left by another program, would cost memory and time in every check.
+bool PlanSession::fits(const ArenaPlan& wanted) const {
+  return arena_ && wanted.total_bytes() <= arena_->bytes() &&
+         arena_->bytes() <= 2 * wanted.total_bytes() + reserve_bytes;
+}
+
+bool PlanSession::keeps_runner(const ArenaPlan& wanted) {
+  const bool region_stays = wanted.op_region == arena_plan_.op_region;
+  return has_runner() && fits(wanted) && (region_stays || !runner_has_library_);
+}
+
 Result<PlanSession::Done> PlanSession::ensure_room(const Plan& plan) {
   const bool in_arena = backend_.tensors_on_cuda();
-  const ArenaPlan wanted =
-      plan_arena(plan, in_arena ? library_bytes(plan, library_factor_) : 0, in_arena ? roaming_bytes : 0);
-  // A far larger arena, left by another program, would cost memory and time in every check.
-  const bool fits =
-      arena_ && wanted.total_bytes() <= arena_->bytes() && arena_->bytes() <= 2 * wanted.total_bytes() + reserve_bytes;
-  // The library keeps memory of its region between calls, so the region may not move under a live runner.
-  const bool region_changes = wanted.op_region != arena_plan_.op_region;
-  if (!fits || (region_changes && runner_has_library_)) discard_runner();
-  if (region_changes) runner_has_arena_ = false;
+  const ArenaPlan wanted = wanted_arena(plan);
+  const bool has_room = fits(wanted);
+  if (!keeps_runner(wanted)) discard_runner();
+  if (wanted.op_region != arena_plan_.op_region) runner_has_arena_ = false;
   arena_plan_ = wanted;
-  if (fits) return Done{};
+  if (has_room) return Done{};
   arena_.reset();
   // What the judge's own tensors have left behind counts as taken until it is given back.
   if (in_arena && wanted.total_bytes() + reserve_bytes > backend_.free_bytes())
@@ -129,8 +148,11 @@ Result<PlanSession::Done> PlanSession::ensure_room(const Plan& plan) {
                    fmt::format("the program needs {:.1f} GiB of device memory, {:.1f} GiB are free",
                                static_cast<double>(wanted.total_bytes()) / (1 << 30),
                                static_cast<double>(backend_.free_bytes()) / (1 << 30))};
+  // Programs of one task need about as much: with a little more, the next one need not start a runner for its arena.
+  const std::uint64_t spare = in_arena ? std::min(wanted.total_bytes() / 4, most_spare_bytes) / 512 * 512 : 0;
+  const bool has_spare = wanted.total_bytes() + spare + reserve_bytes <= backend_.free_bytes();
   try {
-    arena_ = backend_.make_arena(wanted.total_bytes());
+    arena_ = backend_.make_arena(wanted.total_bytes() + (has_spare ? spare : 0));
   } catch (const DeviceError& error) {
     return error.failure;
   }
@@ -141,21 +163,44 @@ bool PlanSession::has_runner() {
   return !runners_.empty() && std::all_of(runners_.begin(), runners_.end(), [](RunnerProcess& r) { return r.alive(); });
 }
 
-// Every step for all of them at once: most of a start is waiting for the driver and for files. One runner is enough to
-// go on with.
-Result<PlanSession::Done> PlanSession::start_runners() {
-  std::optional<Failure> failure;
-  std::vector<RunnerProcess> launched;
+// Every step for all of them at once: most of a start is waiting for the driver and for files.
+
+void PlanSession::spawn_ahead(const Plan& plan) {
+  if (keeps_runner(wanted_arena(plan))) return;
+  const RunnerOptions options = backend_.runner_options();
+  std::erase_if(spawned_, [](RunnerProcess& runner) { return !runner.alive(); });
+  while (spawned_.size() < wanted_processes_) {
+    auto runner = RunnerProcess::spawn(options);
+    if (!runner) return;
+    spawned_.push_back(std::move(runner).value());
+  }
+  for (RunnerProcess& runner : spawned_) runner.begin_wake(plan.has_op_steps());
+  for (RunnerProcess& runner : spawned_) (void)runner.finish();
+}
+
+//! As many as there is room for.
+Result<std::vector<RunnerProcess>> PlanSession::spawned_runners() {
   const std::uint64_t room = backend_.free_bytes() / bytes_a_process;
   const std::size_t count = std::clamp<std::size_t>(room, 1, wanted_processes_);
-  while (!failure && launched.size() < count) {
-    auto runner = RunnerProcess::launch(backend_.runner_options());
-    if (runner)
-      launched.push_back(std::move(runner).value());
-    else
-      failure = runner.failure();
+  std::vector<RunnerProcess> runners = std::exchange(spawned_, {});
+  std::erase_if(runners, [](RunnerProcess& runner) { return !runner.alive(); });
+  while (runners.size() < count) {
+    auto runner = RunnerProcess::spawn(backend_.runner_options());
+    if (!runner) return runner.failure();
+    runners.push_back(std::move(runner).value());
   }
-  for (RunnerProcess& runner : launched) {
+  while (runners.size() > count) runners.pop_back();
+  return runners;
+}
+
+// One runner is enough to go on with.
+Result<PlanSession::Done> PlanSession::start_runners() {
+  auto spawned = spawned_runners();
+  if (!spawned) return Failure{Status::judge_error, "no runner: " + spawned.failure().message};
+  std::optional<Failure> failure;
+  const RunnerOptions options = backend_.runner_options();
+  for (RunnerProcess& runner : spawned.value()) runner.begin_start(options);
+  for (RunnerProcess& runner : spawned.value()) {
     const auto started = runner.finish();
     if (started)
       runners_.push_back(std::move(runner));
@@ -221,6 +266,11 @@ Result<PlanSession::Done> PlanSession::set_constants(const TensorTable& leaves, 
     words_at(end, arena_->bytes() - end).fill_(repeated(fixed_pattern_));
     fixed_gaps_.push_back({end, arena_->bytes() - end});
   }
+  // So is a region that other plans have left.
+  if (const Zone region = arena_plan_.op_region; region.bytes > 0 && !has_region_in_use()) {
+    words_at(region.offset, region.bytes).fill_(repeated(fixed_pattern_));
+    fixed_gaps_.push_back(region);
+  }
   write_leaves(leaves, BufferRole::weight);
   write_leaves(leaves, BufferRole::state);
   poison_buffers(Poison::not_a_number);
@@ -244,7 +294,7 @@ void PlanSession::poison_buffers(Poison poison) {
     if (is_written_by_call(buffer.role) && offsets_[i] != no_offset && buffer.meta.span_bytes() > 0)
       bytes_at(offsets_[i], static_cast<std::uint64_t>(buffer.meta.span_bytes())).fill_(byte);
   }
-  if (arena_plan_.op_region.bytes > 0) bytes_at(arena_plan_.op_region.offset, arena_plan_.op_region.bytes).fill_(byte);
+  if (has_region_in_use()) bytes_at(arena_plan_.op_region.offset, arena_plan_.op_region.bytes).fill_(byte);
 }
 
 void PlanSession::flush_caches() {

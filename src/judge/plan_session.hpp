@@ -29,6 +29,9 @@ class PlanSession {
   PlanSession(Backend& backend, std::uint64_t seed, int processes = 1);
   ~PlanSession();
 
+  //! Processes that loading the plan will need, as far as they come without using the device: who shares it does this
+  //! before its turn. What goes wrong shows when the plan is loaded.
+  void spawn_ahead(const Plan& plan);
   //! Starts a runner if there is none, makes room, loads. A new arena means a new runner.
   Result<Done> load(const Plan& plan, const CompiledModule& module, PrecisionFlags flags);
   //! The same in two steps: the runner loads while the judge does something else.
@@ -36,6 +39,8 @@ class PlanSession {
   Result<Done> finish_load();
   //! The next load uses a new process.
   void discard_runner();
+  //! So much is set aside for op steps at least, if a plan has any: what other plans will need, so that a runner lasts.
+  void expect_library(std::uint64_t bytes) { least_library_bytes_ = bytes; }
   //! After a call that was short of library memory: the next load sets more of it aside. False: there was much already.
   bool give_library_more();
   //! Are the processes that have the plan alive?
@@ -74,7 +79,12 @@ class PlanSession {
   at::Tensor window(const TensorRef& ref) const;
   at::Tensor bytes_at(std::uint64_t offset, std::uint64_t bytes) const;
   at::Tensor words_at(std::uint64_t offset, std::uint64_t bytes) const;
+  ArenaPlan wanted_arena(const Plan& plan) const;
+  bool fits(const ArenaPlan& wanted) const;
+  bool keeps_runner(const ArenaPlan& wanted);
   Result<Done> ensure_room(const Plan& plan);
+  Result<std::vector<RunnerProcess>> spawned_runners();
+  bool has_region_in_use() const { return arena_plan_.op_region.bytes > 0 && plan_.has_op_steps(); }
   Result<Done> ensure_runner();
   Result<Done> start_runners();
   RunnerProcess& runner() { return runners_[active_]; }
@@ -93,8 +103,9 @@ class PlanSession {
   std::unique_ptr<Arena> arena_;
   std::size_t wanted_processes_;
   std::vector<RunnerProcess> runners_;  // all have the same plan and memory
+  std::vector<RunnerProcess> spawned_;  // ahead; they have seen no device
   std::size_t active_ = 0;
-  std::uint64_t library_factor_ = 1;
+  std::uint64_t library_factor_ = 1, least_library_bytes_ = 0;
   bool hold_device_ = true;
   bool runner_has_arena_ = false;
   bool runner_has_library_ = false;

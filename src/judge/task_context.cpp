@@ -27,7 +27,7 @@ std::string reference_of(const Task& task) { return task.name + ": the reference
 }  // namespace
 
 TaskContext::TaskContext(Backend& backend, Task task, PrecisionPolicy precision, std::uint64_t seed, int processes,
-                         bool measures)
+                         bool measures, const TakeTurn& take_turn)
     : backend_(backend),
       task_(std::move(task)),
       tensor_device_(backend.tensors_on_cuda() ? at::Device(at::kCUDA, 0) : at::Device(at::kCPU)),
@@ -38,6 +38,9 @@ TaskContext::TaskContext(Backend& backend, Task task, PrecisionPolicy precision,
       candidate_(backend, Random(seed + 1).fork().next(), processes),
       distributions_(distributions_of(task_)),
       measures_(measures) {
+  candidate_.expect_library(library_bytes(empty_plan_));
+  if (measures_ && !works_ahead()) reference_.spawn_ahead(empty_plan_);
+  const std::shared_ptr<void> turn = take_turn();
   Random random(seed);
   // A runner loads LibTorch first, which takes as long as the oracle's first results.
   const bool loads_ahead = works_ahead() && measures_;

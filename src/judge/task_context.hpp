@@ -2,6 +2,7 @@
 // own, and how long that takes.
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "base/stage_seconds.hpp"
@@ -15,11 +16,16 @@ namespace cudal1 {
 
 class TaskContext {
  public:
+  //! Whatever it returns is kept while the device is used.
+  using TakeTurn = std::function<std::shared_ptr<void>()>;
+
   //! Loads nothing from disk: `task` has its metas. Throws Error when the reference itself does not run.
   //! `processes`: how many reference and candidate have. `measures`: whether anything is compared with the reference's
-  //! time; else it is only looked at roughly, in this process, for limits.
-  TaskContext(Backend& backend, Task task, PrecisionPolicy precision, std::uint64_t seed, int processes = 1,
-              bool measures = true);
+  //! time; else it is only looked at roughly, in this process, for limits. `take_turn`: called before the device is
+  //! used.
+  TaskContext(
+      Backend& backend, Task task, PrecisionPolicy precision, std::uint64_t seed, int processes = 1,
+      bool measures = true, const TakeTurn& take_turn = [] { return nullptr; });
 
   const Task& task() const { return task_; }
   const Plan& empty_plan() const { return empty_plan_; }

@@ -11,6 +11,7 @@
 namespace cudal1::protocol {
 
 inline constexpr const char* request_key = "do";
+inline constexpr const char* wake = "wake";        //!< answer; with `library` open what op steps need, but no device
 inline constexpr const char* start = "start";      //!< open the device (+ binary of our own kernels as descriptor)
 inline constexpr const char* map = "map";          //!< map the arena (+ its descriptor)
 inline constexpr const char* load = "load";        //!< a plan (+ its module's binary as descriptor)

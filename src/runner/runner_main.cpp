@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/sandbox.hpp"
+#include "device/op_runtime.hpp"
 #include "runner/protocol.hpp"
 
 namespace cudal1 {
@@ -44,6 +45,7 @@ class Server {
 
   json answer(const json& request, Message& message) {
     const std::string what = request.at(protocol::request_key);
+    if (what == protocol::wake) return wake(request);
     if (what == protocol::start) return start(request, message);
     if (what == protocol::map) return map(request, message);
     if (what == protocol::load) return load(request, message);
@@ -73,6 +75,11 @@ class Server {
                 {"profile", times.profile}};
     if (time_steps) answer["step_times"] = protocol::step_times_to_json(times.steps);
     return answer;
+  }
+
+  static json wake(const json& request) {
+    if (request.value("library", false)) open_op_library();
+    return {{"ok", true}};
   }
 
   json start(const json& request, const Message& message) {

@@ -35,13 +35,14 @@ std::vector<std::string> command_line(const RunnerOptions& options) {
 }  // namespace
 
 Result<RunnerProcess> RunnerProcess::start(const RunnerOptions& options) {
-  auto runner = launch(options);
+  auto runner = spawn(options);
   if (!runner) return runner.failure();
+  runner.value().begin_start(options);
   if (const auto started = runner.value().finish(); !started) return started.failure();
   return runner;
 }
 
-Result<RunnerProcess> RunnerProcess::launch(const RunnerOptions& options) {
+Result<RunnerProcess> RunnerProcess::spawn(const RunnerOptions& options) {
   auto [ours, theirs] = Channel::pair();
   ChildOptions child;
   child.arguments = command_line(options);
@@ -61,7 +62,16 @@ Result<RunnerProcess> RunnerProcess::launch(const RunnerOptions& options) {
   theirs.close();
   runner.channel_ = std::move(ours);
   runner.set_up_limit_ = options.start_limit;
+  return runner;
+}
 
+// What goes wrong in these shows in finish(): the channel is closed then.
+
+void RunnerProcess::begin_wake(bool with_library) {
+  post({{protocol::request_key, protocol::wake}, {"library", with_library}}, {}, set_up_limit_);
+}
+
+void RunnerProcess::begin_start(const RunnerOptions& options) {
   json request{{protocol::request_key, protocol::start}};
   UniqueFd kernels;
   std::vector<int> descriptors;
@@ -70,8 +80,7 @@ Result<RunnerProcess> RunnerProcess::launch(const RunnerOptions& options) {
     descriptors = {kernels.get()};
     request["symbols"] = options.runtime_kernels->symbols;
   }
-  if (auto failure = runner.post(request, descriptors, options.start_limit)) return *failure;
-  return runner;
+  post(request, descriptors, set_up_limit_);
 }
 
 Result<RunnerProcess::Done> RunnerProcess::finish() {
@@ -150,7 +159,6 @@ Result<RunnerProcess::Done> RunnerProcess::map(const Arena& arena, const ArenaLa
 
 void RunnerProcess::begin_load(const Plan& plan, const CompiledModule& module, PrecisionFlags flags) {
   const UniqueFd binary = make_sealed_memory("module", module.binary);
-  // What goes wrong here shows in finish(): the channel is closed then.
   post({{protocol::request_key, protocol::load},
         {"plan", plan_to_json(plan)},
         {"symbols", module.symbols},

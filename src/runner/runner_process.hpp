@@ -33,9 +33,14 @@ class RunnerProcess {
  public:
   struct Done {};
   static Result<RunnerProcess> start(const RunnerOptions& options);
-  //! In two halves, so that several runners can start, or load, at the same time: launch() and begin_load() return at
-  //! once, finish() waits for the answer.
-  static Result<RunnerProcess> launch(const RunnerOptions& options);
+  //! A process that has not touched the device yet. What follows comes in two halves, so that several runners can do it
+  //! at the same time: begin_…() returns at once, finish() waits for the answer.
+  static Result<RunnerProcess> spawn(const RunnerOptions& options);
+  //! Until it is there and, for plans with op steps, has opened their library: most of a start, and nobody who uses the
+  //! device notices.
+  void begin_wake(bool with_library);
+  //! Opens the device.
+  void begin_start(const RunnerOptions& options);
   void begin_load(const Plan& plan, const CompiledModule& module, PrecisionFlags flags);
   Result<Done> finish();
 
