@@ -1,7 +1,6 @@
 #include "bench/bench_run.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <atomic>
@@ -18,12 +17,16 @@
 #include "base/host_memory.hpp"
 #include "base/result.hpp"
 #include "base/seconds_since.hpp"
+#include "bench/awaited_packages.hpp"
 #include "bench/bench_item.hpp"
 #include "bench/compile_ahead.hpp"
 #include "bench/gpu_turn.hpp"
+#include "bench/judge_processes.hpp"
+#include "bench/judging_memory.hpp"
 #include "bench/memory_need.hpp"
 #include "bench/preparation_process.hpp"
 #include "bench/row_key.hpp"
+#include "bench/stage_texts.hpp"
 #include "bench/worker_pool.hpp"
 #include "suite/task_pool.hpp"
 
@@ -49,69 +52,7 @@ std::uintmax_t source_bytes(const SuiteTask& task) {
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-//! "judge 46.5 GiB, worker 9.1 GiB"; nothing where nobody has estimated it.
-std::string memory_text(const BenchItem& item) {
-  constexpr double gibibyte = 1 << 30;
-  if (item.worker_bytes == 0) return {};
-  return fmt::format("judge {:.1f} GiB, worker {:.1f} GiB", static_cast<double>(item.judge_bytes) / gibibyte,
-                     static_cast<double>(item.worker_bytes) / gibibyte);
-}
-
-//! "reference 3.1, program 0.9"
-std::string stages_text(const std::vector<std::pair<std::string, double>>& stages) {
-  std::vector<std::string> parts;
-  for (const auto& [stage, seconds] : stages) parts.push_back(fmt::format("{} {:.1f}", stage, seconds));
-  return fmt::format("{}", fmt::join(parts, ", "));
-}
-
-//! ", tensors 12.3 GiB"; nothing where they were not on a GPU.
-std::string peak_text(const Preparation& made) {
-  if (made.peak_tensor_bytes == 0) return {};
-  return fmt::format(", tensors {:.1f} GiB", static_cast<double>(made.peak_tensor_bytes) / (1 << 30));
-}
-
 using Numbers = std::vector<std::size_t>;  // of items
-
-//! The device's memory while programs are judged: large ones, many small ones beside them, and compilers.
-struct JudgingMemory {
-  JudgingMemory(std::uint64_t total, int judges)
-      : all(total < DeviceMemory::unlimited ? total - std::min(total / 2, judges * idle_judge_bytes) : total),
-        small(all.total_bytes() / 10 * 3, &all),
-        compiling(all.total_bytes() / 8, &all) {}
-
-  bool is_small(std::uint64_t judge_bytes) const { return judge_bytes <= all.total_bytes() / 16; }
-  //! No other of that kind fits beside it.
-  bool is_huge(std::uint64_t judge_bytes) const { return judge_bytes > all.total_bytes() / 2; }
-  bool may_compile(std::uint64_t worker_bytes) const { return worker_bytes <= compiling.total_bytes() / 2; }
-  DeviceMemory& for_judge(std::uint64_t bytes) { return is_small(bytes) ? small : all; }
-
-  DeviceMemory all, small, compiling;
-};
-
-//! A process for each thread that judges.
-class JudgeProcesses {
- public:
-  PreparationProcess& of_this_thread() {
-    const std::lock_guard lock(mutex_);
-    return processes_[std::this_thread::get_id()];
-  }
-
- private:
-  std::mutex mutex_;
-  std::map<std::thread::id, PreparationProcess> processes_;
-};
-
-//! By the item's number: where a package comes once its program is judged.
-using AwaitedPackages = std::map<std::size_t, std::promise<fs::path>>;
-
-//! Whoever still waits when this goes, waits no longer: its promise is broken.
-struct NobodyAwaited {
-  explicit NobodyAwaited(AwaitedPackages& packages) : awaited(packages) {}
-  ~NobodyAwaited() { awaited.clear(); }
-  NobodyAwaited(const NobodyAwaited&) = delete;
-  NobodyAwaited& operator=(const NobodyAwaited&) = delete;
-  AwaitedPackages& awaited;
-};
 
 //! How far a stage is that several threads, or groups of them, work on.
 struct Progress {
@@ -280,11 +221,12 @@ class Run {
     item.row.device = made.device;
     item.row.ways = made.ways;
     item.ratios = made.ratios;
-    item.judged = made.is_ready();
     if (!made.is_ready() || options_.device == "vgpu") finish(item, made.status, made.error);
     const std::lock_guard lock(mutex_);
+    item.judged = made.is_ready();
     if (const auto waiting = awaited_.find(number_of(item)); waiting != awaited_.end())
       waiting->second.set_value(package_of(item));
+    begin_beside_judges(item);
   }
 
   //! These are timed by their judges, each with the GPU's lock alone: nobody of ours may share it then, nor compile,
@@ -292,43 +234,48 @@ class Run {
   void judge_solutions() {
     Numbers numbers = remaining();
     std::erase_if(numbers, [&](std::size_t i) { return !items_[i].program->is_in_python(); });
-    JudgingMemory memory(memory_.total_bytes(), 0);
     Progress progress{"judging", numbers.size()};
-    in_parallel(progress, numbers, judging_limits(numbers, memory, judges()), [&](BenchItem& item) {
+    const auto all_memory = [&](std::uint64_t) -> DeviceMemory& { return memory_; };
+    in_parallel(progress, numbers, judging_limits(numbers, all_memory, judges()), [&](BenchItem& item) {
       PreparationProcess process;
-      return judge(item, process, memory, nullptr);
+      return judge(item, process, memory_, Company::none);
     });
   }
 
-  //! Who was short of memory is judged again with a larger share of it, as soon as others have left that much. Who was
-  //! short of time has all of it, and so no others beside it that take turns with its program: workers that are made
-  //! early stand still, and where what they hold is missing, it is judged after them.
-  JobEnd judge(BenchItem& item, PreparationProcess& process, const JudgingMemory& memory, WorkerPool* early) {
-    const std::uint64_t had = item.judge_share.bytes();
-    std::optional<WorkerPool::Standstill> standstill;
-    if (early && memory.all.is_everything(had)) standstill.emplace(*early);
+  //! Whether others use the device beside a judge that has all of the memory that judges share.
+  enum class Company { none, others };
+
+  //! Who was short of memory is judged again with a larger share of it, as soon as others have left that much. Who
+  //! wants all of it, or was short of time while others took turns with its program, is judged in the next round, alone.
+  JobEnd judge(BenchItem& item, PreparationProcess& process, const DeviceMemory& most, Company company) {
     const Preparation made = prepare(item, process);
-    const bool was_late = made.status == to_string(Status::timeout) && is_judged_beside_others(item);
-    const bool wants_more = (was_late || is_short_of_memory(made)) && !memory.all.is_everything(had);
+    const std::uint64_t had = item.judge_share.bytes();
     item.judge_share.give_back();
-    if (!wants_more) {
-      if (is_short_of_memory(made) && early && !awaited_.empty())
-        item.judge_bytes = memory_.total_bytes();  // another time, when they are gone
-      else
-        settle(item, made);
+    const bool was_late = made.status == to_string(Status::timeout) && is_judged_beside_others(item);
+    const bool is_short = is_short_of_memory(made);
+    const std::uint64_t next = most.more_than(had);
+    if (company == Company::others && (was_late || (is_short && most.is_everything(next)))) {
+      item.wants_to_be_alone = true;
+      item.judge_bytes = memory_.total_bytes();
       return JobEnd::done;
     }
-    item.judge_bytes = was_late ? memory.all.total_bytes() : memory.all.more_than(had);
+    if (!is_short || most.is_everything(had)) {
+      settle(item, made);
+      return JobEnd::done;
+    }
+    item.judge_bytes = next;
     return JobEnd::again;
   }
 
   int judges() const { return options_.device == "cuda" ? std::min(options_.jobs, judges_on_one_gpu) : options_.jobs; }
 
-  PoolLimits judging_limits(const Numbers& numbers, JudgingMemory& memory, int jobs) {
+  using MemoryForJudge = std::function<DeviceMemory&(std::uint64_t bytes)>;
+
+  PoolLimits judging_limits(const Numbers& numbers, const MemoryForJudge& memory, int jobs) {
     PoolLimits limits{jobs, bytes_per_judge};
-    limits.may_begin = [&](std::size_t i) {
+    limits.may_begin = [this, &numbers, memory](std::size_t i) {
       BenchItem& item = items_[numbers[i]];
-      return takes(item.judge_share, memory.for_judge(item.judge_bytes), item.judge_bytes);
+      return takes(item.judge_share, memory(item.judge_bytes), item.judge_bytes);
     };
     return limits;
   }
@@ -347,41 +294,69 @@ class Run {
   //! One keeps the GPU busy, the other the processors. Small programs do not wait for large ones: what they take is
   //! mostly time to begin and to end. Huge ones would wait for all the others, and come first.
   void judge_and_compile(const Numbers& numbers, WorkerPool& pool) {
-    Progress progress{"judging", 0};
-    const Numbers others = judge_huge(numbers, progress);
-    const std::uint64_t for_early = begin_early_workers(others, pool);
-    const auto kept_from_workers = memory_.try_take(memory_.total_bytes() - for_early);
+    const auto unjudged = std::ranges::count_if(numbers, [&](std::size_t i) { return !items_[i].judged; });
+    Progress progress{"judging", static_cast<std::size_t>(unjudged)};
+    judge_one_by_one(chosen(numbers, &BenchItem::wants_to_be_alone), memory_, Company::none, progress);
+    const std::uint64_t for_early = begin_early_workers(numbers, pool);
     JudgingMemory memory(memory_.total_bytes() - for_early, judges());
+    const auto is_huge = [&](const BenchItem& item) { return memory.is_huge(item.judge_bytes); };
+    judge_one_by_one(chosen(numbers, is_huge), memory.large, for_early > 0 ? Company::others : Company::none, progress);
+    judge_side_by_side(numbers, memory, pool, progress);
+  }
+
+  //! Of those that are to be judged in this round.
+  Numbers chosen(const Numbers& numbers, const std::function<bool(const BenchItem&)>& has) const {
+    Numbers some;
+    std::ranges::copy_if(numbers, std::back_inserter(some), [&](std::size_t i) {
+      return !items_[i].judged && !items_[i].done && has(items_[i]);
+    });
+    return some;
+  }
+
+  void judge_one_by_one(const Numbers& numbers, DeviceMemory& memory, Company company, Progress& progress) {
+    const auto all_memory = [&](std::uint64_t) -> DeviceMemory& { return memory; };
+    judge_all(numbers, 1, all_memory, memory, company, progress);
+  }
+
+  void judge_all(const Numbers& numbers, int jobs, const MemoryForJudge& memory, const DeviceMemory& most,
+                 Company company, Progress& progress) {
+    JudgeProcesses processes;  // they end with the threads that have started them
+    in_parallel(progress, numbers, judging_limits(numbers, memory, std::max(1, jobs)),
+                [&](BenchItem& item) { return judge(item, processes.of_this_thread(), most, company); });
+  }
+
+  //! While large ones are still judged, workers of the small ones begin in the memory that these have left.
+  void judge_side_by_side(const Numbers& numbers, JudgingMemory& memory, WorkerPool& pool, Progress& progress) {
+    auto kept_for_small = memory_.try_take(memory.small.total_bytes());
+    const auto kept_for_large = memory_.try_take(memory.total_bytes() - memory.small.total_bytes());
+    const auto is_left = [&](const BenchItem& item) {
+      return !item.wants_to_be_alone && !memory.is_huge(item.judge_bytes);
+    };
     Numbers small, large;
-    for (const std::size_t i : others) (memory.is_small(items_[i].judge_bytes) ? small : large).push_back(i);
+    for (const std::size_t i : chosen(numbers, is_left))
+      (memory.is_small(items_[i].judge_bytes) ? small : large).push_back(i);
     const int judging =
         std::min(judges(), fitting(bytes_per_judge) * 2 / 3);  // the rest of the machine is for compilers
     const int for_large = large.empty() ? 0 : std::max(1, judging / 3);
+    const auto memory_for = [&](std::uint64_t bytes) -> DeviceMemory& { return memory.for_judge(bytes); };
     std::vector<Compilation> compilations = compilations_for(numbers, memory);
     std::atomic<bool> all_judged = false;
     const std::jthread compiling([&] { compile_all(compilations, memory, all_judged); });
     {
-      const std::jthread judging_large([&] { judge_all(large, for_large, progress, memory, &pool); });
-      judge_all(small, judging - for_large, progress, memory, &pool);
+      const std::jthread judging_large(
+          [&] { judge_all(large, for_large, memory_for, memory.large, Company::others, progress); });
+      judge_all(small, judging - for_large, memory_for, memory.large, Company::others, progress);
+      kept_for_small.reset();
+      const std::lock_guard lock(mutex_);
+      pool_beside_judges_ = &pool;
+      for (const std::size_t i : small) begin_beside_judges(items_[i]);
     }
     all_judged = true;
   }
 
-  void judge_all(const Numbers& numbers, int jobs, Progress& progress, JudgingMemory& memory, WorkerPool* early) {
-    JudgeProcesses processes;  // they end with the threads that have started them
-    in_parallel(progress, numbers, judging_limits(numbers, memory, std::max(1, jobs)),
-                [&](BenchItem& item) { return judge(item, processes.of_this_thread(), memory, early); });
-  }
-
-  //! One by one, with nobody beside them. Returns the others that are to be judged.
-  Numbers judge_huge(const Numbers& numbers, Progress& progress) {
-    JudgingMemory memory(memory_.total_bytes(), judges());
-    Numbers huge, others;
-    for (const std::size_t i : numbers)
-      if (!items_[i].judged) (memory.is_huge(items_[i].judge_bytes) ? huge : others).push_back(i);
-    progress.total = huge.size() + others.size();
-    judge_all(huge, 1, progress, memory, nullptr);
-    return others;
+  //! With the mutex held. Where its baselines are being compiled ahead, it waits for them.
+  void begin_beside_judges(BenchItem& item) {
+    if (pool_beside_judges_ && item.compilations_left == 0) begin_worker(item, *pool_beside_judges_);
   }
 
   //! Large graphs take compilers so long that everybody would wait for their workers in the end. These begin beside
@@ -390,12 +365,13 @@ class Run {
     if (options_.device == "vgpu" || compiled_baselines(options_.baselines).empty()) return 0;
     std::uint64_t bytes = 0;
     const std::lock_guard lock(mutex_);
-    for (const std::size_t i : numbers) {
-      const BenchItem& item = items_[i];
+    for (const std::size_t i : chosen(numbers, std::not_fn(&BenchItem::wants_to_be_alone))) {
+      BenchItem& item = items_[i];
       const std::uint64_t wanted = std::max<std::uint64_t>(1, item.worker_bytes);
       if (!is_large_graph(item.nodes) || bytes + wanted > memory_.total_bytes() / 10) continue;
       if (awaited_.size() >= most_early_workers) break;
       bytes += wanted;
+      item.in_pool = true;
       pool.add(job_of(item, awaited_[i].get_future().share()));
     }
     return bytes;
@@ -416,6 +392,7 @@ class Run {
       if (BenchItem& item = items_[i]; !item.done && memory.may_compile(item.worker_bytes)) {
         std::vector<CompileJob> jobs = compile_jobs({item.folder.module, options_.device, baselines, item.nodes});
         if (awaited_.contains(i)) jobs.erase(jobs.begin());  // its worker is at it
+        item.compilations_left = static_cast<int>(jobs.size());
         for (CompileJob& job : jobs) compilations.push_back({&item, std::move(job), {}});
       }
     std::ranges::stable_sort(compilations, std::greater<>(), [](const Compilation& made) { return made.item->nodes; });
@@ -430,8 +407,12 @@ class Run {
       return takes(compilations[i].share, memory.compiling, compilations[i].item->worker_bytes);
     };
     run_jobs(compilations.size(), limits, [&](std::size_t i) {
-      if (!all_judged) compile_for(*compilations[i].item, compilations[i].job);
+      BenchItem& item = *compilations[i].item;
+      if (!all_judged) compile_for(item, compilations[i].job);
       compilations[i].share.give_back();
+      const std::lock_guard lock(mutex_);
+      --item.compilations_left;
+      begin_beside_judges(item);
       return JobEnd::done;
     });
   }
@@ -478,13 +459,20 @@ class Run {
   void judge_make_and_time(const Numbers& numbers, GpuTurn& turn) {
     WorkerPool pool(options_.baselines, options_.device, worker_limits(), memory_, log_of_making());
     const NobodyAwaited nobody(awaited_);
+    pool_beside_judges_ = nullptr;
+    for (const std::size_t i : numbers) items_[i].in_pool = false;
     judge_and_compile(numbers, pool);
-    for (const std::size_t i : numbers)
-      if (const BenchItem& item = items_[i]; item.judged && !item.done && !awaited_.contains(i))
-        pool.add(job_of(item, known_package(package_of(item))));
+    pool_beside_judges_ = nullptr;
+    for (const std::size_t i : numbers) begin_worker(items_[i], pool);
     awaited_.clear();
     pool.no_more();
     time_made(pool, turn);
+  }
+
+  //! If its program is right.
+  void begin_worker(BenchItem& item, WorkerPool& pool) const {
+    if (item.judged && !item.done && !std::exchange(item.in_pool, true))
+      pool.add(job_of(item, known_package(package_of(item))));
   }
 
   void time_made(WorkerPool& pool, GpuTurn& turn) {
@@ -546,6 +534,7 @@ class Run {
   DeviceMemory memory_;
   std::vector<BenchItem> items_;
   AwaitedPackages awaited_;  //!< by workers that were begun early
+  WorkerPool* pool_beside_judges_ = nullptr;  //!< while there is memory for workers though programs are judged
   std::mutex mutex_;
   std::size_t timed_ = 0;
 };
