@@ -143,7 +143,9 @@ Result<PlanSession::Done> PlanSession::ensure_room(const Plan& plan) {
   // What the judge's own tensors have left behind counts as taken until it is given back.
   if (in_arena && wanted.total_bytes() + reserve_bytes > backend_.free_bytes())
     at::getDeviceAllocator(at::kCUDA)->emptyCache();
-  if (wanted.total_bytes() + reserve_bytes > backend_.free_bytes())
+  const bool is_short = wanted.total_bytes() + reserve_bytes > backend_.free_bytes();
+  if (is_short && std::exchange(least_library_bytes_, 0) > 0) return ensure_room(plan);  // with what this plan needs
+  if (is_short)
     return Failure{Status::out_of_memory,
                    fmt::format("the program needs {:.1f} GiB of device memory, {:.1f} GiB are free",
                                static_cast<double>(wanted.total_bytes()) / (1 << 30),

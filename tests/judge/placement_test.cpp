@@ -41,6 +41,18 @@ TEST(Placement, LeavesARedZoneAroundEveryBufferAndAccountsForEveryByte) {
   }
 }
 
+TEST(Placement, WhatOpStepsAllocateIsInTheSamePlaceForAllPlansThatHaveAsMuchOfIt) {
+  Plan plan = plan_with_buffers();
+  const ArenaPlan before = plan_arena(plan, 1000);
+  plan.buffers.push_back(buffer("more", BufferRole::scratch, 1 << 20));
+  const ArenaPlan after = plan_arena(plan, 1000);
+  EXPECT_EQ(before.op_region, after.op_region);
+  EXPECT_GE(before.op_region.bytes, 1000u);
+  EXPECT_EQ(after.fixed.offset, after.op_region.offset + after.op_region.bytes);
+  EXPECT_EQ(after.moving.offset, after.fixed.offset + after.fixed.bytes);
+  EXPECT_EQ(after.total_bytes(), after.moving.offset + after.moving.bytes);
+}
+
 TEST(Placement, BuffersRoamThroughTheWholeZone) {
   constexpr std::uint64_t roaming = std::uint64_t{8} << 20;
   const Plan plan = plan_with_buffers();

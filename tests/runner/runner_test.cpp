@@ -69,6 +69,30 @@ TEST(Runner, ComputesInTheJudgesMemory) {
   for (int i = 0; i < 64; ++i) EXPECT_EQ(y[i], 2.0f * static_cast<float>(i));
 }
 
+TEST(Runner, IsWokenBeforeItMayUseTheDevice) {
+  Fixture f("y[threadIdx.x] = x[threadIdx.x];");
+  const RunnerOptions options = f.backend.runner_options();
+  auto spawned = RunnerProcess::spawn(options);
+  ASSERT_TRUE(spawned.ok());
+  RunnerProcess runner = std::move(spawned).value();
+  runner.begin_wake(false);
+  ASSERT_TRUE(runner.finish().ok());
+  runner.begin_start(options);
+  ASSERT_TRUE(runner.finish().ok());
+  EXPECT_TRUE(runner.map(*f.arena, {f.arena->bytes(), 0, 0}).ok());
+  EXPECT_TRUE(runner.load(f.plan, f.module, {}).ok());
+}
+
+TEST(Runner, OneThatDiesWhileItIsWokenSaysSo) {
+  Fixture f("y[threadIdx.x] = 0.0f;");
+  auto spawned = RunnerProcess::spawn(f.backend.runner_options());
+  ASSERT_TRUE(spawned.ok());
+  ::kill(spawned.value().pid(), SIGKILL);
+  spawned.value().begin_wake(true);
+  EXPECT_FALSE(spawned.value().finish().ok());
+  EXPECT_FALSE(spawned.value().alive());
+}
+
 TEST(Runner, IsKilledAtItsLimitAndNotMuchLater) {
   Fixture f("while (((volatile const float*)x)[0] < 1.0f) {} y[threadIdx.x] = 0.0f;");
   RunnerProcess runner = f.start_and_load();
