@@ -133,6 +133,7 @@ OptimizedTask given_up(OptimizedTask found, const Failure& why) {
 
 OptimizedTask finished(OptimizedTask found, TaskSearch& search, const SearchRequest& request, Asker& asker) {
   found.stopped = asker.wants_stop();
+  if (!found.stopped) found.replaced = search.replaced_share();
   found.best = search.confirmed_best();
   if (!found.best) return found;
   if (const Failure* failure = failure_of_gpu(found.best->evaluation, request))
@@ -140,7 +141,6 @@ OptimizedTask finished(OptimizedTask found, TaskSearch& search, const SearchRequ
   if (found.best->evaluation.status != Status::ok) return found;
   write_best(found, search.task(), {request.task, request.module}, request.folder);
   if (request.explain && !asker.wants_stop()) found.effects = search.effects(found.best->text);
-  if (!asker.wants_stop()) found.replaced = search.replaced_share(found.best->text);
   return found;
 }
 

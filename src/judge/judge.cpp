@@ -368,6 +368,8 @@ CompiledProgram TaskJudge::compile(const std::string& program_name, const std::s
   return compile_program(impl_->context->task().graph, impl_->backend, program_name, text);
 }
 
+void TaskJudge::profile_steps(bool wanted) { impl_->options.profile_steps = wanted; }
+
 Evaluation TaskJudge::evaluate(const CompiledProgram& program, double best_known) {
   const auto begin = Clock::now();
   Evaluation evaluation = impl_->blank(program);

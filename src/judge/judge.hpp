@@ -77,6 +77,8 @@ class TaskJudge {
   //! compile_program for this task.
   CompiledProgram compile(const std::string& program_name, const std::string& text) const;
 
+  //! From now on, of programs that are timed: where does their time go?
+  void profile_steps(bool wanted);
   //! `best_known`: the best speed-up on record for this task and GPU, 0 if there is none.
   Evaluation evaluate(const CompiledProgram& program, double best_known = 0.0);
 

@@ -35,7 +35,6 @@ TaskJudge& TaskSearch::judge_for(Use use) {
   made.precision = options_.precision;
   made.bytes_for_input_sets = options_.bytes_for_input_sets;
   made.beside_other_judges = options_.beside_other_judges;
-  made.profile_steps = use == Use::profile;
   judge_.reset();
   judge_ = std::make_unique<TaskJudge>(backend_, task_, made);
   judge_is_for_ = use;
@@ -108,10 +107,14 @@ std::vector<PartEffect> TaskSearch::effects(const std::string& text) {
                           [this](const std::string& part) { return judged(Use::search, "part.cu", part); });
 }
 
-std::optional<double> TaskSearch::replaced_share(const std::string& text) {
-  const auto plan = plan_program(task_.graph, text);
+std::optional<double> TaskSearch::replaced_share() {
+  const auto text = best_text();
+  if (!text) return std::nullopt;
+  const auto plan = plan_program(task_.graph, *text);
   if (!plan) return std::nullopt;
-  const Evaluation empty = judged(Use::profile, "empty.cu", "");
+  judge_for(Use::search).profile_steps(true);
+  const Evaluation empty = judged(Use::search, "empty.cu", "");
+  judge_for(Use::search).profile_steps(false);
   if (empty.profile.empty()) return std::nullopt;
   return cudal1::replaced_share(plan.value(), vgpu::report_from_json(empty.profile));
 }

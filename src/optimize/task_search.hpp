@@ -44,11 +44,12 @@ class TaskSearch {
   std::optional<JudgedProgram> confirmed_best();
   //! Of a program's directives, in the mode of the search.
   std::vector<PartEffect> effects(const std::string& text);
-  //! Of the reference's time, by the program's own kernels or rewrites; nothing where steps cannot be timed.
-  std::optional<double> replaced_share(const std::string& text);
+  //! Of the reference's time, by the best program's own kernels or rewrites; nothing where there is none, or steps
+  //! cannot be timed. Before confirmed_best(), while the judge of the search is there.
+  std::optional<double> replaced_share();
 
  private:
-  enum class Use { search, confirm, profile };
+  enum class Use { search, confirm };
   TaskJudge& judge_for(Use use);
   Evaluation judged(Use use, const std::string& name, const std::string& text);
   std::vector<ScoredProgram> on_record();
