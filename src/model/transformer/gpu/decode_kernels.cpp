@@ -97,4 +97,11 @@ std::string decode_kernels_source(const ModelConfig& config, GpuDtype dtype) {
   return text;
 }
 
+DrawRequest draw_request(const TokenDraw& draw) {
+  const SamplingParameters& parameters = draw.parameters;
+  // uniform_at has 53 bits: scaled so, nothing is lost
+  const auto chance = static_cast<std::uint64_t>(uniform_at(draw.seed, draw.position) * 0x1p53);
+  return {chance, parameters.temperature, parameters.top_k, parameters.top_p, parameters.min_p, 1, 0};
+}
+
 }  // namespace cudal1

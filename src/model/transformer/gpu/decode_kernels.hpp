@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/model_config.hpp"
+#include "model/sampling/token_sampler.hpp"
 
 namespace cudal1 {
 
@@ -41,6 +42,9 @@ struct DrawRequest {
   std::int32_t is_wanted = 0, unused = 0;
 };
 static_assert(sizeof(DrawRequest) == 32);
+
+//! The mask of a draw is no part of it.
+DrawRequest draw_request(const TokenDraw& draw);
 
 struct DrawResult {
   std::int32_t id = 0;
