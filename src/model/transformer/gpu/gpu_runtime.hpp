@@ -16,13 +16,13 @@
 namespace cudal1 {
 
 //! Tensors are passed as the address of their first element.
-using KernelArgument = std::variant<at::Tensor, std::int32_t>;
+using KernelOperand = std::variant<at::Tensor, std::int32_t>;
 
 struct KernelLaunch {
   std::string kernel;
   std::array<std::uint32_t, 2> grid{1, 1};
   std::uint32_t threads = 1;
-  std::vector<KernelArgument> arguments;
+  std::vector<KernelOperand> arguments;
 };
 
 //! Work that was recorded; tensors that it reads and writes must stay where they are.
@@ -50,6 +50,8 @@ class GpuRuntime {
   virtual std::unique_ptr<RecordedWork> record(const std::function<void()>& work) = 0;
   //! Waits until all work is done. Throws Error where some of it failed.
   virtual void synchronise() = 0;
+  //! The same for work that this process has on other streams: what somebody else computed can be used then.
+  virtual void wait_for_everybody() = 0;
 };
 
 }  // namespace cudal1

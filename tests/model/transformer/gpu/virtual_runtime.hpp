@@ -18,7 +18,7 @@ class VirtualRuntime final : public GpuRuntime {
   void on_stream(const std::function<void()>& work) override { work(); }
   void launch(const KernelLaunch& launch) override {
     std::vector<VgpuArgument> arguments;
-    for (const KernelArgument& argument : launch.arguments) arguments.push_back(argument_of(argument));
+    for (const KernelOperand& argument : launch.arguments) arguments.push_back(argument_of(argument));
     kernels_->launch(launch.kernel, launch.grid, launch.threads, arguments);
   }
   //! What is recorded runs when it is played, and not before.
@@ -31,12 +31,13 @@ class VirtualRuntime final : public GpuRuntime {
     return std::make_unique<Again>(work);
   }
   void synchronise() override {}
+  void wait_for_everybody() override {}
 
   std::optional<std::int64_t> free;
 
  private:
   //! From the tensor's first element to the end of its memory: what is beyond is another's.
-  static VgpuArgument argument_of(const KernelArgument& argument) {
+  static VgpuArgument argument_of(const KernelOperand& argument) {
     const auto* tensor = std::get_if<at::Tensor>(&argument);
     if (!tensor) return std::get<std::int32_t>(argument);
     return std::span(static_cast<std::byte*>(tensor->data_ptr()), tensor->nbytes());
