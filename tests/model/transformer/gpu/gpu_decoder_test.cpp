@@ -270,6 +270,7 @@ INSTANTIATE_TEST_SUITE_P(All, GpuDecoderTest,
                          [](const auto& one) { return std::string(one.param.name); });
 
 TEST(GpuDecoderMemory, TooLittleIsOneLineThatSaysWhatToDo) {
+  if (on_gpu()) GTEST_SKIP() << "tested without a GPU";
   WeightsInMemory weights(small_config(Architecture::llama));
   fill_randomly(weights, 31);
   const auto runtime = std::make_shared<testing::VirtualRuntime>();
