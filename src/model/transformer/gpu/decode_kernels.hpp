@@ -25,7 +25,7 @@ struct AttentionShape {
 };
 AttentionShape attention_shape(const ModelConfig& config, GpuDtype dtype);
 
-inline constexpr int row_kernel_threads = 256, attention_kernel_threads = 256, draw_kernel_threads = 1024;
+inline constexpr int row_kernel_threads = 256, attention_kernel_threads = 128, draw_kernel_threads = 1024;
 
 //! "embed_and_norm", "add_and_norm", "gate", "attend" and "draw"; their comments say what they take.
 const std::vector<std::string>& decode_kernel_names();

@@ -5,11 +5,12 @@
 // group of lanes is a `place` that goes through every places-th position with a softmax of its own, and in the end all
 // places are put together in a fixed order. Scores are in powers of two.
 
-constexpr int attention_threads = 256, attention_warps = attention_threads / 32;
+// Few threads with many loads on their way: all blocks of 128 slots run at once, which they would not with more.
+constexpr int attention_threads = 128, attention_warps = attention_threads / 32;
 constexpr int group = heads / kv_heads, half_head = head_size / 2, pairs_a_lane = (half_head + 31) / 32;
 constexpr int places_a_warp = 32 / position_lanes, places = attention_warps * places_a_warp;
 constexpr int lane_elements = position_vectors * vector_elements;  // of a position, in one lane
-constexpr int positions_at_once = 2;                               // of a place: loads that are on their way together
+constexpr int positions_at_once = 4;                               // of a place: loads that are on their way together
 
 __device__ __forceinline__ float minus_infinity() { return -cudal1::infinity<float>(); }
 
@@ -69,6 +70,27 @@ __device__ __forceinline__ void load_lane(const Element* from, int lane_in_posit
   }
 }
 
+//! Some positions of a place.
+template <int count>
+struct Round {
+  Element key[count][lane_elements], value[count][lane_elements];
+  bool there[count];
+};
+
+//! The place's positions from `first` on, as far as they come before `position`.
+__device__ __forceinline__ void load_round(const Element* keys, const Element* values, int first, int position,
+                                           Round<positions_at_once>& round) {
+  const int lane = threadIdx.x % 32, lane_in_position = lane % position_lanes;
+  const int place = threadIdx.x / 32 * places_a_warp + lane / position_lanes;
+#pragma unroll
+  for (int p = 0; p < positions_at_once; ++p) {
+    const int at = first + p * places + place;
+    round.there[p] = at < position;
+    load_lane(keys + static_cast<long long>(at) * head_size, lane_in_position, round.there[p], round.key[p]);
+    load_lane(values + static_cast<long long>(at) * head_size, lane_in_position, round.there[p], round.value[p]);
+  }
+}
+
 __device__ __forceinline__ float dot_over_lanes(const float* query, const Element* key) {
   float sum = 0.0f;
 #pragma unroll
@@ -76,18 +98,17 @@ __device__ __forceinline__ float dot_over_lanes(const float* query, const Elemen
   return cudal1::warp_reduce<cudal1::Sum<float>, position_lanes>(sum);
 }
 
-//! Takes in `count` positions; all lanes of a warp must come.
+//! Takes in a round; all lanes of a warp must come.
 template <int count>
 __device__ __forceinline__ void see(Seen& seen, const float (&query)[block_heads][lane_elements],
-                                    const Element (&key)[count][lane_elements],
-                                    const Element (&value)[count][lane_elements], const bool (&there)[count]) {
+                                    const Round<count>& round) {
 #pragma unroll
   for (int head = 0; head < block_heads; ++head) {
     float score[count], largest = seen.largest[head];
 #pragma unroll
     for (int p = 0; p < count; ++p) {
-      const float dot = dot_over_lanes(query[head], key[p]);
-      score[p] = there[p] ? dot : minus_infinity();
+      const float dot = dot_over_lanes(query[head], round.key[p]);
+      score[p] = round.there[p] ? dot : minus_infinity();
       largest = fmaxf(largest, score[p]);
     }
     const float reference = largest == minus_infinity() ? 0.0f : largest;  // nothing seen: all weights are 0
@@ -101,7 +122,7 @@ __device__ __forceinline__ void see(Seen& seen, const float (&query)[block_heads
       const float weight = exp2f(score[p] - reference);
       seen.total[head] += weight;
 #pragma unroll
-      for (int i = 0; i < lane_elements; ++i) seen.values[head][i] += weight * cudal1::to_float(value[p][i]);
+      for (int i = 0; i < lane_elements; ++i) seen.values[head][i] += weight * cudal1::to_float(round.value[p][i]);
     }
   }
 }
@@ -158,11 +179,11 @@ __device__ __forceinline__ void prepare_heads(AttentionShared& shared, const Ele
   __syncthreads();
 }
 
-//! All positions before the new one, from the cache; then the new one, which no other block has written yet.
+//! All positions before the new one, of which the first round is there already; then the new one, which no other block
+//! has written yet.
 __device__ __forceinline__ void see_all(const AttentionShared& shared, const Element* keys, const Element* values,
-                                        int position, Seen& seen) {
-  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, lane_in_position = lane % position_lanes;
-  const int place = warp * places_a_warp + lane / position_lanes;
+                                        int position, Round<positions_at_once>& round, Seen& seen) {
+  const int lane_in_position = threadIdx.x % 32 % position_lanes;
   float query[block_heads][lane_elements];
 #pragma unroll
   for (int head = 0; head < block_heads; ++head) {
@@ -176,27 +197,19 @@ __device__ __forceinline__ void see_all(const AttentionShared& shared, const Ele
     }
   }
   for (int first = 0; first < position; first += places * positions_at_once) {  // the same for all lanes of a warp
-    Element key[positions_at_once][lane_elements], value[positions_at_once][lane_elements];
-    bool there[positions_at_once];
-#pragma unroll
-    for (int p = 0; p < positions_at_once; ++p) {
-      const int at = first + p * places + place;
-      there[p] = at < position;
-      load_lane(keys + static_cast<long long>(at) * head_size, lane_in_position, there[p], key[p]);
-      load_lane(values + static_cast<long long>(at) * head_size, lane_in_position, there[p], value[p]);
-    }
-    see<positions_at_once>(seen, query, key, value, there);
+    if (first > 0) load_round(keys, values, first, position, round);
+    see(seen, query, round);
   }
-  if (warp == 0) {
-    Element key[1][lane_elements], value[1][lane_elements];
+  if (threadIdx.x < 32) {
+    Round<1> last;
 #pragma unroll
     for (int i = 0; i < lane_elements; ++i) {
       const int at = element_of_lane(lane_in_position, i);
-      key[0][i] = cudal1::from_float<Element>(at < head_size ? shared.new_key[at] : 0.0f);
-      value[0][i] = cudal1::from_float<Element>(at < head_size ? shared.new_value[at] : 0.0f);
+      last.key[0][i] = cudal1::from_float<Element>(at < head_size ? shared.new_key[at] : 0.0f);
+      last.value[0][i] = cudal1::from_float<Element>(at < head_size ? shared.new_value[at] : 0.0f);
     }
-    const bool there[1] = {place == 0};
-    see<1>(seen, query, key, value, there);
+    last.there[0] = threadIdx.x < position_lanes;
+    see(seen, query, last);
   }
 }
 
@@ -241,11 +254,13 @@ extern "C" __global__ void __launch_bounds__(attention_threads)
   const int position = positions[slot];
   if (position < 0) return;
   const int first_head = blockIdx.x * block_heads;
+  const long long head_start = (slot * kv_heads + first_head / group) * capacity * head_size;
+  Round<positions_at_once> round;
+  load_round(keys + head_start, values + head_start, 0, position, round);  // on its way while heads are prepared
+
   projected += slot * (heads + 2 * kv_heads) * head_size;
   const long long angles = static_cast<long long>(position) * half_head;
   prepare_heads(shared, projected, bias, query_norm, key_norm, cosines + angles, sines + angles, first_head);
-
-  const long long head_start = (slot * kv_heads + first_head / group) * capacity * head_size;
   if (first_head % group == 0)  // of the blocks that share a key/value head, one writes
     for (int i = threadIdx.x; i < head_size; i += attention_threads) {
       const long long at = head_start + static_cast<long long>(position) * head_size + i;
@@ -253,7 +268,7 @@ extern "C" __global__ void __launch_bounds__(attention_threads)
       values[at] = cudal1::from_float<Element>(shared.new_value[i]);
     }
   Seen seen;
-  see_all(shared, keys + head_start, values + head_start, position, seen);
+  see_all(shared, keys + head_start, values + head_start, position, round, seen);
   join_places_of_warp(seen);
   join_warps(shared, seen, attended + (slot * heads + first_head) * head_size);
 }
