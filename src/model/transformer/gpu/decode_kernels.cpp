@@ -16,6 +16,7 @@ namespace {
 constexpr int most_block_heads = 8;
 constexpr std::int64_t most_block_elements = 1024;  // of all heads of a block: each warp has sums of them in shared memory
 constexpr std::int64_t most_head_size = 1024;
+constexpr std::int64_t blocks_of_a_full_gpu = 132;  // one for each multiprocessor of a large one
 
 std::string_view element_header(GpuDtype dtype) {
   switch (dtype) {
@@ -37,8 +38,7 @@ void check_config(const ModelConfig& config) {
                             config.head_size, most_head_size));
 }
 
-std::string constants(const ModelConfig& config, GpuDtype dtype) {
-  const AttentionShape shape = attention_shape(config, dtype);
+std::string constants(const ModelConfig& config, const AttentionShape& shape) {
   std::string text;
   const auto number = [&](std::string_view name, std::int64_t value) {
     text += fmt::format("constexpr int {} = {};\n", name, value);
@@ -49,6 +49,9 @@ std::string constants(const ModelConfig& config, GpuDtype dtype) {
   const auto flag = [&](std::string_view name, bool value) {
     text += fmt::format("constexpr bool {} = {};\n", name, value);
   };
+  number("row_threads", row_kernel_threads);
+  number("attention_threads", shape.threads);
+  number("draw_threads", draw_kernel_threads);
   number("hidden", config.hidden);
   number("heads", config.heads);
   number("kv_heads", config.kv_heads);
@@ -70,12 +73,13 @@ std::string constants(const ModelConfig& config, GpuDtype dtype) {
 
 std::size_t bytes_of(GpuDtype dtype) { return dtype == GpuDtype::f32 ? 4 : 2; }
 
-AttentionShape attention_shape(const ModelConfig& config, GpuDtype dtype) {
+AttentionShape attention_shape(const ModelConfig& config, GpuDtype dtype, std::int64_t slots) {
   check_config(config);
   AttentionShape shape;
   const std::int64_t group = config.heads / config.kv_heads;
   for (int count = 1; count <= most_block_heads; ++count)
     if (group % count == 0 && count * config.head_size <= most_block_elements) shape.block_heads = count;
+  if (slots * config.heads / shape.block_heads <= blocks_of_a_full_gpu) shape.threads = 256;  // few blocks, so large ones
   shape.vector_elements = 16 / static_cast<int>(bytes_of(dtype));
   while (config.head_size % shape.vector_elements != 0) shape.vector_elements /= 2;
   const auto vectors = static_cast<unsigned>(config.head_size / shape.vector_elements);
@@ -89,10 +93,10 @@ const std::vector<std::string>& decode_kernel_names() {
   return names;
 }
 
-std::string decode_kernels_source(const ModelConfig& config, GpuDtype dtype) {
+std::string decode_kernels_source(const ModelConfig& config, GpuDtype dtype, std::int64_t slots) {
   std::string text(element_header(dtype));
   text += "#include <cudal1/reduce.cuh>\n";
-  text += constants(config, dtype);
+  text += constants(config, attention_shape(config, dtype, slots));
   for (const std::string_view file : decode_kernel_files()) text += file;
   return text;
 }

@@ -18,20 +18,21 @@ std::size_t bytes_of(GpuDtype dtype);
 
 //! How attention is shared out among lanes and blocks; see kernels/attention.cu.
 struct AttentionShape {
+  int threads = 128;         //!< of a block
   int block_heads = 1;       //!< query heads of one key/value head that a block computes
   int vector_elements = 1;   //!< that a lane loads at once
   int position_lanes = 1;    //!< neighbouring lanes with one position's elements: a power of two
   int position_vectors = 1;  //!< of each of these lanes
 };
-AttentionShape attention_shape(const ModelConfig& config, GpuDtype dtype);
+AttentionShape attention_shape(const ModelConfig& config, GpuDtype dtype, std::int64_t slots);
 
-inline constexpr int row_kernel_threads = 256, attention_kernel_threads = 128, draw_kernel_threads = 1024;
+inline constexpr int row_kernel_threads = 256, draw_kernel_threads = 1024;
 
 //! "embed_and_norm", "add_and_norm", "gate", "attend" and "draw"; their comments say what they take.
 const std::vector<std::string>& decode_kernel_names();
 
 //! Throws Error for a model that the kernels cannot compute.
-std::string decode_kernels_source(const ModelConfig& config, GpuDtype dtype);
+std::string decode_kernels_source(const ModelConfig& config, GpuDtype dtype, std::int64_t slots);
 
 //! As the kernel `draw` reads and writes them.
 struct DrawRequest {

@@ -34,7 +34,7 @@ DecodeStep::DecodeStep(const Transformer& model, GpuRuntime& runtime, GpuDtype d
                        std::int64_t capacity)
     : config_(model.config()),
       runtime_(runtime),
-      attention_(attention_shape(config_, dtype)),
+      attention_(attention_shape(config_, dtype, slots)),
       slots_(slots),
       capacity_(capacity) {
   embedding_ = model.parameter("model.embed_tokens.weight");
@@ -106,7 +106,7 @@ void DecodeStep::attend(std::size_t index) {
   const auto at = static_cast<std::int64_t>(index);
   runtime_.launch({"attend",
                    {blocks, rows()},
-                   attention_kernel_threads,
+                   static_cast<std::uint32_t>(attention_.threads),
                    {positions(), projected_, layer.bias, layer.query_norm, layer.key_norm, cosines_, sines_, keys_[at],
                     values_[at], attended_, static_cast<std::int32_t>(capacity_)}});
 }

@@ -44,6 +44,12 @@ void check_options(const ModelConfig& config, const GpuDecoderOptions& options) 
                             options.slot_capacity, config.context));
 }
 
+//! Prompts in 16 bits go through flash attention, which takes heads of whole vectors only.
+void check_heads(const ModelConfig& config, GpuDtype dtype, at::Device device) {
+  if (device.is_cuda() && dtype != GpuDtype::f32 && config.head_size % 8 != 0)
+    throw Error(fmt::format("heads of {} elements can be computed on a GPU in f32 only, not in 16 bits", config.head_size));
+}
+
 void check_memory(const ModelConfig& config, const GpuDecoderOptions& options, const GpuRuntime& runtime) {
   const std::optional<std::int64_t> free = runtime.free_bytes();
   const std::int64_t needed = gpu_bytes_needed(config, options);
@@ -91,8 +97,9 @@ struct GpuDecoder::Parts {
       : options(given), runtime(std::move(on)), config(weights.config()), lengths(static_cast<std::size_t>(given.slots)) {
     check_weights(weights);
     check_options(config, options);
+    check_heads(config, options.dtype, runtime->device());
     check_memory(config, options, *runtime);
-    runtime->load_kernels(decode_kernels_source(config, options.dtype), decode_kernel_names());
+    runtime->load_kernels(decode_kernels_source(config, options.dtype, options.slots), decode_kernel_names());
     runtime->on_stream([&] {
       model.emplace(weights, TransformerOptions{torch_type(options.dtype), runtime->device()});
       step.emplace(*model, *runtime, options.dtype, options.slots, options.slot_capacity);
@@ -129,8 +136,9 @@ struct GpuDecoder::Parts {
   }
 
   void clear_inputs() {
-    host_inputs[0].zero_();
-    host_inputs[1].fill_(-1);  // no token
+    auto* inputs = host_inputs.mutable_data_ptr<std::int32_t>();  // tokens, then positions
+    std::fill_n(inputs, options.slots, 0);
+    std::fill_n(inputs + options.slots, options.slots, -1);  // no token
   }
 
   //! The host's buffers may still be on their way to the GPU.
@@ -278,7 +286,7 @@ void GpuDecoder::step(std::span<const SlotToken> tokens) {
 std::vector<DrawnToken> GpuDecoder::draw(std::span<const SlotDraw> draws) {
   Parts& parts = *parts_;
   // The step may go on meanwhile: requests are copied after it, and read back before we return.
-  parts.host_requests.zero_();
+  for (std::int64_t slot = 0; slot < parts.options.slots; ++slot) parts.request_of(slot).is_wanted = 0;
   for (const SlotDraw& given : draws) parts.enter(given);
   return guarded([&] {
     parts.runtime->on_stream([&] {

@@ -20,6 +20,7 @@ struct Case {
   std::int64_t heads, kv_heads, head_size;
   GpuDtype dtype;
   bool bias = false, head_norm = false;
+  std::int64_t slots = 128;  //!< that the text is written for: few have larger blocks
 };
 
 at::ScalarType torch_type(GpuDtype dtype) {
@@ -54,14 +55,15 @@ std::vector<Case> cases() {
   return {{"smollm_f16", 9, 3, 64, GpuDtype::f16},
           {"smollm_bf16", 9, 3, 64, GpuDtype::bf16},
           {"smollm_f32", 9, 3, 64, GpuDtype::f32},
-          {"one_head", 1, 1, 64, GpuDtype::f16},
+          {"smollm_few_slots", 9, 3, 64, GpuDtype::f16, false, false, 4},
+          {"one_head", 1, 1, 64, GpuDtype::f16, false, false, 1000},
           {"four_a_group", 8, 2, 64, GpuDtype::bf16},
           {"qwen2_bias", 14, 2, 64, GpuDtype::f16, true},
           {"qwen3_norms", 4, 2, 128, GpuDtype::bf16, false, true},
           {"large_heads", 2, 1, 256, GpuDtype::f32},
           {"more_heads_than_a_block_takes", 18, 2, 16, GpuDtype::f16, true, true},
           {"odd_sizes", 4, 2, 10, GpuDtype::f32, true},
-          {"eighty", 4, 4, 80, GpuDtype::f16},
+          {"eighty", 4, 4, 80, GpuDtype::f16, false, false, 1},
           {"two_elements", 3, 1, 2, GpuDtype::bf16}};
 }
 
@@ -70,9 +72,10 @@ class DecodeKernels : public ::testing::TestWithParam<Case> {
   void SetUp() override {
     if (const std::string why = testing::why_no_vgpu(); !why.empty()) GTEST_SKIP() << why;
     at::manual_seed(7);
-    runtime_.load_kernels(decode_kernels_source(config_, dtype()), decode_kernel_names());
+    runtime_.load_kernels(decode_kernels_source(config_, dtype(), GetParam().slots), decode_kernel_names());
   }
   GpuDtype dtype() const { return GetParam().dtype; }
+  AttentionShape shape() const { return attention_shape(config_, dtype(), GetParam().slots); }
   double tolerance() const { return 4 * step_of(dtype()); }
 
   ModelConfig config_ = config_of(GetParam());
@@ -171,12 +174,11 @@ class Attention {
     attended = numbers({slots, config.heads, size}, dtype);
   }
 
-  void run(testing::VirtualRuntime& runtime, GpuDtype dtype) {
-    const AttentionShape shape = attention_shape(config_, dtype);
+  void run(testing::VirtualRuntime& runtime, const AttentionShape& shape) {
     runtime.launch({"attend",
                     {static_cast<std::uint32_t>(config_.heads / shape.block_heads),
                      static_cast<std::uint32_t>(positions_.size())},
-                    attention_kernel_threads,
+                    static_cast<std::uint32_t>(shape.threads),
                     {positions_of(positions_), projected, bias, query_norm, key_norm, cosines, sines, keys, values,
                      attended, static_cast<std::int32_t>(capacity_)}});
   }
@@ -227,7 +229,7 @@ class Attention {
 TEST_P(DecodeKernels, AttentionIsTheDefinitionsForAnyLength) {
   Attention attention(config_, dtype(), {0, 1, 7, -1, 64, 130, 299, 300 - 1}, 300);  // the last place of the context
   const Attention before = attention.copy();
-  attention.run(runtime_, dtype());
+  attention.run(runtime_, shape());
   attention.expect_right(before, tolerance());
 }
 
@@ -238,8 +240,8 @@ TEST_P(DecodeKernels, AttentionOfASlotIsTheSameWhateverIsBesideIt) {
   for (const auto member : {&Attention::bias, &Attention::query_norm, &Attention::key_norm, &Attention::cosines,
                             &Attention::sines})
     second.*member = first.*member;
-  first.run(runtime_, dtype());
-  second.run(runtime_, dtype());
+  first.run(runtime_, shape());
+  second.run(runtime_, shape());
   EXPECT_TRUE(first.attended[0].equal(second.attended[2]));
   EXPECT_TRUE(first.keys[0].equal(second.keys[2]));
 }
@@ -249,7 +251,7 @@ TEST_P(DecodeKernels, LargeScoresDoNotOverflow) {
   attention.projected.mul_(20.0);
   attention.keys.mul_(20.0);
   const Attention before = attention.copy();
-  attention.run(runtime_, dtype());
+  attention.run(runtime_, shape());
   EXPECT_TRUE(at::isfinite(attention.attended).all().item<bool>());
 }
 
@@ -262,7 +264,7 @@ TEST(DecodeKernelsForRealGpus, CompileForEveryTypeAndArchitecture) {
   for (const char* target : {"sm_80", "sm_90"})
     for (const Case& one : cases()) {
       const auto module =
-          compiler.compile({decode_kernels_source(config_of(one), one.dtype), decode_kernel_names(), target});
+          compiler.compile({decode_kernels_source(config_of(one), one.dtype, one.slots), decode_kernel_names(), target});
       EXPECT_TRUE(module.ok()) << one.name << " " << target << ": " << module.failure().message << "\n"
                                << module.failure().details;
       EXPECT_TRUE(!module.ok() || module.value().log.empty()) << one.name;
@@ -272,10 +274,10 @@ TEST(DecodeKernelsForRealGpus, CompileForEveryTypeAndArchitecture) {
 TEST(DecodeKernelsSource, RefusesHeadsThatItCannotTurn) {
   ModelConfig config = config_of(cases()[0]);
   config.head_size = 63;
-  EXPECT_THROW(decode_kernels_source(config, GpuDtype::f16), Error);
+  EXPECT_THROW(decode_kernels_source(config, GpuDtype::f16, 8), Error);
   config = config_of(cases()[0]);
   config.kv_heads = 4;
-  EXPECT_THROW(decode_kernels_source(config, GpuDtype::f16), Error);
+  EXPECT_THROW(decode_kernels_source(config, GpuDtype::f16, 8), Error);
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ class DrawKernel : public ::testing::TestWithParam<Case> {
     config.heads = config.kv_heads = 1;
     config.head_size = 8;
     config.vocabulary = GetParam().vocabulary;
-    runtime_.load_kernels(decode_kernels_source(config, GetParam().dtype), decode_kernel_names());
+    runtime_.load_kernels(decode_kernels_source(config, GetParam().dtype, 1), decode_kernel_names());
     at::manual_seed(3);
   }
 

@@ -5,8 +5,7 @@
 // group of lanes is a `place` that goes through every places-th position with a softmax of its own, and in the end all
 // places are put together in a fixed order. Scores are in powers of two.
 
-// Few threads with many loads on their way: all blocks of 128 slots run at once, which they would not with more.
-constexpr int attention_threads = 128, attention_warps = attention_threads / 32;
+constexpr int attention_warps = attention_threads / 32;
 constexpr int group = heads / kv_heads, half_head = head_size / 2, pairs_a_lane = (half_head + 31) / 32;
 constexpr int places_a_warp = 32 / position_lanes, places = attention_warps * places_a_warp;
 constexpr int lane_elements = position_vectors * vector_elements;  // of a position, in one lane

@@ -4,7 +4,7 @@
 // What top_k, top_p and min_p leave is always a beginning of the tokens in the order of their weights (of equal ones
 // the first ids come first): all above a threshold, and some of those that are right at it.
 
-constexpr int draw_threads = 1024, draw_warps = draw_threads / 32;
+constexpr int draw_warps = draw_threads / 32;
 constexpr int widest_draw = 16 / sizeof(Element), draw_elements = vocabulary % widest_draw == 0 ? widest_draw : 1;
 constexpr int ids_a_step = 32 * draw_elements;  // of a warp
 constexpr int ids_a_warp = ((vocabulary + draw_warps - 1) / draw_warps + ids_a_step - 1) / ids_a_step * ids_a_step;

@@ -1,8 +1,6 @@
 // What happens to a slot's hidden state between matrix products: one block a slot. A slot whose position is negative
 // has no token in this step, and nothing of it is touched.
 
-constexpr int row_threads = 256;
-
 //! As an Element would keep it: PyTorch rounds after every operation, and so do we, or decoding and training drift
 //! apart.
 __device__ __forceinline__ float rounded(float x) { return cudal1::to_float(cudal1::from_float<Element>(x)); }
