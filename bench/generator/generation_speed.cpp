@@ -109,8 +109,8 @@ std::vector<SamplingRequest> requests_of(const Options& options, std::int64_t vo
   std::vector<SamplingRequest> requests;
   for (std::int64_t group = 0; group < options.groups; ++group) {
     SamplingRequest request;
-    request.prompt = random_tokens(static_cast<std::size_t>(options.prompt), vocabulary,
-                                   static_cast<std::uint64_t>(100 + group));
+    request.prompt =
+        random_tokens(static_cast<std::size_t>(options.prompt), vocabulary, static_cast<std::uint64_t>(100 + group));
     request.samples = options.slots / options.groups;
     request.seed = static_cast<std::uint64_t>(group);
     request.parameters.temperature = options.temperature;

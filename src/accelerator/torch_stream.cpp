@@ -53,7 +53,9 @@ class GraphMemory {
 
  private:
   struct Allocating {
-    explicit Allocating(const GraphMemory& from) : memory(from) { mark_capture(allocator::get(), memory.device_, true); }
+    explicit Allocating(const GraphMemory& from) : memory(from) {
+      mark_capture(allocator::get(), memory.device_, true);
+    }
     Allocating(const Allocating&) = delete;
     Allocating& operator=(const Allocating&) = delete;
     ~Allocating() {

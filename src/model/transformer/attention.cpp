@@ -43,7 +43,8 @@ PackedTokens pack_tokens(std::span<const std::vector<std::int32_t>> sequences, a
     starts.push_back(static_cast<std::int64_t>(ids.size()));
   }
   const at::Tensor lengths = at::tensor(starts, at::kInt).to(device);  // (B + 1)
-  return {at::tensor(ids, at::kLong).to(device), at::tensor(positions, at::kLong).to(device), std::move(starts), lengths};
+  return {at::tensor(ids, at::kLong).to(device), at::tensor(positions, at::kLong).to(device), std::move(starts),
+          lengths};
 }
 
 AttentionOperands attention_operands(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value) {

@@ -111,8 +111,7 @@ at::Tensor Transformer::feed_forward(const at::Tensor& input, std::int64_t layer
 }
 
 at::Tensor Transformer::layer(const at::Tensor& input, std::int64_t index, const PackedTokens& tokens,
-                              const at::Tensor& cosines, const at::Tensor& sines,
-                              const KeepKeysAndValues& keep) const {
+                              const at::Tensor& cosines, const at::Tensor& sines, const KeepKeysAndValues& keep) const {
   const at::Tensor attended =
       input + attention(norm(input, layer_name(index, "input_layernorm.weight")), index, tokens, cosines, sines, keep);
   return attended + feed_forward(norm(attended, layer_name(index, "post_attention_layernorm.weight")), index);

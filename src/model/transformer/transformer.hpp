@@ -21,8 +21,7 @@ struct TransformerOptions {
 };
 
 //! Hears of each layer's keys and values as attention uses them: turned, (T, kv_heads, D) each.
-using KeepKeysAndValues =
-    std::function<void(std::int64_t layer, const at::Tensor& keys, const at::Tensor& values)>;
+using KeepKeysAndValues = std::function<void(std::int64_t layer, const at::Tensor& keys, const at::Tensor& values)>;
 
 class Transformer {
  public:

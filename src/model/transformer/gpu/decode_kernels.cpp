@@ -14,7 +14,8 @@ namespace cudal1 {
 namespace {
 
 constexpr int most_block_heads = 8;
-constexpr std::int64_t most_block_elements = 1024;  // of all heads of a block: each warp has sums of them in shared memory
+constexpr std::int64_t most_block_elements =
+    1024;  // of all heads of a block: each warp has sums of them in shared memory
 constexpr std::int64_t most_head_size = 1024;
 constexpr std::int64_t blocks_of_a_full_gpu = 132;  // one for each multiprocessor of a large one
 
@@ -79,7 +80,8 @@ AttentionShape attention_shape(const ModelConfig& config, GpuDtype dtype, std::i
   const std::int64_t group = config.heads / config.kv_heads;
   for (int count = 1; count <= most_block_heads; ++count)
     if (group % count == 0 && count * config.head_size <= most_block_elements) shape.block_heads = count;
-  if (slots * config.heads / shape.block_heads <= blocks_of_a_full_gpu) shape.threads = 256;  // few blocks, so large ones
+  if (slots * config.heads / shape.block_heads <= blocks_of_a_full_gpu)
+    shape.threads = 256;  // few blocks, so large ones
   shape.vector_elements = 16 / static_cast<int>(bytes_of(dtype));
   while (config.head_size % shape.vector_elements != 0) shape.vector_elements /= 2;
   const auto vectors = static_cast<unsigned>(config.head_size / shape.vector_elements);

@@ -135,8 +135,6 @@ void DecodeStep::compute() {
 
 void DecodeStep::compute_logits() { multiply(last_hidden_, output_, logits_); }
 
-void DecodeStep::draw() {
-  runtime_.launch({"draw", {rows(), 1}, draw_kernel_threads, {logits_, requests_, results_}});
-}
+void DecodeStep::draw() { runtime_.launch({"draw", {rows(), 1}, draw_kernel_threads, {logits_, requests_, results_}}); }
 
 }  // namespace cudal1

@@ -26,15 +26,15 @@ class DecodeStep {
   //! requests() -> results(), from logits
   void draw();
 
-  at::Tensor tokens() const { return inputs_[0]; }                  // (slots), int32
-  at::Tensor positions() const { return inputs_[1]; }               // (slots), int32
-  const at::Tensor& inputs() const { return inputs_; }              // (2, slots): both of them
-  const at::Tensor& keys() const { return keys_; }                  // (layers, slots, kv_heads, capacity, D)
-  const at::Tensor& values() const { return values_; }              // (layers, slots, kv_heads, capacity, D)
-  const at::Tensor& last_hidden() const { return last_hidden_; }    // (slots, C), after the last norm
-  const at::Tensor& logits() const { return logits_; }              // (slots, V)
-  const at::Tensor& requests() const { return requests_; }          // (slots, bytes of a DrawRequest)
-  const at::Tensor& results() const { return results_; }            // (slots, bytes of a DrawResult)
+  at::Tensor tokens() const { return inputs_[0]; }                // (slots), int32
+  at::Tensor positions() const { return inputs_[1]; }             // (slots), int32
+  const at::Tensor& inputs() const { return inputs_; }            // (2, slots): both of them
+  const at::Tensor& keys() const { return keys_; }                // (layers, slots, kv_heads, capacity, D)
+  const at::Tensor& values() const { return values_; }            // (layers, slots, kv_heads, capacity, D)
+  const at::Tensor& last_hidden() const { return last_hidden_; }  // (slots, C), after the last norm
+  const at::Tensor& logits() const { return logits_; }            // (slots, V)
+  const at::Tensor& requests() const { return requests_; }        // (slots, bytes of a DrawRequest)
+  const at::Tensor& results() const { return results_; }          // (slots, bytes of a DrawResult)
 
  private:
   struct Layer {

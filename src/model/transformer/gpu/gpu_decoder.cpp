@@ -47,16 +47,18 @@ void check_options(const ModelConfig& config, const GpuDecoderOptions& options) 
 //! Prompts in 16 bits go through flash attention, which takes heads of whole vectors only.
 void check_heads(const ModelConfig& config, GpuDtype dtype, at::Device device) {
   if (device.is_cuda() && dtype != GpuDtype::f32 && config.head_size % 8 != 0)
-    throw Error(fmt::format("heads of {} elements can be computed on a GPU in f32 only, not in 16 bits", config.head_size));
+    throw Error(
+        fmt::format("heads of {} elements can be computed on a GPU in f32 only, not in 16 bits", config.head_size));
 }
 
 void check_memory(const ModelConfig& config, const GpuDecoderOptions& options, const GpuRuntime& runtime) {
   const std::optional<std::int64_t> free = runtime.free_bytes();
   const std::int64_t needed = gpu_bytes_needed(config, options);
   if (free && needed > *free)
-    throw Error(fmt::format("the GPU has {:.1f} GB of memory free; the model with {} texts of {} tokens needs {:.1f}: {}",
-                            static_cast<double>(*free) * 1e-9, options.slots, options.slot_capacity,
-                            static_cast<double>(needed) * 1e-9, memory_advice));
+    throw Error(
+        fmt::format("the GPU has {:.1f} GB of memory free; the model with {} texts of {} tokens needs {:.1f}: {}",
+                    static_cast<double>(*free) * 1e-9, options.slots, options.slot_capacity,
+                    static_cast<double>(needed) * 1e-9, memory_advice));
 }
 
 void check_tokens(std::span<const std::int32_t> tokens, std::int64_t vocabulary) {
@@ -94,7 +96,10 @@ struct GpuDecoder::Prompt final : ComputedPrompt {
 
 struct GpuDecoder::Parts {
   Parts(const ModelWeights& weights, const GpuDecoderOptions& given, std::shared_ptr<GpuRuntime> on)
-      : options(given), runtime(std::move(on)), config(weights.config()), lengths(static_cast<std::size_t>(given.slots)) {
+      : options(given),
+        runtime(std::move(on)),
+        config(weights.config()),
+        lengths(static_cast<std::size_t>(given.slots)) {
     check_weights(weights);
     check_options(config, options);
     check_heads(config, options.dtype, runtime->device());
@@ -112,7 +117,8 @@ struct GpuDecoder::Parts {
   //! In memory that the GPU can read and write while we do something else.
   void make_host_buffers() {
     const auto like = [&](const at::Tensor& tensor) {
-      return at::zeros(tensor.sizes(), at::TensorOptions(tensor.scalar_type()).pinned_memory(runtime->device().is_cuda()));
+      return at::zeros(tensor.sizes(),
+                       at::TensorOptions(tensor.scalar_type()).pinned_memory(runtime->device().is_cuda()));
     };
     host_inputs = like(step->inputs());
     host_requests = like(step->requests());

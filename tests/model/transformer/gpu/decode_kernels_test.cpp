@@ -143,8 +143,8 @@ class AttentionReference {
 
   //! query (D), keys and values (length, D)
   at::Tensor attended(const at::Tensor& query, const at::Tensor& keys, const at::Tensor& values) const {
-    const at::Tensor scores = at::mv(keys.to(at::kDouble), query.to(at::kDouble)) /
-                              std::sqrt(static_cast<double>(config_.head_size));
+    const at::Tensor scores =
+        at::mv(keys.to(at::kDouble), query.to(at::kDouble)) / std::sqrt(static_cast<double>(config_.head_size));
     return at::mv(values.to(at::kDouble).t(), at::softmax(scores, 0));
   }
 
@@ -175,12 +175,12 @@ class Attention {
   }
 
   void run(testing::VirtualRuntime& runtime, const AttentionShape& shape) {
-    runtime.launch({"attend",
-                    {static_cast<std::uint32_t>(config_.heads / shape.block_heads),
-                     static_cast<std::uint32_t>(positions_.size())},
-                    static_cast<std::uint32_t>(shape.threads),
-                    {positions_of(positions_), projected, bias, query_norm, key_norm, cosines, sines, keys, values,
-                     attended, static_cast<std::int32_t>(capacity_)}});
+    runtime.launch(
+        {"attend",
+         {static_cast<std::uint32_t>(config_.heads / shape.block_heads), static_cast<std::uint32_t>(positions_.size())},
+         static_cast<std::uint32_t>(shape.threads),
+         {positions_of(positions_), projected, bias, query_norm, key_norm, cosines, sines, keys, values, attended,
+          static_cast<std::int32_t>(capacity_)}});
   }
 
   //! With the cache as it was before.
@@ -215,8 +215,8 @@ class Attention {
     all_values[position] = unit(config_.heads + config_.kv_heads + kv, nullptr, nullptr);
     expect_close(keys[slot][kv], all_keys, tolerance);
     EXPECT_TRUE(values[slot][kv].equal(all_values)) << "slot " << slot << " head " << head;
-    const at::Tensor expected = reference_.attended(unit(head, &query_norm, angles), all_keys.narrow(0, 0, position + 1),
-                                                    all_values.narrow(0, 0, position + 1));
+    const at::Tensor expected = reference_.attended(
+        unit(head, &query_norm, angles), all_keys.narrow(0, 0, position + 1), all_values.narrow(0, 0, position + 1));
     expect_close(attended[slot][head], expected, 4 * tolerance);
   }
 
@@ -237,8 +237,8 @@ TEST_P(DecodeKernels, AttentionOfASlotIsTheSameWhateverIsBesideIt) {
   Attention first(config_, dtype(), {37, 150, 3}, 160), second(config_, dtype(), {9, -1, 37}, 160);
   for (const auto member : {&Attention::projected, &Attention::keys, &Attention::values})
     (second.*member)[2].copy_((first.*member)[0]);
-  for (const auto member : {&Attention::bias, &Attention::query_norm, &Attention::key_norm, &Attention::cosines,
-                            &Attention::sines})
+  for (const auto member :
+       {&Attention::bias, &Attention::query_norm, &Attention::key_norm, &Attention::cosines, &Attention::sines})
     second.*member = first.*member;
   first.run(runtime_, shape());
   second.run(runtime_, shape());
@@ -263,8 +263,8 @@ TEST(DecodeKernelsForRealGpus, CompileForEveryTypeAndArchitecture) {
   NvrtcCompiler compiler;
   for (const char* target : {"sm_80", "sm_90"})
     for (const Case& one : cases()) {
-      const auto module =
-          compiler.compile({decode_kernels_source(config_of(one), one.dtype, one.slots), decode_kernel_names(), target});
+      const auto module = compiler.compile(
+          {decode_kernels_source(config_of(one), one.dtype, one.slots), decode_kernel_names(), target});
       EXPECT_TRUE(module.ok()) << one.name << " " << target << ": " << module.failure().message << "\n"
                                << module.failure().details;
       EXPECT_TRUE(!module.ok() || module.value().log.empty()) << one.name;

@@ -1,4 +1,5 @@
-// Drawing on a GPU is drawing as the sampler of the host does it: the same ids for the same scores, seeds and positions.
+// Drawing on a GPU is drawing as the sampler of the host does it: the same ids for the same scores, seeds and
+// positions.
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
@@ -24,11 +25,11 @@ at::ScalarType torch_type(GpuDtype dtype) {
 }
 
 std::vector<SamplingParameters> parameters() {
-  return {{1.0F, 0, 1.0F, 0.0F},   {0.0F, 0, 1.0F, 0.0F},  {0.7F, 0, 1.0F, 0.0F},   {2.5F, 0, 1.0F, 0.0F},
-          {1.0F, 1, 1.0F, 0.0F},   {1.0F, 5, 1.0F, 0.0F},  {1.3F, 60, 1.0F, 0.0F},  {1.0F, 1000000, 1.0F, 0.0F},
-          {1.0F, 0, 0.9F, 0.0F},   {1.0F, 0, 0.3F, 0.0F},  {1.0F, 0, 1e-6F, 0.0F},  {3.0F, 0, 0.99F, 0.0F},
-          {1.0F, 0, 1.0F, 0.05F},  {1.0F, 0, 1.0F, 1.0F},  {1.5F, 40, 0.95F, 0.0F}, {1.5F, 40, 0.95F, 0.1F},
-          {0.01F, 0, 0.9F, 0.0F},  {5.0F, 7, 0.5F, 0.01F}, {1.0F, 3, 0.9999F, 0.0F}};
+  return {{1.0F, 0, 1.0F, 0.0F},  {0.0F, 0, 1.0F, 0.0F},  {0.7F, 0, 1.0F, 0.0F},   {2.5F, 0, 1.0F, 0.0F},
+          {1.0F, 1, 1.0F, 0.0F},  {1.0F, 5, 1.0F, 0.0F},  {1.3F, 60, 1.0F, 0.0F},  {1.0F, 1000000, 1.0F, 0.0F},
+          {1.0F, 0, 0.9F, 0.0F},  {1.0F, 0, 0.3F, 0.0F},  {1.0F, 0, 1e-6F, 0.0F},  {3.0F, 0, 0.99F, 0.0F},
+          {1.0F, 0, 1.0F, 0.05F}, {1.0F, 0, 1.0F, 1.0F},  {1.5F, 40, 0.95F, 0.0F}, {1.5F, 40, 0.95F, 0.1F},
+          {0.01F, 0, 0.9F, 0.0F}, {5.0F, 7, 0.5F, 0.01F}, {1.0F, 3, 0.9999F, 0.0F}};
 }
 
 class DrawKernel : public ::testing::TestWithParam<Case> {

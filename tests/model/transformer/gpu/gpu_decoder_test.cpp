@@ -106,8 +106,8 @@ TEST_P(GpuDecoderTest, ASlotIsBitEqualWhateverTheOthersHold) {
   const std::vector<std::vector<float>> expected = scores_of(*quiet, 3, prompt, rest);
   const std::vector<std::vector<float>> elsewhere = scores_of(*quiet, 0, prompt, rest);
   for (std::int64_t slot = 0; slot < 5; ++slot)
-    crowded->start(slot, *crowded->prefill(
-                             slot == 3 ? prompt : random_tokens(3 + static_cast<std::size_t>(slot), 96, 4)));
+    crowded->start(slot,
+                   *crowded->prefill(slot == 3 ? prompt : random_tokens(3 + static_cast<std::size_t>(slot), 96, 4)));
   EXPECT_EQ(crowded->logits(3), expected[0]);
   for (std::size_t i = 0; i < rest.size(); ++i) {
     std::vector<SlotToken> tokens = {{3, rest[i]}};
@@ -231,7 +231,8 @@ TEST_P(GpuDecoderTest, LogProbabilitiesAreTheTransformers) {
     for (std::size_t i = 0; i < sample.tokens.size(); ++i, ++count) {
       const auto position = static_cast<std::int64_t>(request[0].prompt.size() + i) - 1;
       sum += std::abs(expected[position][sample.tokens[i].id].item<double>() - sample.tokens[i].policy_log_probability);
-      EXPECT_NEAR(sample.tokens[i].sampled_log_probability, sample.tokens[i].policy_log_probability, 1e-5);  // temperature 1
+      EXPECT_NEAR(sample.tokens[i].sampled_log_probability, sample.tokens[i].policy_log_probability,
+                  1e-5);  // temperature 1
     }
   }
   const double most = GetParam().dtype == GpuDtype::f32 ? 1e-4 : GetParam().dtype == GpuDtype::bf16 ? 0.1 : 0.01;
@@ -268,6 +269,18 @@ INSTANTIATE_TEST_SUITE_P(All, GpuDecoderTest,
                                            Case{"qwen3_bf16", Architecture::qwen3, GpuDtype::bf16},
                                            Case{"qwen3_f32", Architecture::qwen3, GpuDtype::f32}),
                          [](const auto& one) { return std::string(one.param.name); });
+
+TEST(CudaDecoder, WithoutAGpuOneLineSaysWhatIsMissing) {
+  if (why_no_cuda_decoder().empty() || on_gpu()) GTEST_SKIP() << "for machines without a GPU";
+  WeightsInMemory weights(small_config(Architecture::llama));
+  fill_randomly(weights, 31);
+  try {
+    make_cuda_decoder(weights, {});
+    FAIL() << "there is one";
+  } catch (const Error& problem) {
+    EXPECT_EQ(std::string_view(problem.what()).find('\n'), std::string_view::npos) << problem.what();
+  }
+}
 
 TEST(GpuDecoderMemory, TooLittleIsOneLineThatSaysWhatToDo) {
   if (on_gpu()) GTEST_SKIP() << "tested without a GPU";

@@ -68,9 +68,8 @@ void VgpuKernels::launch(const std::string& name, std::array<std::uint32_t, 2> g
   vgpu::ScratchMarks scratch;
   vgpu::Launch launch{&kernel, {grid[0], grid[1], 1}, {threads, 1, 1}, 0, parameters};
   launch.counting = false;
-  launch.observers =
-      vgpu::make_observers({}, {kernel.name, launch.grid, launch.block, kernel.static_shared_bytes, kernel.local_bytes,
-                                &memory, &scratch, &kernel.shared_arrays});
+  launch.observers = vgpu::make_observers({}, {kernel.name, launch.grid, launch.block, kernel.static_shared_bytes,
+                                               kernel.local_bytes, &memory, &scratch, &kernel.shared_arrays});
   vgpu::run_grid(launch, memory);
 }
 

@@ -137,8 +137,7 @@ __device__ __forceinline__ void join_places_of_warp(Seen& seen) {
       const float reference = largest == minus_infinity() ? 0.0f : largest;
       const float own_weight = exp2f(seen.largest[head] - reference), other_weight = exp2f(other - reference);
       seen.largest[head] = largest;
-      seen.total[head] =
-          own_weight * seen.total[head] + other_weight * cudal1::shuffle_xor(seen.total[head], bits);
+      seen.total[head] = own_weight * seen.total[head] + other_weight * cudal1::shuffle_xor(seen.total[head], bits);
 #pragma unroll
       for (int i = 0; i < lane_elements; ++i)
         seen.values[head][i] =

@@ -6,7 +6,8 @@
 __device__ __forceinline__ float rounded(float x) { return cudal1::to_float(cudal1::from_float<Element>(x)); }
 
 //! x / rms(x) * weight, in fp32 and rounded once. Threads read those elements of x that they wrote themselves.
-__device__ __forceinline__ void write_norm(const Element* x, float own_squares, const Element* weight, Element* normed) {
+__device__ __forceinline__ void write_norm(const Element* x, float own_squares, const Element* weight,
+                                           Element* normed) {
   const float squares = cudal1::block_reduce<cudal1::Sum<float>, row_threads>(own_squares);
   const float scale = rsqrtf(squares / hidden + norm_epsilon);
   for (int i = threadIdx.x; i < hidden; i += row_threads)
