@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "cli/model_device.hpp"
 #include "cli/module_source.hpp"
 #include "model/files/model_store.hpp"
 #include "policy/grammar/directive_grammar.hpp"
@@ -38,6 +39,7 @@ class PolicyMaker::Models {
       made.sampling.top_p = static_cast<float>(options_.remote.parameters.top_p.value_or(1.0));
       made.seed = surroundings_.seed;
       made.cancelled = surroundings_.stop;
+      choose_model_device(options_, made, surroundings_.report);
       local_ = std::make_unique<LocalGenerator>(made);
       if (!local_->warning().empty()) surroundings_.report(local_->warning());
     }

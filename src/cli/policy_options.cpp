@@ -21,6 +21,13 @@ void add_writing_options(CLI::App& command, PolicyOptions& options) {
   command.add_option("--adapter", options.adapter, "A LoRA adapter for it, in PEFT's format")
       ->check(CLI::ExistingDirectory)
       ->group(group);
+  command
+      .add_option("--model-device", options.model_device, "Where it is computed: auto takes a GPU where there is one")
+      ->check(CLI::IsMember({"auto", "cpu", "cuda"}))
+      ->group(group);
+  command.add_option("--model-dtype", options.model_dtype, "What it is computed in on a GPU (f16)")
+      ->check(CLI::IsMember({"f16", "bf16", "f32"}))
+      ->group(group);
   command.add_flag("--grammar", options.grammar, "Hold the local model's answers to well-formed directives")
       ->group(group);
   command.add_option("--form", options.form, "Of prompts: full, or compact (local: compact, remote: full)")

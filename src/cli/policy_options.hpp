@@ -14,6 +14,8 @@ namespace cudal1 {
 struct PolicyOptions {
   std::string mix = "search";
   std::filesystem::path model, adapter;  //!< of the local policy; model empty: the default one
+  std::string model_device = "auto";     //!< of the local policy: "cpu", "cuda"; auto: a GPU where there is one
+  std::string model_dtype = "f16";       //!< on a GPU: "f16", "bf16", "f32"
   std::string form;                      //!< of prompts: "full", "compact"; empty: compact for local, full for remote
   std::string exemplars = "bucket";      //!< how they are chosen
   int samples_a_prompt = 4, repair_turns = 1;

@@ -24,6 +24,11 @@ search --policy local --model writing.gguf --grammar --samples 8 --repair 0 --bu
 [[ $(field local.json "$model['samples'] >= 8 and $model['new_tokens'] > 0") == True ]] || fail 'its samples are counted'
 [[ $(field local.json "$model['no_program']") == 0 ]] || fail 'under the grammar every whole answer is a program'
 
+if ! ldconfig -p | grep -q libcuda.so.1; then
+  search --policy local --model writing.gguf --model-device cuda -o gpu >gpu.json 2>gpu.err && fail 'a GPU that is not there'
+  grep -q -- '--model-device cuda: no NVIDIA driver' gpu.json gpu.err || fail "says what is missing: $(cat gpu.err)"
+fi
+
 search --policy local -o none >none.json 2>none.err && fail 'a model that is not there'
 grep -q 'models fetch' none.json none.err || fail "says how to get one: $(cat none.err)"
 

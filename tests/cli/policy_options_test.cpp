@@ -48,6 +48,9 @@ TEST(PolicyOptions, WhatIsSaidArrives) {
                                                  "--seed",
                                                  "3",
                                                  "--grammar",
+                                                 "--model-device",
+                                                 "cuda",
+                                                 "--model-dtype=bf16",
                                                  "--samples",
                                                  "7",
                                                  "--repair=0",
@@ -65,6 +68,8 @@ TEST(PolicyOptions, WhatIsSaidArrives) {
                                                  "--no-reasoning"}));
   EXPECT_EQ(options.mix, "local:6,remote:2");
   EXPECT_TRUE(options.grammar);
+  EXPECT_EQ(options.model_device, "cuda");
+  EXPECT_EQ(options.model_dtype, "bf16");
   EXPECT_EQ(options.samples_a_prompt, 7);
   EXPECT_EQ(options.repair_turns, 0);
   EXPECT_EQ(options.exemplars, "island");

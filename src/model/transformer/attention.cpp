@@ -22,8 +22,7 @@ at::Tensor one_sequence(const at::Tensor& query, const at::Tensor& key, const at
 
 at::Tensor by_cumulative_lengths(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
                                  const PackedTokens& tokens) {
-  const at::Tensor lengths = at::tensor(tokens.starts, at::kInt).to(query.device());  // (B + 1)
-  return flash_varlen(query, key, value, lengths, tokens.longest());
+  return flash_varlen(query, key, value, tokens.cumulative_lengths, tokens.longest());
 }
 
 }  // namespace
@@ -43,7 +42,9 @@ PackedTokens pack_tokens(std::span<const std::vector<std::int32_t>> sequences, a
     for (std::size_t i = 0; i < sequence.size(); ++i) positions.push_back(static_cast<std::int64_t>(i));
     starts.push_back(static_cast<std::int64_t>(ids.size()));
   }
-  return {at::tensor(ids, at::kLong).to(device), at::tensor(positions, at::kLong).to(device), std::move(starts)};
+  const at::Tensor lengths = at::tensor(starts, at::kInt).to(device);  // (B + 1)
+  return {at::tensor(ids, at::kLong).to(device), at::tensor(positions, at::kLong).to(device), std::move(starts),
+          lengths};
 }
 
 AttentionOperands attention_operands(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value) {

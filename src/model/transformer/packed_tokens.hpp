@@ -13,6 +13,7 @@ struct PackedTokens {
   at::Tensor ids;                    //!< (T), int64
   at::Tensor positions;              //!< (T), int64: each token's place in its own sequence
   std::vector<std::int64_t> starts;  //!< where each sequence begins, and T: one more than there are sequences
+  at::Tensor cumulative_lengths;     //!< the same on the device, int32: copied once, not in every layer
 
   std::int64_t longest() const;
 };

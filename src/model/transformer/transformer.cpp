@@ -86,7 +86,8 @@ at::Tensor Transformer::norm(const at::Tensor& input, const std::string& name) c
 }
 
 at::Tensor Transformer::attention(const at::Tensor& input, std::int64_t layer, const PackedTokens& tokens,
-                                  const at::Tensor& cosines, const at::Tensor& sines) const {
+                                  const at::Tensor& cosines, const at::Tensor& sines,
+                                  const KeepKeysAndValues& keep) const {
   const auto heads = [&](std::string_view part, std::int64_t count) {
     return linear(input, layer_name(layer, part)).view({-1, count, config_.head_size});
   };
@@ -97,8 +98,9 @@ at::Tensor Transformer::attention(const at::Tensor& input, std::int64_t layer, c
     query = norm(query, layer_name(layer, "self_attn.q_norm.weight"));
     key = norm(key, layer_name(layer, "self_attn.k_norm.weight"));
   }
-  const at::Tensor mixed =
-      packed_attention(rotated(query, cosines, sines), rotated(key, cosines, sines), value, tokens);
+  const at::Tensor turned_key = rotated(key, cosines, sines);
+  if (keep) keep(layer, turned_key, value);
+  const at::Tensor mixed = packed_attention(rotated(query, cosines, sines), turned_key, value, tokens);
   return linear(mixed.reshape({-1, config_.heads * config_.head_size}), layer_name(layer, "self_attn.o_proj"));
 }
 
@@ -109,9 +111,9 @@ at::Tensor Transformer::feed_forward(const at::Tensor& input, std::int64_t layer
 }
 
 at::Tensor Transformer::layer(const at::Tensor& input, std::int64_t index, const PackedTokens& tokens,
-                              const at::Tensor& cosines, const at::Tensor& sines) const {
+                              const at::Tensor& cosines, const at::Tensor& sines, const KeepKeysAndValues& keep) const {
   const at::Tensor attended =
-      input + attention(norm(input, layer_name(index, "input_layernorm.weight")), index, tokens, cosines, sines);
+      input + attention(norm(input, layer_name(index, "input_layernorm.weight")), index, tokens, cosines, sines, keep);
   return attended + feed_forward(norm(attended, layer_name(index, "post_attention_layernorm.weight")), index);
 }
 
@@ -127,13 +129,13 @@ std::vector<at::Tensor> Transformer::trained_tensors(std::int64_t index) const {
   return tensors;
 }
 
-at::Tensor Transformer::hidden_states(const PackedTokens& tokens) const {
+at::Tensor Transformer::hidden_states(const PackedTokens& tokens, const KeepKeysAndValues& keep) const {
   at::Tensor x = at::embedding(parameter("model.embed_tokens.weight"), tokens.ids);                 // (T, C)
   const at::Tensor angles = at::outer(tokens.positions.to(at::kFloat), frequencies_).unsqueeze(1);  // (T, 1, D / 2)
   const at::Tensor cosines = angles.cos(), sines = angles.sin();
   for (std::int64_t index = 0; index < config_.layers; ++index) {
-    const auto compute = [this, index, tokens, cosines, sines](const at::Tensor& input) {
-      return layer(input, index, tokens, cosines, sines);
+    const auto compute = [this, index, tokens, cosines, sines, keep](const at::Tensor& input) {
+      return layer(input, index, tokens, cosines, sines, keep);
     };
     x = options_.checkpointing ? checkpointed(compute, x, trained_tensors(index)) : compute(x);
   }

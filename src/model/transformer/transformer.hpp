@@ -3,6 +3,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -19,6 +20,9 @@ struct TransformerOptions {
   bool checkpointing = false;  //!< layers keep their inputs only and are computed again for gradients
 };
 
+//! Hears of each layer's keys and values as attention uses them: turned, (T, kv_heads, D) each.
+using KeepKeysAndValues = std::function<void(std::int64_t layer, const at::Tensor& keys, const at::Tensor& values)>;
+
 class Transformer {
  public:
   //! Every weight as the file has it, rounded once to the dtype. Merge an adapter into the weights before, see
@@ -32,8 +36,8 @@ class Transformer {
   const TransformerOptions& options() const { return options_; }
   void set_checkpointing(bool on) { options_.checkpointing = on; }
 
-  //! After the last norm.
-  at::Tensor hidden_states(const PackedTokens& tokens) const;  // (T, C)
+  //! After the last norm. `keep` is for decoding: with checkpointing it would hear of everything twice.
+  at::Tensor hidden_states(const PackedTokens& tokens, const KeepKeysAndValues& keep = {}) const;  // (T, C)
   //! Scores of all tokens to come next.
   at::Tensor logits(const at::Tensor& hidden) const;  // (T, C) -> (T, V)
   at::Tensor forward(const PackedTokens& tokens) const { return logits(hidden_states(tokens)); }
@@ -67,10 +71,10 @@ class Transformer {
   at::Tensor linear(const at::Tensor& input, const std::string& layer) const;
   at::Tensor norm(const at::Tensor& input, const std::string& name) const;
   at::Tensor attention(const at::Tensor& input, std::int64_t layer, const PackedTokens& tokens,
-                       const at::Tensor& cosines, const at::Tensor& sines) const;
+                       const at::Tensor& cosines, const at::Tensor& sines, const KeepKeysAndValues& keep) const;
   at::Tensor feed_forward(const at::Tensor& input, std::int64_t layer) const;
   at::Tensor layer(const at::Tensor& input, std::int64_t index, const PackedTokens& tokens, const at::Tensor& cosines,
-                   const at::Tensor& sines) const;
+                   const at::Tensor& sines, const KeepKeysAndValues& keep) const;
   //! What layer `index` computes with, adapter included: what its gradients flow to.
   std::vector<at::Tensor> trained_tensors(std::int64_t index) const;
   const at::Tensor& output_matrix() const;

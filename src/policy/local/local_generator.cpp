@@ -53,12 +53,18 @@ struct LocalGenerator::Parts {
         form(chat_form_of(data)) {
     // The decoder copies what it needs: merged weights, which are in fp32, go with this function.
     const auto merged_weights = options.adapter.empty() ? nullptr : with_adapter();
+    decoder = made_decoder(merged_weights ? *merged_weights : *weights);
+    find_end_tokens();
+  }
+
+  std::unique_ptr<SlotDecoder> made_decoder(const ModelWeights& used) const {
+    const std::int64_t capacity = std::min(options.most_context, used.config().context);
+    if (options.make_decoder) return options.make_decoder(used, options.slots, capacity);
     CpuDecoderOptions made;
     made.slots = options.slots;
-    made.slot_capacity = std::min(options.most_context, weights->config().context);
+    made.slot_capacity = capacity;
     made.threads = options.threads;
-    decoder.emplace(merged_weights ? *merged_weights : *weights, made);
-    find_end_tokens();
+    return std::make_unique<CpuDecoder>(used, made);
   }
 
   std::unique_ptr<ModelWeights> with_adapter() {
@@ -95,7 +101,7 @@ struct LocalGenerator::Parts {
   TokenizerData data;
   Tokenizer tokenizer;
   ChatForm form;
-  std::optional<CpuDecoder> decoder;
+  std::unique_ptr<SlotDecoder> decoder;
   std::vector<std::int32_t> end_tokens;
   std::optional<GrammarConstraints> constraints;  //!< of the grammar that was asked for last
   std::string warning;
@@ -109,6 +115,7 @@ std::vector<GeneratedText> LocalGenerator::generate(const GenerationRequest& req
   SamplingRequest asked = parts.sampling_request(request);
   if (!request.grammar.empty()) asked.constraint = parts.constraints_for(request.grammar).maker();
   SamplingEngine engine(*parts.decoder, [&](std::int32_t id) { return parts.tokenizer.token_bytes(id); });
+  const std::shared_ptr<void> turn = parts.options.take_turn ? parts.options.take_turn() : nullptr;
   std::vector<GeneratedText> texts;
   std::atomic<bool> cancelled = false;
   int tokens = 0;

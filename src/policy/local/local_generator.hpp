@@ -1,4 +1,4 @@
-// A language model in this process, on the CPU: files, tokenizer, decoder and sampling put together.
+// A language model in this process: files, tokenizer, decoder and sampling put together.
 #pragma once
 
 #include <cstdint>
@@ -7,20 +7,29 @@
 #include <memory>
 #include <string>
 
+#include "model/model_weights.hpp"
+#include "model/sampling/slot_decoder.hpp"
 #include "model/sampling/token_sampler.hpp"
 #include "policy/text_generator.hpp"
 
 namespace cudal1 {
+
+//! The weights need not outlive what is made. Throws Error.
+using MakeDecoder = std::function<std::unique_ptr<SlotDecoder>(const ModelWeights& weights, std::int64_t slots,
+                                                               std::int64_t slot_capacity)>;
 
 struct LocalGeneratorOptions {
   std::filesystem::path model;         //!< a GGUF file or a Hugging Face folder
   std::filesystem::path adapter = {};  //!< a LoRA adapter in PEFT's format; empty: none
   SamplingParameters sampling = {};
   std::uint64_t seed = 0;
-  int threads = 0;                                         //!< 0: as many as the machine has cores
+  int threads = 0;                                         //!< of the CPU; 0: as many as the machine has cores
   std::int64_t slots = 8;                                  //!< texts that are written at once
   std::int64_t most_context = 8192;                        //!< tokens; fewer where the model has fewer
   std::function<bool()> cancelled = [] { return false; };  //!< asked every few tokens; what is under way ends then
+  MakeDecoder make_decoder = {};                           //!< empty: on the CPU
+  //! Asked for before texts are written and kept until they are: a turn on a GPU where others measure. Empty: none.
+  std::function<std::shared_ptr<void>()> take_turn = {};
 };
 
 class LocalGenerator : public TextGenerator {

@@ -5,6 +5,7 @@
 
 #include "base/files.hpp"
 #include "base/result.hpp"
+#include "model/transformer/cpu/cpu_decoder.hpp"
 #include "policy/grammar/directive_grammar.hpp"
 #include "policy/prompt/answer.hpp"
 #include "sample_graphs.hpp"
@@ -100,6 +101,33 @@ TEST_F(LocalGeneratorTest, WhoIsAskedToStopStops) {
   for (const GeneratedText& text : said)
     EXPECT_TRUE(text.failure == "cancelled" || text.finish == FinishReason::stop) << text.failure;
   EXPECT_EQ(said[3].failure, "cancelled");
+}
+
+TEST_F(LocalGeneratorTest, AnotherDecoderIsUsedInTurnsOfItsOwn) {
+  LocalGeneratorOptions made = options();
+  const auto expected = LocalGenerator(made).generate(request(2));
+  int turns = 0;
+  std::weak_ptr<int> turn;
+  made.take_turn = [&] {
+    const auto taken = std::make_shared<int>(++turns);
+    turn = taken;
+    return taken;
+  };
+  made.cancelled = [&] {
+    EXPECT_FALSE(turn.expired()) << "while texts are written";
+    return false;
+  };
+  made.make_decoder = [](const ModelWeights& weights, std::int64_t slots, std::int64_t capacity) {
+    EXPECT_EQ(slots, 2);
+    return std::make_unique<CpuDecoder>(weights,
+                                        CpuDecoderOptions{.slots = slots, .slot_capacity = capacity, .threads = 1});
+  };
+  LocalGenerator generator(made);
+  EXPECT_EQ(turns, 0);
+  const auto said = generator.generate(request(2));
+  EXPECT_EQ(said[1].text, expected[1].text);
+  EXPECT_EQ(turns, 1);
+  EXPECT_TRUE(turn.expired()) << "others may have it again";
 }
 
 TEST_F(LocalGeneratorTest, APromptThatDoesNotFitIsAnErrorInOneLine) {

@@ -1,0 +1,18 @@
+// Where the local policy's model is computed.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "cli/policy_options.hpp"
+#include "policy/local/local_generator.hpp"
+
+namespace cudal1 {
+
+//! Makes the generator decode on a GPU where `--model-device` asks for one, or says `auto` and there is one with enough
+//! memory; else on the CPU. Throws Error in one line where a GPU is asked for and cannot be had. `report` hears why
+//! `auto` did not take the GPU that is there.
+void choose_model_device(const PolicyOptions& options, LocalGeneratorOptions& generator,
+                         const std::function<void(const std::string& line)>& report);
+
+}  // namespace cudal1
