@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "archive/evaluation_record.hpp"
+#include "optimize/recorded_programs.hpp"
 #include "optimize/replaced_time.hpp"
 #include "writer/write_program.hpp"
 
@@ -48,17 +49,8 @@ Evaluation TaskSearch::judged(Use use, const std::string& name, const std::strin
 
 //! Programs of this task on this device, as parents of new ones.
 std::vector<ScoredProgram> TaskSearch::on_record() {
-  std::vector<ScoredProgram> programs;
-  if (archive_ == nullptr) return programs;
-  const std::string precision(to_string(options_.precision));
-  for (const EvaluationRecord& record : archive_->evaluations(identity_.task_hash)) {
-    if (record.gpu != backend_.info().name || record.precision != precision) continue;
-    const Failure failure = failure_of(record);
-    const double reward = failure.status == Status::ok ? record.reward.value_or(0.0) : 0.0;
-    if (auto text = archive_->program_text(record.program_hash))
-      programs.push_back({std::move(*text), reward, record.candidate_ms.value_or(0.0), failure});
-  }
-  return programs;
+  if (archive_ == nullptr) return {};
+  return recorded_programs(*archive_, identity_.task_hash, backend_.info().name, options_.precision);
 }
 
 bool TaskSearch::step() {

@@ -48,8 +48,8 @@ class LanguageModelPolicyTest : public testing::Test {
  protected:
   LanguageModelPolicy policy_of(Scripted& generator, const LanguageModelOptions& options = one_at_a_time()) {
     PromptSubject subject{"chain", "", sample::chain(), "", vgpu::find_profile("h200"), {}};
-    return {generator, std::move(subject), options, Random(1),
-            [this](const std::string& problem) { problems_.push_back(problem); }};
+    return LanguageModelPolicy({generator, std::move(subject), options, Random(1),
+                                [this](const std::string& problem) { problems_.push_back(problem); }});
   }
 
   std::vector<std::string> problems_;
