@@ -127,7 +127,8 @@ PolicyBenchOptions policy_bench_options(const BenchCommand& command) {
 int run_policies(const BenchCommand& command) {
   if (command.suite.path.empty()) throw UsageError("which suite? (see --help)");
   if (!command.programs.empty() || !command.baselines.empty())
-    throw UsageError("--policy writes the programs and compares them with the reference: no --programs, no --baselines");
+    throw UsageError(
+        "--policy writes the programs and compares them with the reference: no --programs, no --baselines");
   if (command.device == "cpu") throw UsageError("--policy needs --device cuda or vgpu");
   PolicyBenchOptions options = policy_bench_options(command);
   options.pool.policy_environment = policy_environment(command.policies);
@@ -174,8 +175,9 @@ void keep(std::optional<ResultsLog>& log, const BenchRow& row) {
 int run_measurement(BenchCommand command) {
   if (command.suite.path.empty()) throw UsageError("which suite? (or --merge DIR…; see --help)");
   if (!command.output.empty() && fs::exists(command.output / samples_file))
-    throw UsageError(fmt::format("{} holds samples of policies: what a bench of programs finds goes into another folder",
-                                 command.output.string()));
+    throw UsageError(
+        fmt::format("{} holds samples of policies: what a bench of programs finds goes into another folder",
+                    command.output.string()));
   choose_baselines(command);
   choose_programs(command);
   ChosenTasks chosen = choose_tasks(command.suite);
@@ -232,8 +234,8 @@ int run(const BenchCommand& options) {
 
 void add_policies(CLI::App& command, PolicyOptions& options) {
   add_policy_options(command, options);
-  command.get_option("--policy")->description(
-      "Measure who writes programs: search, local, remote, or shares of them such as local:6,search:2");
+  command.get_option("--policy")
+      ->description("Measure who writes programs: search, local, remote, or shares of them such as local:6,search:2");
   command.get_option("--samples")->description("Programs that each task is asked for, with --policy (4)");
   command.get_option("--repair")->description("How often a program that failed goes back with its error (0)");
 }
@@ -243,7 +245,8 @@ void add_policies(CLI::App& command, PolicyOptions& options) {
 void add_bench_command(CLI::App& app, CommandAction& action) {
   auto options = std::make_shared<BenchCommand>();
   options->bench.jobs = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 16u));
-  CLI::App* command = app.add_subcommand("bench", "Measure programs for a suite beside what PyTorch itself can do, or who writes them");
+  CLI::App* command =
+      app.add_subcommand("bench", "Measure programs for a suite beside what PyTorch itself can do, or who writes them");
   command->footer(
       "Example: cudal1 bench KernelBench --level 1 -o results\n"
       "         cudal1 bench suite.jsonl --programs my_programs --split 1/2 -o first\n"

@@ -25,11 +25,11 @@ namespace fs = std::filesystem;
 
 //! Options that change what an answer costs and how long it takes to come, not what it says.
 bool changes_no_answer(const std::string& argument) {
-  constexpr const char* names[] = {"--samples",       "--price-in",        "--price-out",
-                                   "--max-cost",      "--concurrency",     "--samples-per-request",
-                                   "--attempts",      "--connect-timeout", "--idle-timeout",
-                                   "--request-timeout", "--ca-file",       "--allow-http",
-                                   "--no-stream",     "--no-answer-cache", "--key-variable"};
+  constexpr const char* names[] = {"--samples",         "--price-in",        "--price-out",
+                                   "--max-cost",        "--concurrency",     "--samples-per-request",
+                                   "--attempts",        "--connect-timeout", "--idle-timeout",
+                                   "--request-timeout", "--ca-file",         "--allow-http",
+                                   "--no-stream",       "--no-answer-cache", "--key-variable"};
   const std::string name = argument.substr(0, argument.find('='));
   return std::ranges::any_of(names, [&](const char* known) { return name == known; });
 }
@@ -69,8 +69,8 @@ class PolicyBench {
         options_(options),
         key_of_all_(cudal1::key_of_all(options)),
         keys_(tasks.size()),
-        rows_(tasks.size(), std::vector<std::optional<SampleRow>>(
-                                static_cast<std::size_t>(options.policies.samples_a_prompt))) {
+        rows_(tasks.size(),
+              std::vector<std::optional<SampleRow>>(static_cast<std::size_t>(options.policies.samples_a_prompt))) {
     if (options.output.empty()) return;
     fs::create_directories(options.output);
     known_ = read_samples({options.output / samples_file});
@@ -180,8 +180,7 @@ void print_tables(const std::vector<SampleRow>& rows) {
 void print_json(const std::vector<SampleRow>& rows, std::uint64_t seed, const std::vector<std::string>& problems) {
   json samples = json::array();
   for (const SampleRow& row : rows) samples.push_back(to_json(row));
-  const json all{
-      {"seed", seed}, {"samples", samples}, {"figures", sample_summary_json(rows)}, {"problems", problems}};
+  const json all{{"seed", seed}, {"samples", samples}, {"figures", sample_summary_json(rows)}, {"problems", problems}};
   fmt::print("{}\n", all.dump(1, ' ', false, json::error_handler_t::replace));
 }
 

@@ -1,5 +1,6 @@
-// cudal1-search: what `optimize` and `bench --policy` do for one task. Reads a request from standard input, a socket, says there how far
-// it is, and in the end what came of it. A further line from the other side, or its end, means: stop, and report.
+// cudal1-search: what `optimize` and `bench --policy` do for one task. Reads a request from standard input, a socket,
+// says there how far it is, and in the end what came of it. A further line from the other side, or its end, means:
+// stop, and report.
 #include <algorithm>
 #include <chrono>
 #include <memory>
@@ -154,9 +155,8 @@ PolicyOptions policy_options(const SearchRequest& request) {
 //! Everything but the search itself, in the order in which it must be made and go.
 struct Workplace {
   Workplace(const SearchRequest& request, Asker& asker)
-      : policies(policy_options(request),
-                 {request.seed, request.tasks, [&asker] { return asker.wants_stop(); },
-                  [&asker](const std::string& line) { asker.tell(problem_message(line)); }}),
+      : policies(policy_options(request), {request.seed, request.tasks, [&asker] { return asker.wants_stop(); },
+                                           [&asker](const std::string& line) { asker.tell(problem_message(line)); }}),
         backend(backend_for(request)),
         gpu(profile_for_search(request, *backend)),
         archive(archive_for(request, asker)),

@@ -1,4 +1,5 @@
-// Answers of policies as they come, each judged: how well somebody writes programs, not how far a search gets with them.
+// Answers of policies as they come, each judged: how well somebody writes programs, not how far a search gets with
+// them.
 #pragma once
 
 #include <functional>
@@ -14,9 +15,9 @@ namespace cudal1 {
 
 struct JudgedSample {
   int number = 0;
-  std::string answer;   //!< an AnswerOutcome, "not_answered" or "nothing_proposed"
-  std::string program;  //!< its text
-  std::string reason;   //!< one line: why there is no program; empty: there is
+  std::string answer;                    //!< an AnswerOutcome, "not_answered" or "nothing_proposed"
+  std::string program;                   //!< its text
+  std::string reason;                    //!< one line: why there is no program; empty: there is
   std::optional<Evaluation> evaluation;  //!< of programs
   int repairs = 0;
   std::int64_t prompt_tokens = 0, new_tokens = 0;

@@ -69,7 +69,8 @@ std::string failures(const std::vector<BenchRow>& rows) {
   std::string text;
   for (const BenchRow& row : rows)
     if (!row.error.empty())
-      text += fmt::format("- `{}`: {}: `{}`\n", quoted_in_markdown(row.label()), row.status, quoted_in_markdown(row.error));
+      text +=
+          fmt::format("- `{}`: {}: `{}`\n", quoted_in_markdown(row.label()), row.status, quoted_in_markdown(row.error));
   return text.empty() ? text : fmt::format("## What failed\n\n{}\n", text);
 }
 

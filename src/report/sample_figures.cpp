@@ -123,8 +123,8 @@ SampleFigures figures_of_samples(const std::string& name, const std::vector<Samp
 }
 
 std::vector<SampleFigures> sample_figures_by_level(const std::vector<SampleRow>& rows) {
-  std::vector<SampleFigures> figures = by_name(
-      rows, [](const SampleRow& row) { return row.level ? fmt::format("level {}", *row.level) : "no level"; });
+  std::vector<SampleFigures> figures =
+      by_name(rows, [](const SampleRow& row) { return row.level ? fmt::format("level {}", *row.level) : "no level"; });
   if (figures.size() != 1) figures.push_back(figures_of_samples("all", rows));
   return figures;
 }

@@ -27,10 +27,10 @@ struct AnswerCounts {
 };
 
 struct SampleFigures {
-  std::string name;           //!< "level 1", "all"
-  int tasks = 0, right = 0;   //!< right: samples
-  std::vector<int> sizes;     //!< up to the number of samples that every task has
-  std::vector<double> pass;   //!< at each size, the mean over tasks
+  std::string name;                       //!< "level 1", "all"
+  int tasks = 0, right = 0;               //!< right: samples
+  std::vector<int> sizes;                 //!< up to the number of samples that every task has
+  std::vector<double> pass;               //!< at each size, the mean over tasks
   std::vector<std::vector<double>> fast;  //!< for each of fast_p_of_samples, at each size
   AnswerCounts answers;
   std::map<std::string, int> statuses;

@@ -35,9 +35,8 @@ void add_shares(std::vector<std::string>& line, const std::vector<int>& sizes, c
                 const std::vector<double>& shares) {
   for (const int size : sizes) {
     const auto found = std::ranges::find(known, size);
-    line.push_back(found == known.end()
-                       ? "-"
-                       : fmt::format("{:.3f}", shares[static_cast<std::size_t>(found - known.begin())]));
+    line.push_back(
+        found == known.end() ? "-" : fmt::format("{:.3f}", shares[static_cast<std::size_t>(found - known.begin())]));
   }
 }
 
@@ -50,9 +49,10 @@ std::string number_text(const std::optional<int>& value) { return value ? std::t
 std::string found_out(const SampleRow& row, bool value) { return row.device.empty() ? "" : value ? "1" : "0"; }
 
 std::string samples_csv(const std::vector<SampleRow>& rows) {
-  std::string text = csv_line({"suite", "level", "id", "name", "sample", "policy", "answer", "status", "device",
-                               "degenerate", "predicted", "speedup", "speedup_low", "speedup_high", "reference_ms",
-                               "candidate_ms", "repairs", "prompt_tokens", "new_tokens", "cost", "error"});
+  std::string text = csv_line(
+      {"suite",        "level",        "id",         "name",          "sample",     "policy",      "answer",
+       "status",       "device",       "degenerate", "predicted",     "speedup",    "speedup_low", "speedup_high",
+       "reference_ms", "candidate_ms", "repairs",    "prompt_tokens", "new_tokens", "cost",        "error"});
   for (const SampleRow& row : rows)
     text += csv_line({row.suite,
                       number_text(row.level),
@@ -85,8 +85,7 @@ json figures_json(const SampleFigures& figures) {
     for (std::size_t p = 0; p < std::size(fast_p_of_samples); ++p)
       fast.push_back({{"p", fast_p_of_samples[p]}, {"k", figures.sizes[i]}, {"share", figures.fast[p][i]}});
   }
-  for (const auto& [status, samples] : figures.statuses)
-    statuses.push_back({{"status", status}, {"samples", samples}});
+  for (const auto& [status, samples] : figures.statuses) statuses.push_back({{"status", status}, {"samples", samples}});
   const AnswerCounts& answers = figures.answers;
   return {{"samples_of", figures.name},
           {"tasks", figures.tasks},
@@ -157,7 +156,8 @@ TextTable answers_table(const std::vector<SampleRow>& rows) {
     table.rows.push_back({group.name, std::to_string(answers.all), share_text(answers.programs, answers.all),
                           share_text(answers.refusals, answers.all), share_text(answers.without_program, answers.all),
                           share_text(answers.not_answered, answers.all), std::to_string(group.prompt_tokens),
-                          std::to_string(group.new_tokens), group.cost > 0.0 ? fmt::format("{:.4g}", group.cost) : "-"});
+                          std::to_string(group.new_tokens),
+                          group.cost > 0.0 ? fmt::format("{:.4g}", group.cost) : "-"});
   }
   return table;
 }
@@ -211,12 +211,13 @@ std::vector<std::string> sample_remarks(const std::vector<SampleRow>& rows) {
   if (const auto predicted = count([](const SampleRow& row) { return row.predicted && row.speedup; }); predicted > 0)
     lines.push_back(fmt::format("times of {} samples are predicted by a model, not measured", predicted));
   if (const auto degenerate = count([](const SampleRow& row) { return row.degenerate; }); degenerate > 0)
-    lines.push_back(fmt::format("{} samples of degenerate tasks (outputs do not depend on inputs) are left out",
-                                degenerate));
+    lines.push_back(
+        fmt::format("{} samples of degenerate tasks (outputs do not depend on inputs) are left out", degenerate));
   std::map<std::string, int> missing;
   for (const SampleRow& row : rows)
     if (!row.is_final()) ++missing[fmt::format("{}{}", row.status, row.error.empty() ? "" : ": " + row.error)];
-  for (const auto& [reason, times] : missing) lines.push_back(fmt::format("without a verdict: {} samples: {}", times, reason));
+  for (const auto& [reason, times] : missing)
+    lines.push_back(fmt::format("without a verdict: {} samples: {}", times, reason));
   return lines;
 }
 

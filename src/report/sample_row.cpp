@@ -58,7 +58,7 @@ void require_one_device(const std::vector<SampleRow>& rows) {
 
 bool SampleRow::is_final() const {
   constexpr const char* worth_another_try[] = {not_answered, no_task_status, failed_status, "judge_error", "unstable"};
-  return std::ranges::none_of(worth_another_try, [&](const char* name) { return status == name; });
+  return std::ranges::none_of(worth_another_try, [&](const char* each) { return status == each; });
 }
 
 std::string SampleRow::label() const { return level ? fmt::format("level{}/{}", *level, name) : name; }

@@ -13,16 +13,16 @@ namespace cudal1 {
 struct SampleRow {
   std::string suite, name;
   std::optional<int> level, id;
-  std::string key;         //!< of everything that the answer depends on; with the same key it need not be drawn again
-  int sample = 0;          //!< its number, from 0
-  std::string policy;      //!< who gave it: "local", "remote", "search"
-  std::string answer;      //!< "program", or another outcome of an answer, or one of the names below; empty: not asked
-  std::string status;      //!< the judge's of a program; of anything else `answer`; "no_task"; "failed"
-  std::string error;       //!< one line
-  std::string program;     //!< its text
-  std::string device;      //!< empty: it never came to one
+  std::string key;          //!< of everything that the answer depends on; with the same key it need not be drawn again
+  int sample = 0;           //!< its number, from 0
+  std::string policy;       //!< who gave it: "local", "remote", "search"
+  std::string answer;       //!< "program", or another outcome of an answer, or one of the names below; empty: not asked
+  std::string status;       //!< the judge's of a program; of anything else `answer`; "no_task"; "failed"
+  std::string error;        //!< one line
+  std::string program;      //!< its text
+  std::string device;       //!< empty: it never came to one
   bool degenerate = false;  //!< the task's output does not depend on its inputs
-  bool predicted = false;  //!< the times are, by a model
+  bool predicted = false;   //!< the times are, by a model
   std::optional<double> speedup, speedup_low, speedup_high;  //!< over the reference
   std::optional<double> reference_ms, candidate_ms;
   int repairs = 0;  //!< how often it went back with an error
