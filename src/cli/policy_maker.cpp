@@ -101,6 +101,7 @@ AnswerWriter PolicyMaker::make_writer(const std::string& name, const Task& task,
   LanguageModelOptions made;
   made.form = prompt_form_from_string(options_.form).value_or(is_local ? PromptForm::compact : PromptForm::full);
   made.exemplars.choice = exemplar_choice_from_string(options_.exemplars).value_or(ExemplarChoice::bucket);
+  made.profiles = options_.profiles;
   made.samples_a_prompt = options_.samples_a_prompt;
   made.repair_turns = options_.repair_turns;
   if (is_local && options_.grammar) made.grammar = directive_grammar(task.graph, {.may_be_empty = false});

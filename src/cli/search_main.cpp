@@ -80,6 +80,12 @@ std::unique_ptr<Archive> archive_for(const SearchRequest& request, const Asker& 
   return archive;
 }
 
+PolicyOptions policy_options(const SearchRequest& request) {
+  PolicyOptions options;
+  read_policy_arguments(request.policy_arguments, options);
+  return options;
+}
+
 TaskSearchOptions options_for(const SearchRequest& request, Asker& asker) {
   TaskSearchOptions made;
   made.limits = {request.evaluations, request.seconds};
@@ -88,6 +94,7 @@ TaskSearchOptions options_for(const SearchRequest& request, Asker& asker) {
   made.jobs = request.jobs;
   made.bytes_for_input_sets = request.bytes_for_input_sets;
   made.beside_other_judges = request.beside_others;
+  made.profile_programs = policy_options(request).profiles;
   made.stop = [&asker] { return asker.wants_stop(); };
   made.report = [&asker](const std::string& problem) { asker.tell(problem_message(problem)); };
   return made;
@@ -144,12 +151,6 @@ OptimizedTask finished(OptimizedTask found, TaskSearch& search, const SearchRequ
   if (request.explain && !asker.wants_stop()) found.effects = search.effects(found.best->text);
   if (!asker.wants_stop()) found.replaced = search.replaced_share(found.best->text);
   return found;
-}
-
-PolicyOptions policy_options(const SearchRequest& request) {
-  PolicyOptions options;
-  read_policy_arguments(request.policy_arguments, options);
-  return options;
 }
 
 //! Everything but the search itself, in the order in which it must be made and go.

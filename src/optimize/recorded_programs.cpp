@@ -12,7 +12,8 @@ std::vector<ScoredProgram> recorded_programs(Archive& archive, const std::string
     const Failure failure = failure_of(record);
     const double reward = failure.status == Status::ok ? record.reward.value_or(0.0) : 0.0;
     if (auto text = archive.program_text(record.program_hash))
-      programs.push_back({std::move(*text), reward, record.candidate_ms.value_or(0.0), failure});
+      programs.push_back({std::move(*text), reward, record.candidate_ms.value_or(0.0), failure,
+                          failure.status == Status::ok ? profile_of(record) : std::string()});
   }
   return programs;
 }

@@ -36,7 +36,7 @@ TaskJudge& TaskSearch::judge_for(Use use) {
   made.precision = options_.precision;
   made.bytes_for_input_sets = options_.bytes_for_input_sets;
   made.beside_other_judges = options_.beside_other_judges;
-  made.profile_steps = use == Use::profile;
+  made.profile_steps = use == Use::profile || (use == Use::search && options_.profile_programs);
   judge_.reset();
   judge_ = std::make_unique<TaskJudge>(backend_, task_, made);
   judge_is_for_ = use;

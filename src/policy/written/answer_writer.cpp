@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "policy/prompt/profile_text.hpp"
+
 namespace cudal1 {
 namespace {
 
@@ -28,7 +30,8 @@ AnswerWriter::AnswerWriter(TextGenerator& generator, PromptSubject subject, Lang
 RepairConversation AnswerWriter::new_conversation(const std::vector<ScoredProgram>& seen) {
   PromptSubject shown = subject_;
   for (const std::size_t index : select_exemplars(seen, options_.exemplars, random_))
-    shown.exemplars.push_back({seen[index].text, seen[index].reward});
+    shown.exemplars.push_back({seen[index].text, seen[index].reward,
+                               options_.profiles ? profile_text(seen[index].profile, options_.form) : std::string()});
   const PromptOptions options = prompt_options(generator_, options_);
   return {make_prompt(shown, options), options, options_.repair_turns};
 }

@@ -21,6 +21,7 @@ struct LanguageModelOptions {
   PromptForm form = PromptForm::full;
   std::optional<std::size_t> answer_tokens;  //!< not given: the form's own
   ExemplarOptions exemplars;
+  bool profiles = false;           //!< show where the time of exemplars goes, as far as it is known
   std::string grammar;             //!< GBNF that answers are held to, where the model can be; empty: none
   std::optional<CardLength> card;  //!< not given: the form's own
   int samples_a_prompt = 4;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "device/vgpu/model/kernel_report.hpp"
 #include "sample_graphs.hpp"
 #include "scripted_generator.hpp"
 
@@ -60,6 +61,23 @@ TEST_F(LanguageModelPolicyTest, ShowsScoredProgramsThatWereRight) {
   EXPECT_NE(shown.find("score 1.50"), std::string::npos) << shown;
   EXPECT_NE(shown.find("//! fuse gelu_1 softmax_1"), std::string::npos) << shown;
   EXPECT_EQ(shown.find("fuse nothing"), std::string::npos) << shown;
+}
+
+TEST_F(LanguageModelPolicyTest, ShowsWhereTheTimeOfProgramsGoesWhereAsked) {
+  vgpu::ProfileReport report;
+  report.rows.push_back({.name = "gelu_softmax", .milliseconds = 1.0, .bound = "DRAM"});
+  report.sort();
+  ScoredProgram known = right("//! fuse gelu_1 softmax_1\n", 1.5);
+  known.profile = to_text(report);
+  for (const bool asked : {false, true}) {
+    Scripted model({"//! graph\n"});
+    LanguageModelOptions options = one_at_a_time();
+    options.profiles = asked;
+    LanguageModelPolicy policy = policy_of(model, options);
+    policy.propose({known});
+    const std::string& shown = model.asked.front().messages.front().text;
+    EXPECT_EQ(shown.find("Time: gelu_softmax 100% (DRAM)") != std::string::npos, asked) << shown;
+  }
 }
 
 TEST_F(LanguageModelPolicyTest, NeverProposesWhatWasProposedOrSeen) {
