@@ -17,6 +17,8 @@ struct OpenSample {
   Answer answer;
 };
 
+bool is_program(const JudgedSample& sample) { return sample.answer == to_string(AnswerOutcome::program); }
+
 class AnswerRun {
  public:
   AnswerRun(AnswerWriter& writer, const SampleParts& parts) : writer_(writer), parts_(parts) {}
@@ -48,9 +50,8 @@ class AnswerRun {
 
   static OpenSample heard(const WrittenAnswer& said, JudgedSample sample, RepairConversation conversation) {
     sample.answer = said.failure.empty() ? std::string(to_string(said.answer.outcome)) : not_answered;
-    const bool is_program = said.failure.empty() && said.answer.outcome == AnswerOutcome::program;
-    sample.program = is_program ? said.answer.program : "";
-    sample.reason = !said.failure.empty() ? said.failure : is_program ? "" : said.answer.reason;
+    sample.program = said.answer.program;
+    sample.reason = !said.failure.empty() ? said.failure : is_program(sample) ? "" : said.answer.reason;
     sample.evaluation.reset();
     sample.prompt_tokens += said.prompt_tokens;
     sample.new_tokens += said.new_tokens;
@@ -61,11 +62,11 @@ class AnswerRun {
   //! Compiles all beside each other; `again` gets the new answers of those that went back.
   bool judge(std::vector<OpenSample> open, std::vector<OpenSample>& again) {
     for (const OpenSample& each : open)
-      if (!each.sample.program.empty() && evaluations_.try_emplace(each.sample.program).second)
+      if (is_program(each.sample) && evaluations_.try_emplace(each.sample.program).second)
         parts_.start(each.sample.program);
     for (OpenSample& each : open) {
       if (parts_.stop()) return false;
-      if (!each.sample.program.empty()) each.sample.evaluation = evaluation_of(each.sample.program);
+      if (is_program(each.sample)) each.sample.evaluation = evaluation_of(each.sample.program);
       if (parts_.stop()) return false;
       if (goes_back(each))
         again.push_back(repaired(std::move(each)));

@@ -16,7 +16,7 @@ namespace cudal1 {
 struct JudgedSample {
   int number = 0;
   std::string answer;                    //!< an AnswerOutcome, "not_answered" or "nothing_proposed"
-  std::string program;                   //!< its text
+  std::string program;                   //!< its text; of one that was cut off, as far as it goes
   std::string reason;                    //!< one line: why there is no program; empty: there is
   std::optional<Evaluation> evaluation;  //!< of programs
   int repairs = 0;

@@ -19,7 +19,7 @@ struct SampleRow {
   std::string answer;       //!< "program", or another outcome of an answer, or one of the names below; empty: not asked
   std::string status;       //!< the judge's of a program; of anything else `answer`; "no_task"; "failed"
   std::string error;        //!< one line
-  std::string program;      //!< its text
+  std::string program;      //!< its text; of one that was cut off, as far as it goes
   std::string device;       //!< empty: it never came to one
   bool degenerate = false;  //!< the task's output does not depend on its inputs
   bool predicted = false;   //!< the times are, by a model

@@ -67,6 +67,17 @@ TEST_F(PolicySamplesTest, EveryAnswerIsASampleWhateverItHolds) {
   EXPECT_DOUBLE_EQ(taken[0].cost, 0.5);
 }
 
+TEST_F(PolicySamplesTest, WhatWasCutOffIsKeptAndNotJudged) {
+  Scripted model({"```cuda\n//! graph\n"});
+  model.finish = FinishReason::length;
+  AnswerWriter writer = writer_of(model);
+  sample_answers(writer, {}, {0}, parts());
+  ASSERT_EQ(taken.size(), 1u);
+  EXPECT_EQ(taken[0].answer, "cut_off");
+  EXPECT_NE(taken[0].program.find("//! graph"), std::string::npos);
+  EXPECT_TRUE(started.empty());
+}
+
 TEST_F(PolicySamplesTest, CopiesAreJudgedOnceAndCountEach) {
   Scripted model({"//! graph\n", "//! graph\n", "//! graph\n"});
   AnswerWriter writer = writer_of(model);

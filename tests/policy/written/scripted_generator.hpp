@@ -24,11 +24,12 @@ class Scripted : public TextGenerator {
   std::size_t context_tokens() const override { return 8192; }
 
   std::vector<GenerationRequest> asked;
+  FinishReason finish = FinishReason::stop;
 
  private:
   GeneratedText next() {
     if (script_.empty()) return {.text = "", .failure = "the server does not answer"};
-    GeneratedText made{std::move(script_.front()), FinishReason::stop, 100, 10, 0.5, {}};
+    GeneratedText made{std::move(script_.front()), finish, 100, 10, 0.5, {}};
     script_.pop_front();
     return made;
   }
