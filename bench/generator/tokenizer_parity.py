@@ -1,4 +1,4 @@
-"""tokenizer_parity.py --driver PROGRAM [--only model|small]: our tokenizer beside transformers', id by id.
+"""tokenizer_parity.py --driver PROGRAM [--only model|small] [--rows FILE.json]: our tokenizer beside transformers', id by id.
 
 `model` is the real GGUF file (CUDAL1_MODEL, or where `cudal1 models` keeps it), `small` are vocabularies trained here with
 the pre-tokenizers of other models. PROGRAM is bench/generator's tokenize_file. Exit status 1 where anything differs, 77
@@ -16,7 +16,9 @@ import subprocess
 import sys
 import tempfile
 
-import parity_texts
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "python"))
+import parity_texts  # noqa: E402
+import result_rows  # noqa: E402
 
 try:
     import transformers
@@ -199,6 +201,7 @@ def main():
     options = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     options.add_argument("--driver", required=True)
     options.add_argument("--only", choices=["model", "small"])
+    options.add_argument("--rows", help="a file for the row of bench/results/generator.json")
     chosen = options.parse_args()
     special = [*SPECIAL["chatml"], *SPECIAL["llama3"], "<jupyter_code>", "<think>"]
     texts = parity_texts.texts(special)
@@ -214,6 +217,12 @@ def main():
         counts.append(compare_templates(chosen.driver, qwen, llama3, plain))
     compared, differing = total(counts)
     print(f"{compared} ids compared, {differing} differ")
+    if chosen.rows:
+        megabytes = sum(len(text.encode()) for text in texts) / 1e6
+        pathlib.Path(chosen.rows).write_text(json.dumps([result_rows.row(
+            "tokenizer against transformers, 1 MB of code, prose, many scripts, valid Unicode, with and without special tokens",
+            differing, "ids and decoded texts that differ", "identical ids and decode", not differing,
+            {"ids compared": compared, "MB of text": round(megabytes, 2), "tokenizers": [*real, *small]})], indent=1) + "\n")
     return 1 if differing else 0
 
 

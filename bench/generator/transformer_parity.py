@@ -1,7 +1,7 @@
 """Our transformer and decoder beside Hugging Face's on the real model, on the CPU.
 
   python bench/generator/transformer_parity.py MODEL.gguf --driver build/release/bin/transformer_driver --work FOLDER
-      [--only logits,narrow,greedy,kl,speed] [--rows FILE.json]
+      [--first-token build/release/bin/first_token] [--only logits,narrow,greedy,kl,speed,first_token] [--rows FILE.json]
 
 Prints a line a figure and leaves the rows in the file. Needs transformers, gguf and safetensors.
 """
@@ -12,6 +12,7 @@ import argparse
 import json
 import os
 import pathlib
+import subprocess
 import sys
 import time
 
@@ -27,7 +28,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 class Parity:
     def __init__(self, arguments):
-        self.driver, self.work = arguments.driver, pathlib.Path(arguments.work)
+        self.driver, self.work, self.gguf = arguments.driver, pathlib.Path(arguments.work), arguments.model
+        self.first_token_driver = arguments.first_token
         self.fp32, self.blocks = self.work / "fp32", self.work / "blocks"
         if not (self.fp32 / "model.safetensors").exists():
             reference.write_fp32_folder(arguments.model, self.fp32)
@@ -92,6 +94,7 @@ class Parity:
 
     def speed(self):
         """Both in turns, so that what else the machine does disturbs both; the best of each."""
+        reference.require_idle_processors("speed on the CPU")
         prompt, new_tokens = 64, 64
         models = {dtype: AutoModelForCausalLM.from_pretrained(self.fp32, dtype=kind)
                   for dtype, kind in (("f32", torch.float32), ("bf16", torch.bfloat16))}
@@ -113,11 +116,18 @@ class Parity:
             yield row(f"CPU, {os.cpu_count()} cores, batch {batch}, against the faster dtype of transformers in the same run",
                       ratio, "times its tokens/s", f"at least {bar} times", ratio >= bar,
                       {"tokens/s, prompts of 64 included": rates, "kernels": done["kernels"], "load": os.getloadavg()[0]})
-        done = reference.drive(self.driver, self.work, job="generate", model=str(self.blocks), dtype="as_file",
-                               prompts=self.pieces(1, 300), new_tokens=1, slots=1)
-        seconds = done["load_seconds"] + done["first_token_seconds"]
-        yield row("start to first token on CPU, 300-token prompt, weights packed and prompt computed", seconds, "s",
-                  "at most 3 s", seconds <= 3, {"packing": done["load_seconds"], "prompt": done["first_token_seconds"]})
+
+    def first_token(self):
+        """The whole process, the file warm in the cache: the best of four."""
+        reference.require_idle_processors("start to first token")
+        best, inside = float("inf"), None
+        for _ in range(4):
+            start = time.perf_counter()
+            done = subprocess.run([self.first_token_driver, str(self.gguf), "300"], capture_output=True, text=True, check=True)
+            if (seconds := time.perf_counter() - start) < best:
+                best, inside = seconds, json.loads(done.stdout)
+        yield row("start to first token on CPU, 300-token prompt, warm file cache", best, "s", "at most 3 s", best <= 3,
+                  inside | {"cores": os.cpu_count()})
 
 
 def main():
@@ -125,16 +135,20 @@ def main():
     parser.add_argument("model")
     parser.add_argument("--driver", required=True)
     parser.add_argument("--work", required=True)
+    parser.add_argument("--first-token")
     parser.add_argument("--only", default="logits,narrow,greedy,kl,speed")
     parser.add_argument("--rows")
     arguments = parser.parse_args()
     parity = Parity(arguments)
     rows = []
     for part in arguments.only.split(","):
-        for entry in getattr(parity, part)():
-            rows.append(entry)
-            print("holds" if entry["holds"] else "FAILS", f"{entry['what']}: {entry['value']:.4g} {entry['unit']}",
-                  json.dumps(entry.get("details", {})), flush=True)
+        try:
+            for entry in getattr(parity, part)():
+                rows.append(entry)
+                print("holds" if entry["holds"] else "FAILS", f"{entry['what']}: {entry['value']:.4g} {entry['unit']}",
+                      json.dumps(entry.get("details", {})), flush=True)
+        except reference.Busy as reason:
+            print(f"left out: {reason}", flush=True)
     if arguments.rows:
         pathlib.Path(arguments.rows).write_text(json.dumps(rows, indent=1) + "\n")
     return 0 if all(entry["holds"] for entry in rows) else 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pathlib
 import subprocess
+import time
 
 import numpy
 import torch
@@ -14,6 +15,26 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 GGUF_PARTS = {"self_attn.q_proj": "attn_q", "self_attn.k_proj": "attn_k", "self_attn.v_proj": "attn_v",
               "self_attn.o_proj": "attn_output", "mlp.gate_proj": "ffn_gate", "mlp.up_proj": "ffn_up",
               "mlp.down_proj": "ffn_down", "input_layernorm": "attn_norm", "post_attention_layernorm": "ffn_norm"}
+
+
+class Busy(Exception):
+    """Others use the machine: a time that is measured now would be theirs as well."""
+
+
+def busy_share(seconds=3.0):
+    """Of all processors' time, what others take while we wait."""
+    def times():
+        fields = [int(field) for field in pathlib.Path("/proc/stat").read_text().split("\n")[0].split()[1:9]]
+        return sum(fields), fields[3] + fields[4]  # all; idle or waiting for a disk
+    before = times()
+    time.sleep(seconds)
+    after = times()
+    return 1.0 - (after[1] - before[1]) / max(1, after[0] - before[0])
+
+
+def require_idle_processors(what, most=0.1):
+    if (share := busy_share()) > most:
+        raise Busy(f"{what}: others take {100 * share:.0f}% of the processors' time")
 
 
 def drive(driver, work, **job):
@@ -32,6 +53,8 @@ def driver_logits(driver, work, vocabulary, **job):
     drive(driver, work, job="logits", out=str(out), **job)
     values = numpy.fromfile(out, dtype=numpy.float32).reshape(-1, vocabulary)
     out.unlink()
+    if not numpy.isfinite(values).all():  # which the largest of some differences would not show
+        raise RuntimeError(f"{job['model']}, {job['path']}, {job['dtype']}: logits that are not finite")
     return torch.from_numpy(values)
 
 

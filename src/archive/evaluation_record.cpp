@@ -43,6 +43,12 @@ Failure failure_of(const EvaluationRecord& record) {
           {record.error_line, record.error_column}};
 }
 
+std::string profile_of(const EvaluationRecord& record) {
+  const auto evaluation = nlohmann::json::parse(record.json, nullptr, false);
+  const nlohmann::json::json_pointer place("/details/profile");
+  return evaluation.is_object() && evaluation.contains(place) ? evaluation[place].dump() : std::string();
+}
+
 std::filesystem::path archive_file(const std::filesystem::path& asked) {
   return asked.empty() ? data_directory() / "archive.sqlite" : asked;
 }

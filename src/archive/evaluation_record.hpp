@@ -15,6 +15,9 @@ EvaluationRecord to_record(const Evaluation& evaluation);
 //! The status that is on record, and what was said of it; details are not kept there.
 Failure failure_of(const EvaluationRecord& record);
 
+//! Where the program's time went, as Evaluation::profile; empty where that is not on record.
+std::string profile_of(const EvaluationRecord& record);
+
 //! The file that was asked for, else the user's own.
 std::filesystem::path archive_file(const std::filesystem::path& asked);
 

@@ -1,11 +1,8 @@
 #include "bench/results_log.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <tuple>
 
@@ -21,15 +18,6 @@ namespace fs = std::filesystem;
 using RowIdentity = std::tuple<std::string, int, std::string, int>;
 
 RowIdentity identity_of(const BenchRow& row) { return {row.suite, row.level.value_or(-1), row.name, row.sample}; }
-
-void write_all(int file, const std::string& bytes, const fs::path& path) {
-  for (std::size_t written = 0; written < bytes.size();) {
-    const ssize_t count = ::write(file, bytes.data() + written, bytes.size() - written);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) throw Error(fmt::format("{}: {}", path.string(), std::strerror(errno)));
-    written += static_cast<std::size_t>(count);
-  }
-}
 
 void read_into(std::map<RowIdentity, BenchRow>& rows, const fs::path& file) {
   const std::string text = read_file(file);
@@ -67,11 +55,6 @@ void require_one_device(const std::vector<BenchRow>& rows) {
   }
 }
 
-bool ends_within_a_line(const fs::path& file) {
-  const std::string text = read_file(file);
-  return !text.empty() && text.back() != '\n';
-}
-
 }  // namespace
 
 std::vector<BenchRow> read_results(const fs::path& file) {
@@ -88,17 +71,8 @@ std::vector<BenchRow> merged_results(const std::vector<fs::path>& files) {
   return merged;
 }
 
-ResultsLog::ResultsLog(const fs::path& file)
-    : file_(file), descriptor_(::open(file.c_str(), O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, 0644)) {
-  if (!descriptor_) throw Error(fmt::format("{}: {}", file.string(), std::strerror(errno)));
-  if (ends_within_a_line(file)) write_all(descriptor_.get(), "\n", file_);
-}
-
 void ResultsLog::append(const BenchRow& row) {
-  const std::string line = to_json(row).dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
-  const std::lock_guard lock(mutex_);
-  write_all(descriptor_.get(), line, file_);
-  if (::fsync(descriptor_.get()) != 0) throw Error(fmt::format("{}: {}", file_.string(), std::strerror(errno)));
+  log_.append(to_json(row).dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
 }  // namespace cudal1

@@ -2,12 +2,10 @@
 #pragma once
 
 #include <filesystem>
-#include <map>
-#include <mutex>
 #include <string>
 #include <vector>
 
-#include "base/unique_fd.hpp"
+#include "base/line_log.hpp"
 #include "report/bench_row.hpp"
 
 namespace cudal1 {
@@ -24,14 +22,12 @@ std::vector<BenchRow> merged_results(const std::vector<std::filesystem::path>& f
 class ResultsLog {
  public:
   //! Opens or makes it; a line that was cut short is ended. Throws Error.
-  explicit ResultsLog(const std::filesystem::path& file);
+  explicit ResultsLog(const std::filesystem::path& file) : log_(file) {}
   //! Returns when neither a kill nor a power cut loses it. Throws Error.
   void append(const BenchRow& row);
 
  private:
-  std::filesystem::path file_;
-  UniqueFd descriptor_;
-  std::mutex mutex_;
+  LineLog log_;
 };
 
 }  // namespace cudal1

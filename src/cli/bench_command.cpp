@@ -16,6 +16,7 @@
 #include "cli/commands.hpp"
 #include "cli/gpu_option.hpp"
 #include "cli/number_options.hpp"
+#include "cli/policy_bench.hpp"
 #include "cli/printable.hpp"
 #include "cli/progress.hpp"
 #include "cli/suite_options.hpp"
@@ -39,6 +40,9 @@ struct BenchCommand {
   std::vector<fs::path> merged;
   std::vector<std::string> baselines;
   bool as_json = false;
+  PolicyOptions policies;
+  bool has_policy = false;
+  std::vector<std::string> policy_arguments;
 };
 
 void choose_baselines(BenchCommand& command) {
@@ -104,10 +108,50 @@ void make_output_folder(const fs::path& folder) {
   if (problem) throw Error(fmt::format("{}: {}", folder.string(), problem.message()));
 }
 
+PolicyBenchOptions policy_bench_options(const BenchCommand& command) {
+  PolicyBenchOptions made;
+  made.policies = command.policies;
+  made.archive = command.archive;
+  made.output = command.output;
+  made.suite = command.suite.path;
+  made.as_json = command.as_json;
+  made.pool.policy = command.has_policy ? command.policies.mix : "";
+  made.pool.device = command.device;
+  made.pool.gpu = command.gpu;
+  made.pool.seed = command.bench.seed;
+  made.pool.jobs = command.bench.jobs;
+  made.pool.policy_arguments = command.policy_arguments;
+  return made;
+}
+
+int run_policies(const BenchCommand& command) {
+  if (command.suite.path.empty()) throw UsageError("which suite? (see --help)");
+  if (!command.programs.empty() || !command.baselines.empty())
+    throw UsageError(
+        "--policy writes the programs and compares them with the reference: no --programs, no --baselines");
+  if (command.device == "cpu") throw UsageError("--policy needs --device cuda or vgpu");
+  PolicyBenchOptions options = policy_bench_options(command);
+  options.pool.policy_environment = policy_environment(command.policies);
+  return run_policy_bench(choose_tasks(command.suite), std::move(options));
+}
+
+int merge_samples(const BenchCommand& command) {
+  std::vector<fs::path> files;
+  for (const fs::path& folder : command.merged) files.push_back(folder / samples_file);
+  const std::vector<SampleRow> rows = read_samples(files);
+  make_output_folder(command.output);
+  std::string text;
+  for (const SampleRow& row : rows) text += to_json(row).dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+  write_file_atomically(command.output / samples_file, text);
+  return report_samples(rows, policy_bench_options(command), {});
+}
+
 int run_merge(const BenchCommand& command) {
   if (!command.suite.path.empty() || chooses_among_tasks(command.suite))
     throw UsageError("--merge measures nothing: no suite and no choice of its tasks goes with it");
   if (command.output.empty()) throw UsageError("--merge needs -o, the folder for the merged report");
+  const auto has_samples = [](const fs::path& folder) { return fs::exists(folder / samples_file); };
+  if (std::ranges::all_of(command.merged, has_samples)) return merge_samples(command);
   std::vector<fs::path> files;
   for (const fs::path& folder : command.merged) files.push_back(folder / "results.jsonl");
   const std::vector<BenchRow> rows = merged_results(files);
@@ -130,6 +174,10 @@ void keep(std::optional<ResultsLog>& log, const BenchRow& row) {
 
 int run_measurement(BenchCommand command) {
   if (command.suite.path.empty()) throw UsageError("which suite? (or --merge DIR…; see --help)");
+  if (!command.output.empty() && fs::exists(command.output / samples_file))
+    throw UsageError(
+        fmt::format("{} holds samples of policies: what a bench of programs finds goes into another folder",
+                    command.output.string()));
   choose_baselines(command);
   choose_programs(command);
   ChosenTasks chosen = choose_tasks(command.suite);
@@ -170,16 +218,40 @@ int run_measurement(BenchCommand command) {
   return report(rows, command, chosen.problems);
 }
 
+//! As they were said, and what a bench takes for what was not: a sample is one answer.
+void read_policies(BenchCommand& options, const CLI::App& command) {
+  options.has_policy = command.count("--policy") > 0;
+  options.policy_arguments = policy_arguments(command);
+  if (!options.has_policy && !options.policy_arguments.empty())
+    throw UsageError(fmt::format("{} needs --policy: who writes the programs?", options.policy_arguments.front()));
+  if (options.has_policy && command.count("--repair") == 0) options.policy_arguments.push_back("--repair=0");
+}
+
+int run(const BenchCommand& options) {
+  if (!options.merged.empty()) return run_merge(options);
+  return options.has_policy ? run_policies(options) : run_measurement(options);
+}
+
+void add_policies(CLI::App& command, PolicyOptions& options) {
+  add_policy_options(command, options);
+  command.get_option("--policy")
+      ->description("Measure who writes programs: search, local, remote, or shares of them such as local:6,search:2");
+  command.get_option("--samples")->description("Programs that each task is asked for, with --policy (4)");
+  command.get_option("--repair")->description("How often a program that failed goes back with its error (0)");
+}
+
 }  // namespace
 
 void add_bench_command(CLI::App& app, CommandAction& action) {
   auto options = std::make_shared<BenchCommand>();
   options->bench.jobs = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 16u));
-  CLI::App* command = app.add_subcommand("bench", "Measure programs for a suite beside what PyTorch itself can do");
+  CLI::App* command =
+      app.add_subcommand("bench", "Measure programs for a suite beside what PyTorch itself can do, or who writes them");
   command->footer(
       "Example: cudal1 bench KernelBench --level 1 -o results\n"
       "         cudal1 bench suite.jsonl --programs my_programs --split 1/2 -o first\n"
-      "         cudal1 bench --merge first second -o whole");
+      "         cudal1 bench --merge first second -o whole\n"
+      "         cudal1 bench examples --policy local --samples 8 -o samples");
   add_suite_options(*command, options->suite);
   command->get_option("path")->required(false);
   command->add_option(
@@ -210,8 +282,10 @@ void add_bench_command(CLI::App& app, CommandAction& action) {
   command->add_option("--seed", options->bench.seed, "Of inputs and order; default: from the operating system")
       ->check(whole_number());
   command->add_flag("--json", options->as_json, "One JSON object on standard output");
-  command->callback([options, &action] {
-    action = [options] { return options->merged.empty() ? run_measurement(*options) : run_merge(*options); };
+  add_policies(*command, options->policies);
+  command->callback([options, command, &action] {
+    read_policies(*options, *command);
+    action = [options] { return run(*options); };
   });
 }
 

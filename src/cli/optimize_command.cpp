@@ -54,19 +54,19 @@ std::vector<SuiteTask> tasks_of(const OptimizeOptions& options) {
 }
 
 int run_optimize(OptimizeOptions options) {
-  choose_seed(options.optimizer.seed);
+  choose_seed(options.optimizer.pool.seed);
   const StopOnInterrupt stop;
-  options.optimizer.stop = [] { return stop_requested.load(); };
+  options.optimizer.pool.stop = [] { return stop_requested.load(); };
   const std::vector<TaskReport> reports = optimize(tasks_of(options), options.optimizer);
   clear_progress();
   if (options.as_json) {
     json results = json::array();
     for (const TaskReport& report : reports) results.push_back(to_json(report));
-    const json all{{"seed", options.optimizer.seed}, {"results", results}};
+    const json all{{"seed", options.optimizer.pool.seed}, {"results", results}};
     fmt::print("{}\n", all.dump(2, ' ', false, json::error_handler_t::replace));
   } else {
     for (const TaskReport& report : reports) print(report);
-    fmt::print("seed {}\n", options.optimizer.seed);
+    fmt::print("seed {}\n", options.optimizer.pool.seed);
   }
   const auto has_result = [](const TaskReport& report) { return report.error.empty(); };
   return std::ranges::any_of(reports, has_result) ? 0 : 1;
@@ -77,7 +77,9 @@ int run_optimize(OptimizeOptions options) {
 void add_optimize_command(CLI::App& app, CommandAction& action) {
   auto options = std::make_shared<OptimizeOptions>();
   OptimizerOptions& optimizer = options->optimizer;
-  optimizer.jobs = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 16u));
+  SearchPoolOptions& pool = optimizer.pool;
+  pool.output = "optimized";
+  pool.jobs = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 16u));
   CLI::App* command = app.add_subcommand("optimize", "Find a verified, faster implementation of a PyTorch module");
   command->footer(
       "Example: cudal1 optimize my_model.py --budget-evals 20 -o fast\n"
@@ -87,29 +89,30 @@ void add_optimize_command(CLI::App& app, CommandAction& action) {
   command->add_option("tasks", options->paths, "PyTorch modules (.py), task folders, or suites of them")->required();
   add_selection_options(*command, options->selection);
   add_policy_options(*command, options->policies);
-  command->add_option("--budget-evals", optimizer.evaluations, "Programs to judge for each task (default: 20)")
+  command->add_option("--budget-evals", pool.programs_each, "Programs to judge for each task (default: 20)")
       ->check(CLI::Range(1, 1000000));
-  command->add_option("--budget-minutes", optimizer.minutes, "Minutes for all searches together; default: no limit")
+  command->add_option("--budget-minutes", pool.minutes, "Minutes for all searches together; default: no limit")
       ->check(number_between(0.001, 100000.0));
-  command->add_option("-o,--output", optimizer.output, "Folder for the best programs and their packages (optimized)");
-  command->add_option("--device", optimizer.device, "Where to judge")->check(CLI::IsMember({"auto", "cuda", "vgpu"}));
-  add_gpu_option(*command, optimizer.gpu);
+  command->add_option("-o,--output", pool.output, "Folder for the best programs and their packages (optimized)");
+  command->add_option("--device", pool.device, "Where to judge")->check(CLI::IsMember({"auto", "cuda", "vgpu"}));
+  add_gpu_option(*command, pool.gpu);
   command->add_option("--archive", optimizer.archive, "Where results are kept (SQLite)");
-  command->add_option("--seed", optimizer.seed, "For repeating a search; default: from the operating system")
+  command->add_option("--seed", pool.seed, "For repeating a search; default: from the operating system")
       ->check(whole_number());
-  command->add_option("--jobs", optimizer.jobs, "Compilers at once")->check(CLI::Range(1, 64));
+  command->add_option("--jobs", pool.jobs, "Compilers at once")->check(CLI::Range(1, 64));
   command
       ->add_option(
-          "--at-once", optimizer.at_once,
+          "--at-once", pool.at_once,
           "Tasks that are searched at once (default: half as many as there are cores on a GPU, at most 8; else 2)")
       ->check(CLI::Range(1, 64));
   command->add_flag("!--no-baselines", optimizer.beside, "Do not measure PyTorch's own ways beside the result");
   command->add_flag("!--no-explain", optimizer.explain, "Do not measure what each directive contributes");
   command->add_flag("--json", options->as_json, "One JSON object on standard output");
   command->callback([options, command, &action] {
-    options->optimizer.policy = options->policies.mix;
-    options->optimizer.policy_arguments = policy_arguments(*command);
-    options->optimizer.policy_environment = policy_environment(options->policies);
+    SearchPoolOptions& said = options->optimizer.pool;
+    said.policy = options->policies.mix;
+    said.policy_arguments = policy_arguments(*command);
+    said.policy_environment = policy_environment(options->policies);
     action = [options] { return run_optimize(*options); };
   });
 }

@@ -88,24 +88,28 @@ std::unique_ptr<Policy> PolicyMaker::make(const Task& task, const vgpu::GpuProfi
 }
 
 std::unique_ptr<Policy> PolicyMaker::make_one(const std::string& name, const Task& task, const vgpu::GpuProfile& gpu) {
-  if (name == "search") return std::make_unique<SearchPolicy>(task.graph, gpu, Random(surroundings_.seed));
-  return written(name, name == "local" ? models_->local() : models_->remote(), task, gpu);
+  if (name == "search") return make_search(task, gpu);
+  auto policy = std::make_unique<LanguageModelPolicy>(make_writer(name, task, gpu));
+  written_.push_back({name, policy.get()});
+  return policy;
 }
 
-std::unique_ptr<Policy> PolicyMaker::written(const std::string& name, TextGenerator& generator, const Task& task,
-                                             const vgpu::GpuProfile& gpu) {
+std::unique_ptr<Policy> PolicyMaker::make_search(const Task& task, const vgpu::GpuProfile& gpu) const {
+  return std::make_unique<SearchPolicy>(task.graph, gpu, Random(surroundings_.seed));
+}
+
+AnswerWriter PolicyMaker::make_writer(const std::string& name, const Task& task, const vgpu::GpuProfile& gpu) {
   const bool is_local = name == "local";
   LanguageModelOptions made;
   made.form = prompt_form_from_string(options_.form).value_or(is_local ? PromptForm::compact : PromptForm::full);
   made.exemplars.choice = exemplar_choice_from_string(options_.exemplars).value_or(ExemplarChoice::bucket);
+  made.profiles = options_.profiles;
   made.samples_a_prompt = options_.samples_a_prompt;
   made.repair_turns = options_.repair_turns;
   if (is_local && options_.grammar) made.grammar = directive_grammar(task.graph, {.may_be_empty = false});
   PromptSubject subject{task.name, task.description, task.graph, module_source(task), gpu, {}};
-  auto policy = std::make_unique<LanguageModelPolicy>(generator, std::move(subject), std::move(made),
-                                                      Random(surroundings_.seed), surroundings_.report);
-  written_.push_back({name, policy.get()});
-  return policy;
+  return {is_local ? models_->local() : models_->remote(), std::move(subject), std::move(made),
+          Random(surroundings_.seed), surroundings_.report};
 }
 
 std::vector<PolicyRecord> PolicyMaker::records() const {

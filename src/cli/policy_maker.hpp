@@ -33,14 +33,17 @@ class PolicyMaker {
   //! Throws Error where a model cannot be had, UsageError for options that cannot be meant.
   std::unique_ptr<Policy> make(const Task& task, const vgpu::GpuProfile& gpu);
 
-  //! Of language models only.
+  //! What parts of a mixture write by themselves: "local" or "remote", and "search".
+  AnswerWriter make_writer(const std::string& name, const Task& task, const vgpu::GpuProfile& gpu);
+  std::unique_ptr<Policy> make_search(const Task& task, const vgpu::GpuProfile& gpu) const;
+  std::vector<PolicyShare> shares() const { return policy_shares(options_); }
+
+  //! Of the language models among the policies that were made.
   std::vector<PolicyRecord> records() const;
 
  private:
   class Models;
   std::unique_ptr<Policy> make_one(const std::string& name, const Task& task, const vgpu::GpuProfile& gpu);
-  std::unique_ptr<Policy> written(const std::string& name, TextGenerator& generator, const Task& task,
-                                  const vgpu::GpuProfile& gpu);
 
   PolicyOptions options_;
   Surroundings surroundings_;

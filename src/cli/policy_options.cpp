@@ -36,6 +36,9 @@ void add_writing_options(CLI::App& command, PolicyOptions& options) {
   command.add_option("--exemplars", options.exemplars, "How scored programs are chosen for prompts (bucket)")
       ->check(CLI::IsMember({"bucket", "island", "random", "none"}))
       ->group(group);
+  command
+      .add_flag("--profiles", options.profiles, "Show where the time of scored programs goes, as far as it is known")
+      ->group(group);
   command.add_option("--samples", options.samples_a_prompt, "Answers to each prompt (4)")
       ->check(CLI::Range(1, 128))
       ->group(group);

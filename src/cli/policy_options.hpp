@@ -20,7 +20,8 @@ struct PolicyOptions {
   std::string exemplars = "bucket";      //!< how they are chosen
   int samples_a_prompt = 4, repair_turns = 1;
   std::size_t remote_context = 32768;
-  bool grammar = false;  //!< hold answers of the local model to directives
+  bool profiles = false;  //!< show where the time of exemplars goes
+  bool grammar = false;   //!< hold answers of the local model to directives
   RemoteOptions remote;
 };
 

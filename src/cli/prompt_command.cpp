@@ -20,6 +20,7 @@
 #include "device/cuda/driver.hpp"
 #include "judge/backend_profile.hpp"
 #include "policy/prompt/exemplar_selection.hpp"
+#include "policy/prompt/profile_text.hpp"
 #include "policy/prompt/repair.hpp"
 #include "writer/write_program.hpp"
 
@@ -33,6 +34,7 @@ struct PromptCommandOptions {
   std::string form = "full", card, choice = "bucket", device = "auto", gpu = "h200";
   std::size_t exemplars = 2, context_tokens = 0, answer_tokens = 0;  //!< tokens 0: as the form has them
   std::uint64_t seed = 0;                                            //!< 0: from the operating system
+  bool profiles = false;
   bool as_json = false;
 };
 
@@ -77,7 +79,8 @@ std::vector<ScoredProgram> scored_programs(Archive& archive, const Task& task, c
     const EvaluationRecord& record = exemplar.evaluation;
     if (record.plan_hash.empty() || !plans.insert(record.plan_hash).second) continue;
     if (!plan_program(task.graph, exemplar.program_text)) continue;
-    programs.push_back({exemplar.program_text, record.reward.value_or(0.0), record.candidate_ms.value_or(0.0)});
+    programs.push_back({exemplar.program_text, record.reward.value_or(0.0), record.candidate_ms.value_or(0.0),
+                        Failure{Status::ok, ""}, profile_of(record)});
   }
   return programs;
 }
@@ -88,9 +91,11 @@ std::vector<PromptExemplar> chosen_exemplars(const std::vector<ScoredProgram>& p
   selection.choice = exemplar_choice_from_string(options.choice).value_or(ExemplarChoice::bucket);
   selection.count = options.exemplars;
   Random random(options.seed);
+  const PromptForm form = prompt_form_from_string(options.form).value_or(PromptForm::full);
   std::vector<PromptExemplar> exemplars;
   for (const std::size_t index : select_exemplars(programs, selection, random))
-    exemplars.push_back({programs[index].text, programs[index].reward});
+    exemplars.push_back({programs[index].text, programs[index].reward,
+                         options.profiles ? profile_text(programs[index].profile, form) : std::string()});
   return exemplars;
 }
 
@@ -221,6 +226,8 @@ void add_prompt_command(CLI::App& app, CommandAction& action) {
       ->check(whole_number());
   command->add_option("--choice", options->choice, "How these are drawn; default bucket")
       ->check(CLI::IsMember({"bucket", "island", "random", "none"}));
+  command->add_flag("--profiles", options->profiles,
+                    "Show where the time of these programs goes, as far as it is on record");
   command->add_option("--card", options->card, "How much is said of the format; default full, with --form compact none")
       ->check(CLI::IsMember({"none", "brief", "full"}));
   command

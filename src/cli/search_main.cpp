@@ -1,5 +1,6 @@
-// cudal1-search: what `optimize` does for one task. Reads a request from standard input, a socket, says there how far
-// it is, and in the end what came of it. A further line from the other side, or its end, means: stop, and report.
+// cudal1-search: what `optimize` and `bench --policy` do for one task. Reads a request from standard input, a socket,
+// says there how far it is, and in the end what came of it. A further line from the other side, or its end, means:
+// stop, and report.
 #include <algorithm>
 #include <chrono>
 #include <memory>
@@ -14,6 +15,7 @@
 #include "cli/optimized_task.hpp"
 #include "cli/policy_maker.hpp"
 #include "cli/search_process.hpp"
+#include "cli/task_sampler.hpp"
 #include "judge/backend_profile.hpp"
 #include "optimize/task_search.hpp"
 
@@ -50,7 +52,7 @@ class Asker {
   }
 
  private:
-  static constexpr std::size_t most_line_bytes = std::size_t{1} << 20;
+  static constexpr std::size_t most_line_bytes = std::size_t{64} << 20;
   LineSocket socket_;
   mutable std::mutex telling_;
   std::mutex asking_;
@@ -78,6 +80,12 @@ std::unique_ptr<Archive> archive_for(const SearchRequest& request, const Asker& 
   return archive;
 }
 
+PolicyOptions policy_options(const SearchRequest& request) {
+  PolicyOptions options;
+  read_policy_arguments(request.policy_arguments, options);
+  return options;
+}
+
 TaskSearchOptions options_for(const SearchRequest& request, Asker& asker) {
   TaskSearchOptions made;
   made.limits = {request.evaluations, request.seconds};
@@ -86,6 +94,7 @@ TaskSearchOptions options_for(const SearchRequest& request, Asker& asker) {
   made.jobs = request.jobs;
   made.bytes_for_input_sets = request.bytes_for_input_sets;
   made.beside_other_judges = request.beside_others;
+  made.profile_programs = policy_options(request).profiles;
   made.stop = [&asker] { return asker.wants_stop(); };
   made.report = [&asker](const std::string& problem) { asker.tell(problem_message(problem)); };
   return made;
@@ -144,27 +153,52 @@ OptimizedTask finished(OptimizedTask found, TaskSearch& search, const SearchRequ
   return found;
 }
 
-PolicyOptions policy_options(const SearchRequest& request) {
-  PolicyOptions options;
-  read_policy_arguments(request.policy_arguments, options);
-  return options;
-}
+//! Everything but the search itself, in the order in which it must be made and go.
+struct Workplace {
+  Workplace(const SearchRequest& request, Asker& asker)
+      : policies(policy_options(request), {request.seed, request.tasks, [&asker] { return asker.wants_stop(); },
+                                           [&asker](const std::string& line) { asker.tell(problem_message(line)); }}),
+        backend(backend_for(request)),
+        gpu(profile_for_search(request, *backend)),
+        archive(archive_for(request, asker)),
+        task(load_task_with_metas(request.task)) {}
+
+  PolicyMaker policies;
+  std::unique_ptr<Backend> backend;
+  vgpu::GpuProfile gpu;
+  std::unique_ptr<Archive> archive;
+  Task task;
+};
 
 //! Tells what came of it while everything is still there: of a GPU that has failed, not everybody takes leave in peace.
 void search_and_tell(const SearchRequest& request, Asker& asker) {
-  PolicyMaker policies(policy_options(request),
-                       {request.seed, request.tasks, [&asker] { return asker.wants_stop(); },
-                        [&asker](const std::string& line) { asker.tell(problem_message(line)); }});
-  const std::unique_ptr<Backend> backend = backend_for(request);
-  const vgpu::GpuProfile gpu = profile_for_search(request, *backend);
-  const std::unique_ptr<Archive> archive = archive_for(request, asker);
-  const Task task = load_task_with_metas(request.task);
-  TaskSearch search(*backend, task, archive.get(), policies.make(task, gpu), options_for(request, asker));
+  Workplace place(request, asker);
+  TaskSearch search(*place.backend, place.task, place.archive.get(), place.policies.make(place.task, place.gpu),
+                    options_for(request, asker));
   const Failure* failure = run(search, request, asker);
-  OptimizedTask judged = counted(search.run(), request, policies);
+  OptimizedTask judged = counted(search.run(), request, place.policies);
   const OptimizedTask found =
       failure != nullptr ? given_up(std::move(judged), *failure) : finished(std::move(judged), search, request, asker);
   asker.tell(report_message(report_of(found)));
+}
+
+void sample_and_tell(const SearchRequest& request, Asker& asker) {
+  Workplace place(request, asker);
+  TaskSampler sampler(*place.backend, place.task, place.archive.get(), request);
+  OptimizedTask sampled;
+  sampled.name = request.name;
+  double best = 0.0;
+  SampleListener listener;
+  listener.stop = [&asker] { return asker.wants_stop(); };
+  listener.sample = [&](const SampleRow& row) {
+    ++sampled.judged;
+    best = std::max(best, row.speedup.value_or(0.0));
+    asker.tell(sample_message(row));
+    asker.tell(news_message({sampled.judged, 0, best}));
+  };
+  const Failure* failure = sampler.run(place.policies, place.gpu, listener);
+  if (failure != nullptr) sampled = given_up(std::move(sampled), *failure);
+  asker.tell(report_message(report_of(sampled)));
 }
 
 }  // namespace
@@ -175,7 +209,7 @@ int main() {
   const auto request = asker.request();
   if (!request) return 1;
   try {
-    cudal1::search_and_tell(*request, asker);
+    request->samples.empty() ? cudal1::search_and_tell(*request, asker) : cudal1::sample_and_tell(*request, asker);
   } catch (const std::exception& problem) {
     asker.tell(cudal1::report_message(cudal1::failed_report(request->name, problem.what())));
   }

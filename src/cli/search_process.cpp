@@ -100,6 +100,7 @@ class SearchProcess {
   static std::optional<TaskReport> heard(const json& message, const SearchEvents& events) {
     if (message.contains("report")) return report_of_message(message["report"]);
     if (message.contains("problem")) events.problem(message["problem"].get<std::string>());
+    if (message.contains("sample")) events.sample(sample_row_from_json(message["sample"]));
     if (message.contains("evaluations"))
       events.news(
           {message["evaluations"].get<int>(), message.at("before").get<int>(), message.at("best").get<double>()});
@@ -121,6 +122,8 @@ class SearchProcess {
 }  // namespace
 
 json to_json(const SearchRequest& request) {
+  json sampled = json::array();
+  for (const SampleRow& row : request.sampled) sampled.push_back(to_json(row));
   return {{"name", request.name},
           {"task", request.task.string()},
           {"module", request.module.string()},
@@ -141,7 +144,9 @@ json to_json(const SearchRequest& request) {
           {"judged", request.judged},
           {"right", request.right},
           {"seconds_before", request.seconds_before},
-          {"beside_others", request.beside_others}};
+          {"beside_others", request.beside_others},
+          {"samples", request.samples},
+          {"sampled", sampled}};
 }
 
 SearchRequest search_request_from_json(const json& said) {
@@ -167,6 +172,8 @@ SearchRequest search_request_from_json(const json& said) {
   request.right = said.at("right").get<int>();
   request.seconds_before = said.at("seconds_before").get<double>();
   request.beside_others = said.at("beside_others").get<bool>();
+  request.samples = said.at("samples").get<std::vector<int>>();
+  for (const json& row : said.at("sampled")) request.sampled.push_back(sample_row_from_json(row));
   return request;
 }
 
@@ -175,6 +182,8 @@ json news_message(const SearchNews& news) {
 }
 
 json problem_message(const std::string& problem) { return {{"problem", problem}}; }
+
+json sample_message(const SampleRow& sample) { return {{"sample", to_json(sample)}}; }
 
 json report_message(const TaskReport& report) { return {{"report", message_of(report)}}; }
 

@@ -1,5 +1,5 @@
-// A search in a process of its own, `cudal1-search`: what its judge does to a GPU, and how it ends, is no other's
-// business.
+// A search, or samples of policies, in a process of its own, `cudal1-search`: what its judge does to a GPU, and how it
+// ends, is no other's business.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,7 @@
 
 #include "cli/task_report.hpp"
 #include "optimize/search_board.hpp"
+#include "report/sample_row.hpp"
 
 namespace cudal1 {
 
@@ -30,10 +31,12 @@ struct SearchRequest {
   int jobs = 1;  //!< compilers at once
   std::uint64_t bytes_for_input_sets = 0;
   bool explain = true;
-  bool ends_with_its_gpu = true;  //!< where the judge's own work fails, another process may be asked to go on
-  int judged = 0, right = 0;      //!< by processes before this one, of the same run
-  double seconds_before = 0.0;    //!< that they took
-  bool beside_others = false;     //!< on the same device
+  bool ends_with_its_gpu = true;   //!< where the judge's own work fails, another process may be asked to go on
+  int judged = 0, right = 0;       //!< by processes before this one, of the same run
+  double seconds_before = 0.0;     //!< that they took
+  bool beside_others = false;      //!< on the same device
+  std::vector<int> samples;        //!< not empty: nothing is searched for; these answers are drawn, each is judged
+  std::vector<SampleRow> sampled;  //!< of these policies, before
 };
 
 nlohmann::json to_json(const SearchRequest& request);
@@ -42,11 +45,13 @@ SearchRequest search_request_from_json(const nlohmann::json& said);  //!< throws
 //! What the process says while it searches, a line each; the last one is its report.
 nlohmann::json news_message(const SearchNews& news);
 nlohmann::json problem_message(const std::string& problem);
+nlohmann::json sample_message(const SampleRow& sample);
 nlohmann::json report_message(const TaskReport& report);
 
 struct SearchEvents {
   std::function<void(const SearchNews&)> news = [](const SearchNews&) {};
   std::function<void(const std::string& problem)> problem = [](const std::string&) {};
+  std::function<void(const SampleRow&)> sample = [](const SampleRow&) {};
   //! Whether it is to end its search and report what it has. Asked again and again.
   std::function<bool()> stop = [] { return false; };
 };

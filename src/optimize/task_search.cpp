@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "archive/evaluation_record.hpp"
+#include "optimize/recorded_programs.hpp"
 #include "optimize/replaced_time.hpp"
 #include "writer/write_program.hpp"
 
@@ -35,6 +36,7 @@ TaskJudge& TaskSearch::judge_for(Use use) {
   made.precision = options_.precision;
   made.bytes_for_input_sets = options_.bytes_for_input_sets;
   made.beside_other_judges = options_.beside_other_judges;
+  made.profile_steps = use == Use::search && options_.profile_programs;
   judge_.reset();
   judge_ = std::make_unique<TaskJudge>(backend_, task_, made);
   judge_is_for_ = use;
@@ -47,17 +49,8 @@ Evaluation TaskSearch::judged(Use use, const std::string& name, const std::strin
 
 //! Programs of this task on this device, as parents of new ones.
 std::vector<ScoredProgram> TaskSearch::on_record() {
-  std::vector<ScoredProgram> programs;
-  if (archive_ == nullptr) return programs;
-  const std::string precision(to_string(options_.precision));
-  for (const EvaluationRecord& record : archive_->evaluations(identity_.task_hash)) {
-    if (record.gpu != backend_.info().name || record.precision != precision) continue;
-    const Failure failure = failure_of(record);
-    const double reward = failure.status == Status::ok ? record.reward.value_or(0.0) : 0.0;
-    if (auto text = archive_->program_text(record.program_hash))
-      programs.push_back({std::move(*text), reward, record.candidate_ms.value_or(0.0), failure});
-  }
-  return programs;
+  if (archive_ == nullptr) return {};
+  return recorded_programs(*archive_, identity_.task_hash, backend_.info().name, options_.precision);
 }
 
 bool TaskSearch::step() {
@@ -114,7 +107,7 @@ std::optional<double> TaskSearch::replaced_share() {
   if (!plan) return std::nullopt;
   judge_for(Use::search).profile_steps(true);
   const Evaluation empty = judged(Use::search, "empty.cu", "");
-  judge_for(Use::search).profile_steps(false);
+  judge_for(Use::search).profile_steps(options_.profile_programs);
   if (empty.profile.empty()) return std::nullopt;
   return cudal1::replaced_share(plan.value(), vgpu::report_from_json(empty.profile));
 }

@@ -25,6 +25,7 @@ struct TaskSearchOptions {
   Precision precision = Precision::standard;
   std::uint64_t bytes_for_input_sets = 0;  //!< that programs are verified on
   bool beside_other_judges = false;        //!< on the same GPU
+  bool profile_programs = false;           //!< the policy wants to know where their time goes
   std::function<bool()> stop = [] { return false; };
   std::function<void(const std::string& problem)> report = [](const std::string&) {};
 };

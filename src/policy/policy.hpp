@@ -15,6 +15,7 @@ struct ScoredProgram {
   double reward = 0.0;                 //!< 0: it was not right
   double candidate_ms = 0.0;           //!< of a call; 0: not known
   Failure failure = {Status::ok, ""};  //!< what was wrong with it
+  std::string profile = {};            //!< where its time goes, as an Evaluation has it; empty: nobody knows
 };
 
 class Policy {

@@ -32,6 +32,12 @@ PolicyShare parse_share(std::string_view text, std::string_view whole, const std
   return share;
 }
 
+std::vector<int> weights_of(const std::vector<PolicyMix::Part>& parts) {
+  std::vector<int> weights;
+  for (const PolicyMix::Part& part : parts) weights.push_back(part.weight);
+  return weights;
+}
+
 }  // namespace
 
 std::vector<PolicyShare> parse_policy_mix(std::string_view text, const std::vector<std::string>& known) {
@@ -47,25 +53,33 @@ std::vector<PolicyShare> parse_policy_mix(std::string_view text, const std::vect
   return shares;
 }
 
-PolicyMix::PolicyMix(std::vector<Part> parts) : parts_(std::move(parts)), credits_(parts_.size(), 0) {}
-
-//! Everybody earns their weight, the richest pays all of it: turns are as even as whole numbers allow.
-std::size_t PolicyMix::next_turn(const std::vector<bool>& passed) {
-  std::size_t richest = parts_.size();
+std::size_t EvenTurns::next(const std::vector<bool>& passed) {
+  std::size_t richest = weights_.size();
   int total = 0;
-  for (std::size_t i = 0; i < parts_.size(); ++i) {
+  for (std::size_t i = 0; i < weights_.size(); ++i) {
     if (passed[i]) continue;
-    credits_[i] += parts_[i].weight;
-    total += parts_[i].weight;
-    if (richest == parts_.size() || credits_[i] > credits_[richest]) richest = i;
+    credits_[i] += weights_[i];
+    total += weights_[i];
+    if (richest == weights_.size() || credits_[i] > credits_[richest]) richest = i;
   }
-  if (richest < parts_.size()) credits_[richest] -= total;
+  if (richest < weights_.size()) credits_[richest] -= total;
   return richest;
 }
 
+std::vector<std::size_t> first_turns(const std::vector<PolicyShare>& shares, std::size_t count) {
+  std::vector<int> weights;
+  for (const PolicyShare& share : shares) weights.push_back(share.weight);
+  EvenTurns turns(std::move(weights));
+  std::vector<std::size_t> made;
+  while (made.size() < count) made.push_back(turns.next(std::vector<bool>(shares.size(), false)));
+  return made;
+}
+
+PolicyMix::PolicyMix(std::vector<Part> parts) : parts_(std::move(parts)), turns_(weights_of(parts_)) {}
+
 std::optional<std::string> PolicyMix::propose(const std::vector<ScoredProgram>& seen) {
   std::vector<bool> passed(parts_.size(), false);
-  for (std::size_t turn = next_turn(passed); turn < parts_.size(); turn = next_turn(passed)) {
+  for (std::size_t turn = turns_.next(passed); turn < parts_.size(); turn = turns_.next(passed)) {
     if (auto text = parts_[turn].policy->propose(seen)) return text;
     passed[turn] = true;
   }

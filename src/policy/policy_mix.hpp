@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "policy/policy.hpp"
@@ -20,6 +21,20 @@ struct PolicyShare {
 //! said), one that comes twice, a weight that is no number from 1 to 1000.
 std::vector<PolicyShare> parse_policy_mix(std::string_view text, const std::vector<std::string>& known);
 
+//! Whose turn it is. Everybody earns their weight, the richest pays all of it: as even as whole numbers allow.
+class EvenTurns {
+ public:
+  explicit EvenTurns(std::vector<int> weights) : weights_(std::move(weights)), credits_(weights_.size(), 0) {}
+  //! Of those that have not passed; as many as there are weights: all have.
+  std::size_t next(const std::vector<bool>& passed);
+
+ private:
+  std::vector<int> weights_, credits_;
+};
+
+//! Of the first `count` turns, each: which of the shares has it.
+std::vector<std::size_t> first_turns(const std::vector<PolicyShare>& shares, std::size_t count);
+
 //! Spreads turns evenly: with weights 2 and 1 the first proposes two of every three programs. Who has nothing to
 //! propose passes, for this turn.
 class PolicyMix : public Policy {
@@ -33,10 +48,8 @@ class PolicyMix : public Policy {
   std::optional<std::string> propose(const std::vector<ScoredProgram>& seen) override;
 
  private:
-  std::size_t next_turn(const std::vector<bool>& passed);
-
   std::vector<Part> parts_;
-  std::vector<int> credits_;
+  EvenTurns turns_;
 };
 
 }  // namespace cudal1

@@ -13,6 +13,7 @@
 #include "report/figures.hpp"
 #include "report/figures_table.hpp"
 #include "report/kernelbench_files.hpp"
+#include "report/markdown.hpp"
 #include "report/speedup_plot.hpp"
 #include "report/speedups.hpp"
 
@@ -64,18 +65,12 @@ std::string plots(const std::vector<BenchRow>& rows, const fs::path& folder) {
   return text;
 }
 
-//! Messages are others' texts: in a list they must stay on their line, and in code they do nothing.
-std::string quoted(std::string text) {
-  std::ranges::replace(text, '\n', ' ');
-  std::ranges::replace(text, '`', '\'');
-  return text;
-}
-
 std::string failures(const std::vector<BenchRow>& rows) {
   std::string text;
   for (const BenchRow& row : rows)
     if (!row.error.empty())
-      text += fmt::format("- `{}`: {}: `{}`\n", quoted(row.label()), row.status, quoted(row.error));
+      text +=
+          fmt::format("- `{}`: {}: `{}`\n", quoted_in_markdown(row.label()), row.status, quoted_in_markdown(row.error));
   return text.empty() ? text : fmt::format("## What failed\n\n{}\n", text);
 }
 
@@ -88,7 +83,7 @@ constexpr const char* definitions =
 
 std::string report_text(const std::vector<BenchRow>& rows, const std::string& title, const fs::path& folder) {
   std::string text = fmt::format("# {}\n\n", title);
-  for (const std::string& remark : remarks(rows)) text += fmt::format("- {}\n", quoted(remark));
+  for (const std::string& remark : remarks(rows)) text += fmt::format("- {}\n", quoted_in_markdown(remark));
   text += fmt::format("\n{}## Speed-ups\n\n{}{}\n", plots(rows, folder), definitions, figures_table(rows).markdown());
   text += fmt::format("## fast_p\n\nThe share of tasks that are correct and more than p times as fast.\n\n{}\n",
                       fast_p_table(rows).markdown());

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <set>
 
+#include "report/csv.hpp"
 #include "report/speedups.hpp"
 
 namespace cudal1 {
@@ -45,22 +46,6 @@ json metadata_of(const BenchRow& row) {
   if (row.came_to_a_device()) metadata.update({{"hardware", row.device}, {"predicted", row.predicted}});
   if (!row.error.empty()) metadata["error"] = row.error;
   return metadata;
-}
-
-//! Quotation marks around what would break a line into other columns.
-std::string csv_cell(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-  std::string quoted(1, '"');
-  for (const char c : text) quoted.append(c == '"' ? 2 : 1, c);
-  quoted.push_back('"');
-  return quoted;
-}
-
-std::string csv_line(const std::vector<std::string>& cells) {
-  std::string line;
-  for (const std::string& cell : cells) line.append(csv_cell(cell)).push_back(',');
-  line.back() = '\n';
-  return line;
 }
 
 std::string number(const std::optional<double>& value) { return value ? fmt::format("{:.6g}", *value) : ""; }

@@ -66,6 +66,9 @@ expect_documented expand "$work/wrong.json" status error message line column
   -o "$work/optimized" "$source/examples/bias_gelu" >"$work/optimize.json" 2>"$work/optimize.log" </dev/null
 expect_documented 'optimize eval explain' "$work/optimize.json" results evaluations seconds stopped best techniques \
   directive share program package
+"$cudal1" bench --json --device vgpu --policy search --samples 2 --seed 1 "$source/examples/bias_gelu" >"$work/bench.json" \
+  2>"$work/bench.log" </dev/null
+expect_documented bench "$work/bench.json" samples figures answer status pass_at fast_p_at k p share statuses cost
 printf '//! fuse add_1 gelu_1\n//! graph\n' >"$work/two.cu"
 "$cudal1" explain --json --device vgpu --mode fast "$source/examples/bias_gelu" "$work/two.cu" >"$work/explain.json"
 expect_documented explain "$work/explain.json" task program speedup device product_of_alone techniques share alone \

@@ -46,6 +46,11 @@ grep -q 'Bearer sk-test-of-policies' log || fail 'the server gets the key'
 grep -rq 'sk-test-of-policies' --exclude=log . && fail 'the key is nowhere else'
 grep -q 'aten::\|gelu_1' log || fail 'the task is shown'
 
+shown() { "$cudal1" prompt "$source/examples/bias_gelu" --device vgpu --archive remote.sqlite --seed 1 "$@" >shown 2>/dev/null; }
+shown --profiles && grep -q 'Where its time goes' shown || fail 'the profile of an exemplar'
+shown --profiles --form compact && grep -q '^Time: .*%' shown || fail 'the profile of an exemplar in one line'
+shown && grep -q 'Where its time goes' shown && fail 'a profile that nobody asked for'
+
 before=$(wc -l <log)
 rm -rf remote remote.sqlite
 search --policy remote --server "$server" --remote-model some --budget-evals 1 --archive remote.sqlite -o remote >again.json 2>/dev/null
@@ -53,6 +58,11 @@ search --policy remote --server "$server" --remote-model some --budget-evals 1 -
 search --policy remote --server "$server" --remote-model other --price-in 1 --price-out 1e6 --max-cost 0.001 --budget-evals 1 \
   --archive dear.sqlite -o dear >dear.json 2>dear.err
 [[ $(wc -l <log) == "$before" ]] || fail 'nothing is sent that could pass the ceiling'
+
+search --policy remote --server "$server" --remote-model profiled --profiles --budget-evals 2 --archive mix.sqlite -o profiled >/dev/null 2>&1
+search --policy remote --server "$server" --remote-model profiled --profiles --budget-evals 3 --archive mix.sqlite -o profiled >/dev/null 2>&1
+grep -q 'Where its time goes' log || fail 'a model is shown the profiles that it asked for'
+rm -f mix.sqlite*
 
 search --policy remote:1,search:1 --server "$server" --remote-model some --budget-evals 2 --archive mix.sqlite -o mix >mix.json 2>mix.err ||
   fail "two policies: $(cat mix.err)"

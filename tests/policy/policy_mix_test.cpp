@@ -70,6 +70,14 @@ TEST(PolicyMix, TurnsAreSpreadByWeight) {
   EXPECT_EQ(std::ranges::count(eight.substr(0, 4), 'b'), 1);
 }
 
+TEST(PolicyMix, SamplesAreDividedAsTurnsAre) {
+  const auto turns = first_turns({{"local", 3}, {"search", 1}}, 8);
+  ASSERT_EQ(turns.size(), 8u);
+  EXPECT_EQ(std::ranges::count(turns, 1u), 2);
+  EXPECT_EQ(first_turns({{"local", 3}, {"search", 1}}, 4), std::vector<std::size_t>(turns.begin(), turns.begin() + 4))
+      << "more samples leave the turns of the first ones as they are";
+}
+
 TEST(PolicyMix, WhoHasNothingToProposeLeavesTheTurnToOthers) {
   PolicyMix mix = mix_of(1, 2, 1, 100);
   EXPECT_EQ(proposed(mix, 6), "ababbb");

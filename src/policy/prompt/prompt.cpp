@@ -121,12 +121,16 @@ class PromptMaker {
         add({{.name = name, .is_included = false, .why_left_out = "it has code beside its directives"},
              Slot::exemplar});
     }
-    for (std::size_t i = subject_.exemplars.size(); is_full_ && i-- > 0;)
+    for (std::size_t i = subject_.exemplars.size(); i-- > 0;)
       if (!subject_.exemplars[i].profile.empty() && find(Slot::exemplar, i))
-        offer({{.name = fmt::format("profile of exemplar {}", i + 1)},
-               Slot::profile,
-               i,
-               filled_prompt_file("full_profile.md", {{"profile", fenced(subject_.exemplars[i].profile, "")}})});
+        offer({{.name = fmt::format("profile of exemplar {}", i + 1)}, Slot::profile, i, shown_profile(i)});
+  }
+
+  std::string shown_profile(std::size_t exemplar) const {
+    const std::string& profile = subject_.exemplars[exemplar].profile;
+    if (is_full_) return filled_prompt_file("full_profile.md", {{"profile", fenced(profile, "")}});
+    const std::string line = filled_prompt_file("compact_profile.md", {{"profile", on_one_line(profile)}});
+    return fmt::format("\n{}", line.substr(0, line.size() - 1));  // the exemplar's template ends the line
   }
 
   void add_source() {
@@ -162,8 +166,9 @@ class PromptMaker {
     for (std::size_t i = 0; i < subject_.exemplars.size(); ++i) {
       if (!find(Slot::exemplar, i)) continue;
       PlaceholderValues values{{"score", fmt::format("{:.2f}", subject_.exemplars[i].speedup)},
-                               {"program", text_of(Slot::exemplar, i)}};
-      if (is_full_) values.insert({{"number", std::to_string(++number)}, {"profile", text_of(Slot::profile, i)}});
+                               {"program", text_of(Slot::exemplar, i)},
+                               {"profile", text_of(Slot::profile, i)}};
+      if (is_full_) values["number"] = std::to_string(++number);
       list += filled_prompt_file(is_full_ ? "full_exemplar.md" : "compact_exemplar.md", values);
     }
     return list.empty() || !is_full_ ? list : filled_prompt_file("full_exemplars.md", {{"exemplars", list}});

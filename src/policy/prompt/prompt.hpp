@@ -23,7 +23,7 @@ enum class PromptForm {
 struct PromptExemplar {
   std::string program;
   double speedup = 1.0;
-  std::string profile = {};  //!< where its time goes, as text; empty: not known
+  std::string profile = {};  //!< where its time goes, as text (profile_text.hpp); empty: not known, or not to be shown
 };
 
 struct PromptSubject {

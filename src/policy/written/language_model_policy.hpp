@@ -2,32 +2,17 @@
 #pragma once
 
 #include <deque>
-#include <functional>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "base/random.hpp"
 #include "policy/policy.hpp"
-#include "policy/prompt/exemplar_selection.hpp"
-#include "policy/prompt/prompt.hpp"
-#include "policy/prompt/repair.hpp"
-#include "policy/text_generator.hpp"
+#include "policy/written/answer_writer.hpp"
 
 namespace cudal1 {
-
-struct LanguageModelOptions {
-  PromptForm form = PromptForm::full;
-  std::optional<std::size_t> answer_tokens;  //!< not given: the form's own
-  ExemplarOptions exemplars;
-  std::string grammar;             //!< GBNF that answers are held to, where the model can be; empty: none
-  std::optional<CardLength> card;  //!< not given: the form's own
-  int samples_a_prompt = 4;
-  int repair_turns = 1;         //!< how often a program that failed goes back with its error
-  int most_fruitless_asks = 4;  //!< in a row, after which there is nothing to propose
-};
 
 //! What came of all samples so far.
 struct GenerationTotals {
@@ -42,10 +27,7 @@ struct GenerationTotals {
 
 class LanguageModelPolicy : public Policy {
  public:
-  //! `subject` without exemplars: those are drawn from what is seen. `report` gets a line for each failure of the
-  //! generator.
-  LanguageModelPolicy(TextGenerator& generator, PromptSubject subject, LanguageModelOptions options, Random random,
-                      std::function<void(const std::string&)> report);
+  explicit LanguageModelPolicy(AnswerWriter writer) : writer_(std::move(writer)) {}
 
   //! A text that was neither proposed before nor seen. Asks the model as often as that takes, within
   //! `most_fruitless_asks`.
@@ -57,17 +39,12 @@ class LanguageModelPolicy : public Policy {
   void look_at(const std::vector<ScoredProgram>& seen);
   void ask(const std::vector<ScoredProgram>& seen);
   void ask_for_repair();
-  GenerationRequest request_for(const RepairConversation& conversation, int samples);
-  RepairConversation new_conversation(const std::vector<ScoredProgram>& seen);
-  void take(const GeneratedText& said, const RepairConversation& conversation);
+  void ask_for(int samples, const RepairConversation& conversation);
+  void take(const WrittenAnswer& said, const RepairConversation& conversation);
   void take_program(const Answer& answer, const RepairConversation& conversation);
   void go_on(RepairConversation conversation, const FailedAttempt& failed);
 
-  TextGenerator& generator_;
-  PromptSubject subject_;
-  LanguageModelOptions options_;
-  Random random_;
-  std::function<void(const std::string&)> report_;
+  AnswerWriter writer_;
   std::deque<std::string> ready_;                            //!< to be proposed
   std::deque<RepairConversation> broken_;                    //!< to be gone on with
   std::map<std::string, RepairConversation> conversations_;  //!< that led to a program, by its text

@@ -76,7 +76,7 @@ TEST(CompactPrompt, IsGraphExemplarsAndOneLineOfInstructions) {
   EXPECT_EQ(prompt.text,
             "Task chain on NVIDIA H200 SXM, 141 GB\n" + graph_text(sample::chain(), GraphTextForm::compact) +
                 "Program, score 1.04:\n//! graph\n"
-                "Program, score 1.87:\n//! fuse gelu_1 softmax_1\n//! graph\n"
+                "Program, score 1.87:\n//! fuse gelu_1 softmax_1\n//! graph\nTime: softmax_1 80%\n"
                 "Write \"Analysis:\" with one line: which program is fastest, why, what to try. Then a faster program: "
                 "directive lines only. Same results, same sizes; nothing kept between calls.\n");
   EXPECT_FALSE(includes(prompt, "source"));

@@ -3,39 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include <deque>
-
+#include "device/vgpu/model/kernel_report.hpp"
 #include "sample_graphs.hpp"
+#include "scripted_generator.hpp"
 
 namespace cudal1 {
 namespace {
-
-//! Says what it was told to say; keeps what it was asked.
-class Scripted : public TextGenerator {
- public:
-  explicit Scripted(std::deque<std::string> script) : script_(std::move(script)) {}
-
-  std::vector<GeneratedText> generate(const GenerationRequest& request) override {
-    asked.push_back(request);
-    std::vector<GeneratedText> said;
-    for (int i = 0; i < request.samples; ++i) said.push_back(next());
-    return said;
-  }
-  std::size_t count_tokens(std::string_view text) const override { return text.size() / 4; }
-  std::size_t context_tokens() const override { return 8192; }
-
-  std::vector<GenerationRequest> asked;
-
- private:
-  GeneratedText next() {
-    if (script_.empty()) return {.text = "", .failure = "the server does not answer"};
-    GeneratedText made{std::move(script_.front()), FinishReason::stop, 100, 10, 0.5, {}};
-    script_.pop_front();
-    return made;
-  }
-
-  std::deque<std::string> script_;
-};
 
 LanguageModelOptions one_at_a_time() {
   LanguageModelOptions options;
@@ -48,8 +21,8 @@ class LanguageModelPolicyTest : public testing::Test {
  protected:
   LanguageModelPolicy policy_of(Scripted& generator, const LanguageModelOptions& options = one_at_a_time()) {
     PromptSubject subject{"chain", "", sample::chain(), "", vgpu::find_profile("h200"), {}};
-    return {generator, std::move(subject), options, Random(1),
-            [this](const std::string& problem) { problems_.push_back(problem); }};
+    return LanguageModelPolicy({generator, std::move(subject), options, Random(1),
+                                [this](const std::string& problem) { problems_.push_back(problem); }});
   }
 
   std::vector<std::string> problems_;
@@ -88,6 +61,23 @@ TEST_F(LanguageModelPolicyTest, ShowsScoredProgramsThatWereRight) {
   EXPECT_NE(shown.find("score 1.50"), std::string::npos) << shown;
   EXPECT_NE(shown.find("//! fuse gelu_1 softmax_1"), std::string::npos) << shown;
   EXPECT_EQ(shown.find("fuse nothing"), std::string::npos) << shown;
+}
+
+TEST_F(LanguageModelPolicyTest, ShowsWhereTheTimeOfProgramsGoesWhereAsked) {
+  vgpu::ProfileReport report;
+  report.rows.push_back({.name = "gelu_softmax", .milliseconds = 1.0, .bound = "DRAM"});
+  report.sort();
+  ScoredProgram known = right("//! fuse gelu_1 softmax_1\n", 1.5);
+  known.profile = to_text(report);
+  for (const bool asked : {false, true}) {
+    Scripted model({"//! graph\n"});
+    LanguageModelOptions options = one_at_a_time();
+    options.profiles = asked;
+    LanguageModelPolicy policy = policy_of(model, options);
+    policy.propose({known});
+    const std::string& shown = model.asked.front().messages.front().text;
+    EXPECT_EQ(shown.find("Time: gelu_softmax 100% (DRAM)") != std::string::npos, asked) << shown;
+  }
 }
 
 TEST_F(LanguageModelPolicyTest, NeverProposesWhatWasProposedOrSeen) {
