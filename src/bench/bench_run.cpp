@@ -299,9 +299,14 @@ class Run {
     judge_one_by_one(chosen(numbers, &BenchItem::wants_to_be_alone), memory_, Company::none, progress);
     const std::uint64_t for_early = begin_early_workers(numbers, pool);
     JudgingMemory memory(memory_.total_bytes() - for_early, judges());
+    auto kept_for_small = memory_.try_take(memory.small.total_bytes());  // workers that begin again have none of it
+    const auto kept_for_large = memory_.try_take(memory.total_bytes() - memory.small.total_bytes());
     const auto is_huge = [&](const BenchItem& item) { return memory.is_huge(item.judge_bytes); };
     judge_one_by_one(chosen(numbers, is_huge), memory.large, for_early > 0 ? Company::others : Company::none, progress);
-    judge_side_by_side(numbers, memory, pool, progress);
+    judge_side_by_side(numbers, memory, progress, [&] {
+      kept_for_small.reset();
+      begin_beside_judges(numbers, pool);
+    });
   }
 
   //! Of those that are to be judged in this round.
@@ -325,10 +330,9 @@ class Run {
                 [&](BenchItem& item) { return judge(item, processes.of_this_thread(), most, company); });
   }
 
-  //! While large ones are still judged, workers of the small ones begin in the memory that these have left.
-  void judge_side_by_side(const Numbers& numbers, JudgingMemory& memory, WorkerPool& pool, Progress& progress) {
-    auto kept_for_small = memory_.try_take(memory.small.total_bytes());
-    const auto kept_for_large = memory_.try_take(memory.total_bytes() - memory.small.total_bytes());
+  //! `small_are_judged`: called while large ones still are.
+  void judge_side_by_side(const Numbers& numbers, JudgingMemory& memory, Progress& progress,
+                          const std::function<void()>& small_are_judged) {
     const auto is_left = [&](const BenchItem& item) {
       return !item.wants_to_be_alone && !memory.is_huge(item.judge_bytes);
     };
@@ -346,12 +350,16 @@ class Run {
       const std::jthread judging_large(
           [&] { judge_all(large, for_large, memory_for, memory.large, Company::others, progress); });
       judge_all(small, judging - for_large, memory_for, memory.large, Company::others, progress);
-      kept_for_small.reset();
-      const std::lock_guard lock(mutex_);
-      pool_beside_judges_ = &pool;
-      for (const std::size_t i : small) begin_beside_judges(items_[i]);
+      small_are_judged();
     }
     all_judged = true;
+  }
+
+  //! From now on workers begin as soon as their programs are judged, in the memory that small ones have left.
+  void begin_beside_judges(const Numbers& numbers, WorkerPool& pool) {
+    const std::lock_guard lock(mutex_);
+    pool_beside_judges_ = &pool;
+    for (const std::size_t i : numbers) begin_beside_judges(items_[i]);
   }
 
   //! With the mutex held. Where its baselines are being compiled ahead, it waits for them.

@@ -169,40 +169,33 @@ bool PlanSession::has_runner() {
 
 void PlanSession::spawn_ahead(const Plan& plan) {
   if (keeps_runner(wanted_arena(plan))) return;
-  const RunnerOptions options = backend_.runner_options();
-  std::erase_if(spawned_, [](RunnerProcess& runner) { return !runner.alive(); });
-  while (spawned_.size() < wanted_processes_) {
-    auto runner = RunnerProcess::spawn(options);
-    if (!runner) return;
-    spawned_.push_back(std::move(runner).value());
-  }
+  if (!spawn_up_to(wanted_processes_)) return;
   for (RunnerProcess& runner : spawned_) runner.begin_wake(plan.has_op_steps());
   for (RunnerProcess& runner : spawned_) (void)runner.finish();
 }
 
-//! As many as there is room for.
-Result<std::vector<RunnerProcess>> PlanSession::spawned_runners() {
-  const std::uint64_t room = backend_.free_bytes() / bytes_a_process;
-  const std::size_t count = std::clamp<std::size_t>(room, 1, wanted_processes_);
-  std::vector<RunnerProcess> runners = std::exchange(spawned_, {});
-  std::erase_if(runners, [](RunnerProcess& runner) { return !runner.alive(); });
-  while (runners.size() < count) {
+Result<PlanSession::Done> PlanSession::spawn_up_to(std::size_t count) {
+  std::erase_if(spawned_, [](RunnerProcess& runner) { return !runner.alive(); });
+  while (spawned_.size() < count) {
     auto runner = RunnerProcess::spawn(backend_.runner_options());
     if (!runner) return runner.failure();
-    runners.push_back(std::move(runner).value());
+    spawned_.push_back(std::move(runner).value());
   }
-  while (runners.size() > count) runners.pop_back();
-  return runners;
+  return Done{};
 }
 
-// One runner is enough to go on with.
+// As many as there is room for; one runner is enough to go on with.
 Result<PlanSession::Done> PlanSession::start_runners() {
-  auto spawned = spawned_runners();
-  if (!spawned) return Failure{Status::judge_error, "no runner: " + spawned.failure().message};
+  const std::uint64_t room = backend_.free_bytes() / bytes_a_process;
+  const std::size_t count = std::clamp<std::size_t>(room, 1, wanted_processes_);
+  if (const auto all = spawn_up_to(count); !all)
+    return Failure{Status::judge_error, "no runner: " + all.failure().message};
+  std::vector<RunnerProcess> spawned = std::exchange(spawned_, {});
+  while (spawned.size() > count) spawned.pop_back();
   std::optional<Failure> failure;
   const RunnerOptions options = backend_.runner_options();
-  for (RunnerProcess& runner : spawned.value()) runner.begin_start(options);
-  for (RunnerProcess& runner : spawned.value()) {
+  for (RunnerProcess& runner : spawned) runner.begin_start(options);
+  for (RunnerProcess& runner : spawned) {
     const auto started = runner.finish();
     if (started)
       runners_.push_back(std::move(runner));

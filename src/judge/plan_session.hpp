@@ -83,7 +83,7 @@ class PlanSession {
   bool fits(const ArenaPlan& wanted) const;
   bool keeps_runner(const ArenaPlan& wanted);
   Result<Done> ensure_room(const Plan& plan);
-  Result<std::vector<RunnerProcess>> spawned_runners();
+  Result<Done> spawn_up_to(std::size_t count);
   bool has_region_in_use() const { return arena_plan_.op_region.bytes > 0 && plan_.has_op_steps(); }
   Result<Done> ensure_runner();
   Result<Done> start_runners();
