@@ -16,10 +16,13 @@ from result_rows import RESULTS, row, write  # noqa: E402
 from stages import stages_of_folders  # noqa: E402
 
 
-def suite_time(seconds, tasks, timed, where):
+def suite_time(seconds, tasks, measured, where):
+    """What did not settle was measured too, three times."""
+    unsettled = [f"level{line['level']}/{line['name']}" for line in measured if line["status"] == "unstable"]
     return row("whole dev suite: 4 baselines + one program a task, 16 cores", seconds / 60.0, "minutes",
-               "at most 8 minutes", seconds <= 480.0 and timed == tasks,
-               {"tasks": tasks, "measured": timed, "seconds": seconds, "seconds by stage": where})
+               "at most 8 minutes", seconds <= 480.0 and len(measured) == tasks,
+               {"tasks": tasks, "measured": len(measured), "times that did not settle": unsettled, "seconds": seconds,
+                "seconds by stage": where})
 
 
 def empty_program(tasks):
@@ -65,11 +68,11 @@ def main():
     options = parser.parse_args()
     with (options.folder / "results.csv").open(newline="") as file:
         table = list(csv.DictReader(file))
-    timed = [line for line in table if line["status"] == "ok" and line["program_ms"]]
+    measured = [line for line in table if line["status"] in ("ok", "unstable") and line["program_ms"]]
     tasks = [{"level": line["level"], "id": line["id"], "eager": number(line["speedup_eager"]),
               "eager_low": number(line["cautious_low_eager"]), "eager_high": number(line["cautious_high_eager"])}
-             for line in timed if line["speedup_eager"]]
-    rows = [suite_time(options.seconds, options.tasks, len(timed), stages_of_folders(options.shares)), empty_program(tasks)]
+             for line in measured if line["speedup_eager"]]
+    rows = [suite_time(options.seconds, options.tasks, measured, stages_of_folders(options.shares)), empty_program(tasks)]
     compared = (share / "plain.json" for share in options.shares)
     plain = [task for file in compared if file.exists() for task in json.loads(file.read_text())["tasks"]]
     if plain:

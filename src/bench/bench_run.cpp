@@ -28,6 +28,7 @@
 #include "bench/row_key.hpp"
 #include "bench/stage_texts.hpp"
 #include "bench/worker_pool.hpp"
+#include "judge/timing_statistics.hpp"
 #include "suite/task_pool.hpp"
 
 namespace cudal1 {
@@ -490,11 +491,15 @@ class Run {
       const WorkerPool::Standstill standstill(pool);
       turn.take_alone();
       std::this_thread::sleep_for(device_settles);
-      for (WorkerPool::Ready& ready : some) time_one(ready);
+      std::vector<WorkerPool::Ready> finished;
+      for (WorkerPool::Ready& ready : some)
+        if (time_one(ready) == Times::unsettled)
+          pool.set_aside(std::move(ready));
+        else if (ready.prepared.worker)
+          finished.push_back(std::move(ready));
       turn.give_up();
-      std::erase_if(some, [](const WorkerPool::Ready& ready) { return !ready.prepared.worker; });
       // A process with gigabytes on the GPU takes its time to end, and must not while another is timed.
-      ending = std::jthread([&pool, finished = std::move(some)]() mutable {
+      ending = std::jthread([&pool, finished = std::move(finished)]() mutable {
         const std::size_t count = finished.size();
         for (const WorkerPool::Ready& ready : finished) ready.prepared.worker->end();  // all at once
         finished.clear();
@@ -504,27 +509,42 @@ class Run {
     }
   }
 
+  enum class Times { final, unsettled };
+
   //! Its pool has tried whatever could be tried where it was not made. Who was made and is short of memory now comes
   //! again, with more.
-  void time_one(WorkerPool::Ready& ready) {
+  Times time_one(WorkerPool::Ready& ready) {
     BenchItem& item = items_[ready.task];
-    if (item.done || !item.judged) return;  // made early, for a program that is wrong or is judged another time
+    if (item.done || !item.judged) return Times::final;  // made early; its program is wrong, or judged another time
     const auto begin = Clock::now();
     bool wants_more = false;
     std::string unstable;
     try {
-      if (ready.prepared.worker) unstable = time_until_stable(ready.prepared, item.ratios, options_.timing, random_);
+      if (ready.prepared.worker) unstable = time_ways(ready.prepared, item.ratios, limits_for(ready), random_);
     } catch (const std::exception& problem) {
       ready.error = problem.what();
       wants_more = says_short_of_memory(ready.error) && !memory_.is_everything(ready.share.bytes());
     }
+    const double seconds = seconds_since(begin);
+    item.row.seconds = seconds + (ready.measurements > 0 ? item.row.seconds : 0.0);
+    log("measured", seconds, item, first_line(ready.error + unstable));
+    if (!unstable.empty() && ++ready.measurements < most_measurements) return Times::unsettled;
     events_.progress("measuring", ++timed_, items_.size(), item.task->label());
-    item.row.seconds = seconds_since(begin);
-    log("measured", item.row.seconds, item, first_line(ready.error));
-    if (wants_more) {
+    if (wants_more)
       item.worker_bytes = memory_.more_than(ready.share.bytes());
-      return;
-    }
+    else
+      finish_timed(item, ready, unstable);
+    return Times::final;
+  }
+
+  //! What did not settle when nothing else was going on either has longer the last time.
+  TimingLimits limits_for(const WorkerPool::Ready& ready) const {
+    TimingLimits limits = options_.timing;
+    limits.seconds *= std::max(1, ready.measurements);
+    return limits;
+  }
+
+  void finish_timed(BenchItem& item, WorkerPool::Ready& ready, const std::string& unstable) {
     if (ready.error.empty()) item.row.ways = std::move(ready.prepared.ways);
     for (WayTimes& way : item.row.ways)
       if (const auto ahead = item.compile_seconds.find(way.way); ahead != item.compile_seconds.end())

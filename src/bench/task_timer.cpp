@@ -105,11 +105,13 @@ std::vector<double> ratios(const WayTimes& baseline, const WayTimes& program) {
   return values;
 }
 
-bool are_known(const std::vector<WayTimes>& ways, double half_width) {
+bool are_known(const std::vector<WayTimes>& ways, const TimingLimits& limits) {
   const auto program = std::ranges::find(ways, program_way, &WayTimes::way);
   const WayTimes& common = program == ways.end() ? ways.front() : *program;
+  const std::optional<std::string> best = best_baseline(ways);
   return std::ranges::all_of(ways, [&](const WayTimes& way) {
-    return !way.why_not.empty() || median_interval(ratios(way, common)).relative_half_width() <= half_width;
+    const double allowed = way.way == "eager" || way.way == best ? limits.half_width : limits.half_width_of_others;
+    return !way.why_not.empty() || median_interval(ratios(way, common)).relative_half_width() <= allowed;
   });
 }
 
@@ -124,6 +126,33 @@ void add_rounds(PreparedWorker& prepared, const std::vector<std::map<std::string
       way.device_ms.push_back(times->second.device_ms);
       host[way.way].push_back(times->second.host_ms);
     }
+}
+
+//! Times of an earlier measurement, and the program that followed from them.
+void forget_times(std::vector<WayTimes>& ways, bool program_is_by_ratios) {
+  if (program_is_by_ratios) std::erase_if(ways, [](const WayTimes& way) { return way.way == program_way; });
+  for (WayTimes& way : ways) way.device_ms.clear();
+}
+
+//! Until the ratios are known well enough, or the time is up.
+void time_rounds(PreparedWorker& prepared, const TimingLimits& limits, Random& random) {
+  warm_up(prepared, random);
+  const std::vector<std::string> names = runnable(prepared);
+  if (names.empty()) throw Error("there is nothing to time");
+  HostTimes host;
+  const auto begin = Clock::now();
+  for (int done = 0; done < limits.most_rounds;) {
+    const double left = std::max(0.0, limits.seconds - seconds_since(begin));
+    const auto rounds = prepared.worker->time_rounds(drawn_rounds(names, limits.rounds_at_once, random), left,
+                                                     std::max(1, fewest_rounds - done));
+    add_rounds(prepared, rounds, host);
+    done += static_cast<int>(rounds.size());
+    if (done >= fewest_rounds &&
+        (seconds_since(begin) >= limits.seconds || are_known(prepared.ways, limits)))
+      break;
+  }
+  for (WayTimes& way : prepared.ways)
+    if (!way.device_ms.empty()) way.host_ms = median(host[way.way]);
 }
 
 }  // namespace
@@ -164,37 +193,12 @@ void add_program_by_ratios(std::vector<WayTimes>& ways, const std::vector<double
   ways.insert(ways.begin(), std::move(program));
 }
 
-void time_ways(PreparedWorker& prepared, const TimingLimits& limits, Random& random) {
-  warm_up(prepared, random);
-  const std::vector<std::string> names = runnable(prepared);
-  if (names.empty()) throw Error("there is nothing to time");
-  HostTimes host;
-  const auto begin = Clock::now();
-  for (int done = 0; done < limits.most_rounds;) {
-    const double left = std::max(0.0, limits.seconds - seconds_since(begin));
-    const auto rounds = prepared.worker->time_rounds(drawn_rounds(names, limits.rounds_at_once, random), left,
-                                                     std::max(1, fewest_rounds - done));
-    add_rounds(prepared, rounds, host);
-    done += static_cast<int>(rounds.size());
-    if (done >= fewest_rounds &&
-        (seconds_since(begin) >= limits.seconds || are_known(prepared.ways, limits.half_width)))
-      break;
-  }
-  for (WayTimes& way : prepared.ways)
-    if (!way.device_ms.empty()) way.host_ms = median(host[way.way]);
-}
-
-std::string time_until_stable(PreparedWorker& prepared, const std::vector<double>& ratios, const TimingLimits& limits,
-                              Random& random) {
-  const std::vector<WayTimes> untimed = prepared.ways;
-  std::string unstable;
-  for (int attempt = 0; attempt < most_measurements && (attempt == 0 || !unstable.empty()); ++attempt) {
-    prepared.ways = untimed;
-    time_ways(prepared, limits, random);
-    if (!ratios.empty()) add_program_by_ratios(prepared.ways, ratios);
-    unstable = why_unstable(prepared.ways);
-  }
-  return unstable;
+std::string time_ways(PreparedWorker& prepared, const std::vector<double>& ratios, const TimingLimits& limits,
+                      Random& random) {
+  forget_times(prepared.ways, !ratios.empty());
+  time_rounds(prepared, limits, random);
+  if (!ratios.empty()) add_program_by_ratios(prepared.ways, ratios);
+  return why_unstable(prepared.ways);
 }
 
 }  // namespace cudal1

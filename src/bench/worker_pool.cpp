@@ -1,6 +1,7 @@
 #include "bench/worker_pool.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/host_memory.hpp"
 #include "base/result.hpp"
@@ -49,16 +50,20 @@ void WorkerPool::no_more() {
 std::vector<WorkerPool::Ready> WorkerPool::next() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return all_there_; });
-  // While nobody works, waiting for more would last for ever: there may be no room for them.
-  changed_.wait(lock, [&] { return ready_.size() >= timed_together || in_work_ == 0; });
-  std::vector<Ready> some(std::make_move_iterator(ready_.begin()), std::make_move_iterator(ready_.end()));
-  ready_.clear();
-  if (some.empty() && !waiting_.empty()) {  // somebody is about to take one
-    changed_.wait(lock, [&] { return !ready_.empty() || (waiting_.empty() && in_work_ == 0); });
-    std::ranges::move(ready_, std::back_inserter(some));
-    ready_.clear();
+  while (true) {
+    // While nobody works, waiting for more would last for ever: there may be no room for them.
+    changed_.wait(lock, [&] { return ready_.size() >= timed_together || in_work_ == 0; });
+    if (!ready_.empty()) return std::exchange(ready_, {});
+    if (waiting_.empty()) return std::exchange(aside_, {});
+    // Somebody is about to take one, or there is no room for it beside those that were set aside.
+    const bool goes_on = changed_.wait_for(lock, 3 * between_looks, [&] { return in_work_ > 0 || !ready_.empty(); });
+    if (!goes_on && !aside_.empty()) return std::exchange(aside_, {});
   }
-  return some;
+}
+
+void WorkerPool::set_aside(Ready ready) {
+  const std::lock_guard lock(mutex_);
+  aside_.push_back(std::move(ready));
 }
 
 void WorkerPool::ended(std::size_t workers) {
@@ -68,8 +73,9 @@ void WorkerPool::ended(std::size_t workers) {
 }
 
 bool WorkerPool::has_room() const {
-  if (alive_ == 0) return true;
-  return alive_ < static_cast<std::size_t>(limits_.alive) && free_memory_bytes() >= limits_.host_bytes;
+  const std::size_t alive = alive_ - aside_.size();
+  if (alive == 0) return true;
+  return alive < static_cast<std::size_t>(limits_.alive) && free_memory_bytes() >= limits_.host_bytes;
 }
 
 std::optional<WorkerPool::Admitted> WorkerPool::take_fitting() {

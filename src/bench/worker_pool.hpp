@@ -2,7 +2,6 @@
 #pragma once
 
 #include <condition_variable>
-#include <deque>
 #include <functional>
 #include <future>
 #include <mutex>
@@ -40,6 +39,7 @@ class WorkerPool {
     PreparedWorker prepared;
     std::string error;     //!< not empty: there is no worker
     double seconds = 0.0;  //!< of making
+    int measurements = 0;  //!< that it has been through
   };
   using OnMade = std::function<void(const Ready&)>;
 
@@ -57,8 +57,12 @@ class WorkerPool {
   void no_more();
 
   //! Some tasks that can be timed, or have failed: a few at once, since everything has to stand still meanwhile. Empty:
-  //! all are done. Waits until there are no more to come.
+  //! all are done. Waits until there are no more to come. Who was set aside comes when nobody else is left, or can begin
+  //! before it goes.
   std::vector<Ready> next();
+
+  //! To be timed again later: whatever disturbed it may be over then.
+  void set_aside(Ready ready);
 
   //! Every process that makes something stands still until the guard goes.
   class Standstill {
@@ -100,7 +104,7 @@ class WorkerPool {
   std::condition_variable changed_;
   PassingQueue<WorkerJob> waiting_;
   std::set<const ModuleWorker*> making_;
-  std::deque<Ready> ready_;
+  std::vector<Ready> ready_, aside_;
   std::size_t alive_ = 0, in_work_ = 0;
   bool standing_ = false, closed_ = false, all_there_ = false;
   std::vector<std::jthread> threads_;  // last: they end before what they use

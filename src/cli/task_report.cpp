@@ -21,7 +21,7 @@ void print_beside(const BenchRow& row) {
     const auto speedup = speedup_of(row, baseline);
     const auto milliseconds = median_ms(row, baseline);
     if (!speedup || !milliseconds) continue;
-    const bool is_best = best_baseline(row) == baseline;
+    const bool is_best = best_baseline(row.ways) == baseline;
     fmt::print("  {:>8.2f}x  {:<16}  {:<24} {:.4f} ms{}\n", speedup->speedup, interval_text(*speedup, row.predicted),
                baseline, *milliseconds, is_best ? "  the best of them" : "");
   }
@@ -37,7 +37,7 @@ json beside_json(const BenchRow& row) {
                     {"speedup_low", speedup->low},
                     {"speedup_high", speedup->high},
                     {"baseline_ms", median_ms(row, baseline).value_or(0.0)},
-                    {"best", best_baseline(row) == baseline},
+                    {"best", best_baseline(row.ways) == baseline},
                     {"predicted", row.predicted}});
   }
   return made;

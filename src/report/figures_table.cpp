@@ -124,7 +124,7 @@ TextTable task_table(const std::vector<BenchRow>& rows) {
     for (const std::string& baseline : baselines) line.push_back(ms_text(median_ms(row, baseline)));
     line.push_back(speedup_text(speedup_of(row, "eager")));
     line.push_back(speedup_text(speedup_of(row, best_of_all)));
-    line.push_back(best_baseline(row).value_or("-"));
+    line.push_back(best_baseline(row.ways).value_or("-"));
     table.rows.push_back(std::move(line));
   }
   return table;

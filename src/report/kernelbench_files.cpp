@@ -94,7 +94,7 @@ std::vector<std::string> csv_cells(const BenchRow& row, const std::vector<std::s
   for (const std::string& baseline : baselines) cells.push_back(number(median_ms(row, baseline)));
   for (const std::string& baseline : baselines) add_speedup(cells, row, baseline);
   add_speedup(cells, row, best_of_all);
-  cells.insert(cells.end(), {best_baseline(row).value_or(""), row.error});
+  cells.insert(cells.end(), {best_baseline(row.ways).value_or(""), row.error});
   return cells;
 }
 

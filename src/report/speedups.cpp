@@ -17,7 +17,7 @@ std::vector<TimedPair> pairs_of(const WayTimes& baseline, const WayTimes& progra
 }
 
 std::vector<TimedPair> pairs_against(const BenchRow& row, const std::string& against) {
-  const auto baseline = against == best_of_all ? best_baseline(row) : std::optional(against);
+  const auto baseline = against == best_of_all ? best_baseline(row.ways) : std::optional(against);
   const WayTimes *theirs = baseline ? row.find(*baseline) : nullptr, *ours = row.find(program_way);
   return row.is_correct() && theirs && ours ? pairs_of(*theirs, *ours) : std::vector<TimedPair>();
 }
@@ -63,10 +63,10 @@ std::optional<double> median_ms(const BenchRow& row, const std::string& way) {
   return times ? std::optional(median(times->device_ms)) : std::nullopt;
 }
 
-std::optional<std::string> best_baseline(const BenchRow& row) {
+std::optional<std::string> best_baseline(const std::vector<WayTimes>& ways) {
   std::optional<std::string> best;
   double best_ms = 0.0;
-  for (const WayTimes& way : row.ways) {
+  for (const WayTimes& way : ways) {
     if (way.way == program_way || way.device_ms.empty()) continue;
     const double ms = median(way.device_ms);
     if (best && ms >= best_ms) continue;
@@ -86,7 +86,7 @@ std::string why_unstable(const std::vector<WayTimes>& ways) {
   BenchRow row;
   row.status = "ok";
   row.ways = ways;
-  for (const std::string& against : {std::string("eager"), best_baseline(row).value_or("eager")})
+  for (const std::string& against : {std::string("eager"), best_baseline(ways).value_or("eager")})
     if (const auto speedup = speedup_of(row, against); speedup && !speedup->stable)
       return fmt::format("the timing against {} does not settle: variance between buckets {:.4f}", against,
                          speedup->bucket_variance);

@@ -17,7 +17,7 @@ inline constexpr const char* best_of_all = "best";
 std::vector<std::string> baselines_of(const std::vector<BenchRow>& rows);
 
 //! Nothing where no baseline was run.
-std::optional<std::string> best_baseline(const BenchRow& row);
+std::optional<std::string> best_baseline(const std::vector<WayTimes>& ways);
 
 //! The program's, by the judge's statistics on paired ratios. `against`: a baseline, or `best_of_all`. Nothing where
 //! the program is not correct, or one of the two was not run.

@@ -133,8 +133,17 @@ TEST_F(BenchRunTest, AJudgeThatFailedJudgesNoOthers) {
 TEST_F(BenchRunTest, ATaskWhoseTimesDoNotSettleIsARowThatSaysSo) {
   BenchOptions quick = options(device_bytes);
   quick.timing = {.seconds = 0.0, .rounds_at_once = 7};
-  const std::vector<BenchRow> rows = run_bench({task("wild", 0, "ok", "restless")}, quick, {}, {});
-  ASSERT_EQ(rows.size(), 1u);
+  std::vector<std::string> measured;
+  BenchEvents events;
+  events.took = [&](const std::string& what, double, const std::string& task, const std::string&) {
+    if (what == "measured") measured.push_back(task);
+  };
+  const std::vector<BenchRow> rows =
+      run_bench({task("wild", 0, "ok", "restless"), task("tame", 0, "ok", "")}, quick, {}, events);
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(std::ranges::count(measured, "wild"), 3);
+  EXPECT_EQ(std::ranges::count(measured, "tame"), 1);
+  EXPECT_EQ(measured.back(), "wild") << "again when all others are measured";
   EXPECT_EQ(rows[0].status, "unstable");
   EXPECT_EQ(rows[0].error.find("the timing against eager does not settle: variance between buckets "), 0u)
       << rows[0].error;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <set>
+#include <utility>
 
 #include "worker_fixture.hpp"
 
@@ -192,6 +193,44 @@ TEST_F(WorkerPoolTest, WhoDoesNotFitWaitsUntilOthersHaveGone) {
   ASSERT_EQ(second.size(), 1u);
   EXPECT_EQ(second[0].task, 0u);
   EXPECT_EQ(second[0].share.bytes(), 80u);
+}
+
+TEST_F(WorkerPoolTest, WhoIsSetAsideComesAgainWhenNobodyElseIsLeft) {
+  WorkerPool pool({"eager"}, "cpu", {.at_once = 1, .alive = 1}, memory_);
+  add_all(pool, {{0, module("a", "return x"), no_package_, 9}, {1, module("b", "return x"), no_package_, 1}});
+  std::vector<std::size_t> order;
+  bool is_first = true;
+  for (auto some = pool.next(); !some.empty(); some = pool.next())
+    for (auto& ready : some) {
+      order.push_back(ready.task);
+      EXPECT_TRUE(ready.prepared.worker && ready.prepared.worker->is_running());
+      if (std::exchange(is_first, false)) {
+        pool.set_aside(std::move(ready));  // takes nobody's place among those that may be alive
+      } else {
+        ready.prepared.worker.reset();
+        pool.ended();
+      }
+    }
+  EXPECT_EQ(order, (std::vector<std::size_t>{0, 1, 0}));
+}
+
+TEST_F(WorkerPoolTest, WhoIsSetAsideComesEarlierWhereOthersNeedItsMemory) {
+  DeviceMemory small(10);
+  WorkerPool pool({"eager"}, "cpu", two_at_once, small);
+  add_all(pool, {{0, module("a", "return x"), no_package_, 9, 6}, {1, module("b", "return x"), no_package_, 1, 6}});
+  std::vector<std::size_t> order;
+  for (auto some = pool.next(); !some.empty(); some = pool.next())
+    for (auto& ready : some) {
+      order.push_back(ready.task);
+      if (order.size() == 1) {
+        pool.set_aside(std::move(ready));
+      } else {
+        ready.prepared.worker.reset();
+        ready.share.give_back();
+        pool.ended();
+      }
+    }
+  EXPECT_EQ(order, (std::vector<std::size_t>{0, 0, 1}));
 }
 
 TEST_F(WorkerPoolTest, MayGoBeforeItIsDone) {
