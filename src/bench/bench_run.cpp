@@ -293,7 +293,7 @@ class Run {
   }
 
   //! One keeps the GPU busy, the other the processors. Small programs do not wait for large ones: what they take is
-  //! mostly time to begin and to end. Huge ones would wait for all the others, and come first.
+  //! mostly time to begin and to end. Huge ones would wait for all the others, and come first, beside compilers.
   void judge_and_compile(const Numbers& numbers, WorkerPool& pool) {
     const auto unjudged = std::ranges::count_if(numbers, [&](std::size_t i) { return !items_[i].judged; });
     Progress progress{"judging", static_cast<std::size_t>(unjudged)};
@@ -303,11 +303,17 @@ class Run {
     auto kept_for_small = memory_.try_take(memory.small.total_bytes());  // workers that begin again have none of it
     const auto kept_for_large = memory_.try_take(memory.total_bytes() - memory.small.total_bytes());
     const auto is_huge = [&](const BenchItem& item) { return memory.is_huge(item.judge_bytes); };
-    judge_one_by_one(chosen(numbers, is_huge), memory.large, for_early > 0 ? Company::others : Company::none, progress);
+    std::vector<Compilation> compilations = compilations_for(numbers, memory);
+    std::atomic<bool> all_judged = false;
+    const std::jthread compiling([&] { compile_all(compilations, memory, all_judged); });
+    const Company company = for_early > 0 || !compilations.empty() ? Company::others : Company::none;
+    judge_one_by_one(chosen(numbers, is_huge), memory.large, company, progress);
+    memory.huge_are_judged();
     judge_side_by_side(numbers, memory, progress, [&] {
       kept_for_small.reset();
       begin_beside_judges(numbers, pool);
     });
+    all_judged = true;
   }
 
   //! Of those that are to be judged in this round.
@@ -344,16 +350,10 @@ class Run {
         std::min(judges(), fitting(bytes_per_judge) * 2 / 3);  // the rest of the machine is for compilers
     const int for_large = large.empty() ? 0 : std::max(1, judging / 3);
     const auto memory_for = [&](std::uint64_t bytes) -> DeviceMemory& { return memory.for_judge(bytes); };
-    std::vector<Compilation> compilations = compilations_for(numbers, memory);
-    std::atomic<bool> all_judged = false;
-    const std::jthread compiling([&] { compile_all(compilations, memory, all_judged); });
-    {
-      const std::jthread judging_large(
-          [&] { judge_all(large, for_large, memory_for, memory.large, Company::others, progress); });
-      judge_all(small, judging - for_large, memory_for, memory.large, Company::others, progress);
-      small_are_judged();
-    }
-    all_judged = true;
+    const std::jthread judging_large(
+        [&] { judge_all(large, for_large, memory_for, memory.large, Company::others, progress); });
+    judge_all(small, judging - for_large, memory_for, memory.large, Company::others, progress);
+    small_are_judged();
   }
 
   //! From now on workers begin as soon as their programs are judged, in the memory that small ones have left.
@@ -413,7 +413,7 @@ class Run {
     if (compilations.empty()) return;
     PoolLimits limits{std::max(1, std::min(options_.jobs * 3 / 4, fitting(bytes_per_worker) / 3)), bytes_per_worker};
     limits.may_begin = [&](std::size_t i) {
-      return takes(compilations[i].share, memory.compiling, compilations[i].item->worker_bytes);
+      return takes(compilations[i].share, memory.for_compiler(), compilations[i].item->worker_bytes);
     };
     run_jobs(compilations.size(), limits, [&](std::size_t i) {
       BenchItem& item = *compilations[i].item;

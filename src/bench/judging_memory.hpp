@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 
 #include "bench/device_memory.hpp"
 #include "bench/memory_need.hpp"
@@ -14,17 +15,21 @@ class JudgingMemory {
   JudgingMemory(std::uint64_t total, int judges)
       : large(part(total, judges, 4)),
         small(part(total, judges, 1)),
-        compiling(large.total_bytes() / 8, &large),
+        compiling_(large.total_bytes() / 8, &large),
+        compiling_beside_huge_(compiling_.total_bytes(), &small),
         total_(total) {}
 
   std::uint64_t total_bytes() const { return total_; }
   bool is_small(std::uint64_t judge_bytes) const { return judge_bytes <= large.total_bytes() / 16; }
   //! No other of that kind fits beside it.
   bool is_huge(std::uint64_t judge_bytes) const { return judge_bytes > large.total_bytes() / 8 * 5; }
-  bool may_compile(std::uint64_t worker_bytes) const { return worker_bytes <= compiling.total_bytes() / 2; }
+  bool may_compile(std::uint64_t worker_bytes) const { return worker_bytes <= compiling_.total_bytes() / 2; }
   DeviceMemory& for_judge(std::uint64_t bytes) { return is_small(bytes) ? small : large; }
+  //! Huge programs leave nothing of what is for large ones; small ones are not judged before them.
+  DeviceMemory& for_compiler() { return huge_are_judged_ ? compiling_ : compiling_beside_huge_; }
+  void huge_are_judged() { huge_are_judged_ = true; }
 
-  DeviceMemory large, small, compiling;
+  DeviceMemory large, small;
 
  private:
   //! So many fifths; of what nobody knows the size of, all of it.
@@ -33,6 +38,8 @@ class JudgingMemory {
     return (total - std::min(total / 2, judges * idle_judge_bytes)) / 5 * fifths;
   }
 
+  DeviceMemory compiling_, compiling_beside_huge_;
+  std::atomic<bool> huge_are_judged_ = false;
   std::uint64_t total_;
 };
 
