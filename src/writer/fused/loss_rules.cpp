@@ -217,7 +217,7 @@ Point with_class(Point rows, std::size_t dim, const Affine& index) {
 
 //! -log softmax of an element.
 int surprise(const RuleCall& call, int x, int both) {
-  return call.lowering.map(real, "({1}.maximum - {0}) + logf({1}.sum)", {x, both});
+  return call.lowering.map(real, "cudal1::difference({1}.maximum, {0}) + logf({1}.sum)", {x, both});
 }
 
 int cross_entropy_loss(const RuleCall& call) {
