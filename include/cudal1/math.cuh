@@ -73,6 +73,18 @@ CUDAL1_INLINE T difference(T x, Same<T> y) {
     return x - y;
 }
 
+//! x + y likewise: the same number wherever it is computed again from a product, which a compiler contracts in one place
+//! and not in another that needs the product itself, too.
+template <class T>
+CUDAL1_INLINE T sum(T x, Same<T> y) {
+  if constexpr (is_real<T> && sizeof(T) == 4)
+    return __fadd_rn(x, y);
+  else if constexpr (is_real<T>)
+    return __dadd_rn(x, y);
+  else
+    return x + y;
+}
+
 // --- activations made of pieces --------------------------------------------------------------------------------------
 
 template <class T>

@@ -103,6 +103,22 @@ TEST_F(Rows, WrittenDifferencesLeaveNothingWhereProductsAreContracted) {
   }
 }
 
+//! A compiler contracts mul_1 into add_1 in a pass that needs it for nothing else, and not in the one that stores it.
+TEST_F(Rows, PassesAddTheSameRoundedNumbers) {
+  const auto code_of = [](const char* op, const json& args) {
+    TaskText task;
+    task.input("x", {7, 40}).weight("s", {40}).weight("b", {40}).node("mul_1", "aten::mul.Tensor", {"x", "s"});
+    task.node("add_1", "aten::add.Tensor", {"mul_1", "b"}).node("r_1", op, args).output("r_1").output("mul_1");
+    EXPECT_RIGHT_CONTRACTED(task, "//! fuse mul_1 add_1 r_1 : split=2\n");
+    return planned(task, "//! fuse mul_1 add_1 r_1 : split=2\n").code;
+  };
+  const std::string twice = code_of("aten::layer_norm", {"add_1", {40}, "s", "b"}),
+                    once = code_of("aten::logsumexp", {"add_1", {1}});
+  EXPECT_EQ(twice.find("t2 + t"), std::string::npos) << "a product is added to without being rounded\n" << twice;
+  EXPECT_NE(twice.find("cudal1::sum(t2, t"), std::string::npos) << twice;
+  EXPECT_EQ(once.find("cudal1::sum("), std::string::npos) << "one pass computes it\n" << once;
+}
+
 TEST_F(Rows, EveryParameterValueIsRight) {
   for (const char* parameters :
        {"lanes=1 vector=1", "lanes=2 vector=2 keep=no", "lanes=4 vector=4 split=2", "lanes=8 split=16",
