@@ -73,8 +73,8 @@ CUDAL1_INLINE T difference(T x, Same<T> y) {
     return x - y;
 }
 
-//! x + y likewise: the same number wherever it is computed again from a product, which a compiler contracts in one place
-//! and not in another that needs the product itself, too.
+//! x + y likewise: the same number wherever it is computed again from a product, which the compiler contracts in one
+//! place and not in another that needs the product itself, too.
 template <class T>
 CUDAL1_INLINE T sum(T x, Same<T> y) {
   if constexpr (is_real<T> && sizeof(T) == 4)

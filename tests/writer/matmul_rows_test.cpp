@@ -243,8 +243,8 @@ TEST_F(MatmulRows, SoftmaxAndNormsOfWholeRowsAreRight) {
   EXPECT_RIGHT(chain, "//! fuse linear_1 norm_1 softmax_1 mul_1 sum_1\n");
 }
 
-//! What a row of one column has left when its mean or maximum is taken off is nothing, not what rounding took off gelu's
-//! last product.
+//! What a row of one column has left when its mean or maximum is taken off is nothing, not what rounding took off
+//! gelu's last product.
 TEST_F(MatmulRows, RowsOfOneColumnLeaveNothingWhereProductsAreContracted) {
   for (const auto& [op, args, kwargs] : {std::tuple<const char*, json, json>{"log_softmax.int", {"gelu_1", 1}, {}},
                                          {"softmax.int", {"gelu_1", 1}, {}},

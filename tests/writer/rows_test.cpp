@@ -79,8 +79,8 @@ TaskText of_equal_columns(std::int64_t columns, const Op& op) {
   return task;
 }
 
-//! Where a row's elements are all the same, or there is but one, what is left when their mean or maximum is taken off is
-//! nothing, not what rounding took off gelu's last product.
+//! Where a row's elements are all the same, or there is but one, what is left when their mean or maximum is taken off
+//! is nothing, not what rounding took off gelu's last product.
 TEST_F(Rows, EqualElementsLeaveNothingWhereProductsAreContracted) {
   for (const auto& [columns, parameters] : {std::pair{1, ""}, {1, " : keep=no"}, {40, ""}, {40, " : split=2"}}) {
     const std::string fuse = fmt::format("//! fuse mul_1 gelu_1 r_1{}\n", parameters);
@@ -100,6 +100,11 @@ TEST_F(Rows, WrittenDifferencesLeaveNothingWhereProductsAreContracted) {
     TaskText task = of_equal_columns(1, {"mean.dim", {"gelu_1", {2}, true}});
     task.node("sub_1", fmt::format("aten::{}", op), {"gelu_1", "r_1"}).output("sub_1");
     EXPECT_RIGHT_CONTRACTED(task, "//! fuse mul_1 gelu_1 r_1 sub_1\n");
+  }
+  for (const char* op : {"mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss"}) {
+    TaskText task = of_equal_columns(1, {"mean.dim", {"gelu_1", {2}, true}});
+    task.node("loss_1", fmt::format("aten::{}", op), {"gelu_1", "r_1", 0}).output("loss_1");
+    EXPECT_RIGHT_CONTRACTED(task, "//! fuse mul_1 gelu_1 r_1 loss_1\n");
   }
 }
 
