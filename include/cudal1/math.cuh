@@ -60,6 +60,31 @@ CUDAL1_INLINE T sign(T x) {
   return static_cast<T>((x > T(0)) - (x < T(0)));
 }
 
+//! x - y of both as they are rounded. Where a product gave x, the compiler may make one instruction of that product and
+//! a plain x - y, which then rounds once: what is left of x less itself, or less the mean of numbers equal to it, would
+//! be the error of the product, not 0.
+template <class T>
+CUDAL1_INLINE T difference(T x, Same<T> y) {
+  if constexpr (is_real<T> && sizeof(T) == 4)
+    return __fsub_rn(x, y);
+  else if constexpr (is_real<T>)
+    return __dsub_rn(x, y);
+  else
+    return x - y;
+}
+
+//! x + y likewise: the same number wherever it is computed again from a product, which the compiler contracts in one
+//! place and not in another that needs the product itself, too.
+template <class T>
+CUDAL1_INLINE T sum(T x, Same<T> y) {
+  if constexpr (is_real<T> && sizeof(T) == 4)
+    return __fadd_rn(x, y);
+  else if constexpr (is_real<T>)
+    return __dadd_rn(x, y);
+  else
+    return x + y;
+}
+
 // --- activations made of pieces --------------------------------------------------------------------------------------
 
 template <class T>

@@ -115,7 +115,7 @@ struct PoolMax {
 };
 
 //! Mean, sum of squared distances from it, and count: stable where a sum of squares cancels. The variance is
-//! squares / count, or squares / (count - 1) unbiased.
+//! squares / count, or squares / (count - 1) unbiased; of equal numbers it is 0, whatever was computed to get them.
 template <class T>
 struct Welford {
   struct Value {
@@ -124,12 +124,12 @@ struct Welford {
   static CUDAL1_INLINE Value identity() { return {T(0), T(0), T(0)}; }
   static CUDAL1_INLINE Value of(T element) { return {element, T(0), T(1)}; }
   static CUDAL1_INLINE Value add(Value value, T element) {
-    const T count = value.count + T(1), distance = element - value.mean;
+    const T count = value.count + T(1), distance = difference(element, value.mean);
     const T mean = value.mean + distance * reciprocal(count);
-    return {mean, value.squares + distance * (element - mean), count};
+    return {mean, value.squares + distance * difference(element, mean), count};
   }
   static CUDAL1_INLINE Value combine(Value a, Value b) {
-    const T count = a.count + b.count, distance = b.mean - a.mean;
+    const T count = a.count + b.count, distance = difference(b.mean, a.mean);
     const T share = count > T(0) ? b.count * reciprocal(count) : T(0);
     return {a.mean + distance * share, a.squares + b.squares + distance * distance * (a.count * share), count};
   }
@@ -155,7 +155,7 @@ struct LogSumExp {
   static CUDAL1_INLINE Value combine(Value a, Value b) {
     const bool a_is_larger = a.maximum >= b.maximum;
     const Value large = a_is_larger ? a : b, small = a_is_larger ? b : a;
-    const T scale = small.maximum == large.maximum ? T(1) : ::exp(small.maximum - large.maximum);
+    const T scale = small.maximum == large.maximum ? T(1) : ::exp(difference(small.maximum, large.maximum));
     return {large.maximum, large.sum + small.sum * scale};
   }
   static CUDAL1_INLINE Value add(Value value, T element) { return combine(value, of(element)); }

@@ -79,6 +79,8 @@ std::vector<std::string> ClangCompiler::arguments_for(const CompileRequest& requ
       "-fno-color-diagnostics", "-fno-spell-checking", "-Wno-unknown-cuda-version",
       // a call that programs may not make must not be optimised away unseen
       "-fno-builtin-malloc", "-fno-builtin-free"};
+  // unlike `fast` it leaves __fsub_rn and its like alone, and only clang's inner compiler takes it
+  if (options_.contract) arguments.insert(arguments.end(), {"-Xclang", "-ffp-contract=fast-honor-pragmas"});
   // asserts of honest programs are checks for their author, not part of the work
   for (const char* argument : options_.debug ? debug_arguments : judged_arguments) arguments.emplace_back(argument);
   for (const std::string_view argument : {"-include", prelude_header_name, "-o", "-", "-"})

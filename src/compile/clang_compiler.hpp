@@ -17,6 +17,7 @@ struct ClangCompilerOptions : CompilerOptions {
   std::filesystem::path launcher;      //!< cudal1-clang; empty: beside the running executable
   std::optional<ClangLocation> clang;  //!< empty: find_clang()
   bool debug = false;                  //!< asserts are checked, and printf may be called
+  bool contract = false;               //!< products go into sums without rounding, as NVRTC has it
 };
 
 //! CUDA source -> PTX text for the virtual GPU, each in a process of its own that is killed at its limits. A target

@@ -243,6 +243,19 @@ TEST_F(MatmulRows, SoftmaxAndNormsOfWholeRowsAreRight) {
   EXPECT_RIGHT(chain, "//! fuse linear_1 norm_1 softmax_1 mul_1 sum_1\n");
 }
 
+//! What a row of one column has left when its mean or maximum is taken off is nothing, not what rounding took off
+//! gelu's last product.
+TEST_F(MatmulRows, RowsOfOneColumnLeaveNothingWhereProductsAreContracted) {
+  for (const auto& [op, args, kwargs] : {std::tuple<const char*, json, json>{"log_softmax.int", {"gelu_1", 1}, {}},
+                                         {"softmax.int", {"gelu_1", 1}, {}},
+                                         {"layer_norm", {"gelu_1", {1}}, {}},
+                                         {"var.correction", {"gelu_1", {1}}, {{"correction", 0}}}})
+    EXPECT_RIGHT_CONTRACTED(reduced_linear(35, 1, 20, {op, args, kwargs.is_null() ? json::object() : kwargs}), fuse);
+  TaskText centred = reduced_linear(35, 1, 20, {"mean.dim", {"gelu_1", {1}, true}});
+  centred.node("sub_1", "aten::sub.Tensor", {"gelu_1", "r_1"}).output("sub_1");
+  EXPECT_RIGHT_CONTRACTED(centred, "//! fuse linear_1 gelu_1 r_1 sub_1\n");
+}
+
 TEST_F(MatmulRows, TrianglesAreReduced) {
   TaskText task;
   task.input("x", {70, 20}).input("y", {20, 100}).node("mm_1", "aten::mm", {"x", "y"});

@@ -36,6 +36,7 @@ std::string add_ops(TaskText& task, const std::vector<Op>& ops) {
 }
 
 json uniform(double low, double high) { return {{"draw", {{"kind", "uniform"}, {"low", low}, {"high", high}}}}; }
+json constant(double value) { return {{"draw", {{"kind", "constant"}, {"value", value}}}}; }
 //! Stays between 0 and 1.
 json probabilities() {
   json made = uniform(0.1, 0.9);
@@ -67,6 +68,60 @@ TEST_F(Rows, IsRightForOddSizes) {
   for (const auto& [rows, columns] :
        {std::pair{1, 1}, {7, 1}, {1, 31}, {13, 37}, {3, 1030}, {300, 5}, {2, 5000}, {0, 4}})
     EXPECT_RIGHT(softmax_of({rows, columns}, 1), std::string(fuse_softmax) + "\n");
+}
+
+//! gelu_1 of x times s, which are the same in all columns of a row, and r_1, a function of such rows.
+TaskText of_equal_columns(std::int64_t columns, const Op& op) {
+  TaskText task;
+  task.input("x", {7, 1, 1}).weight("s", {3, columns}, constant(0.7)).node("mul_1", "aten::mul.Tensor", {"x", "s"});
+  task.node("gelu_1", "aten::gelu", {"mul_1"});
+  task.node("r_1", "aten::" + op.op, op.args, {{"kwargs", op.kwargs}}).output("r_1");
+  return task;
+}
+
+//! Where a row's elements are all the same, or there is but one, what is left when their mean or maximum is taken off
+//! is nothing, not what rounding took off gelu's last product.
+TEST_F(Rows, EqualElementsLeaveNothingWhereProductsAreContracted) {
+  for (const auto& [columns, parameters] : {std::pair{1, ""}, {1, " : keep=no"}, {40, ""}, {40, " : split=2"}}) {
+    const std::string fuse = fmt::format("//! fuse mul_1 gelu_1 r_1{}\n", parameters);
+    for (const Op& op : {Op{"var.correction", {"gelu_1", {2}}, {{"correction", 0}}},
+                         Op{"layer_norm", {"gelu_1", {columns}}},
+                         Op{"group_norm", {"gelu_1", 3}},
+                         Op{"instance_norm", {"gelu_1", nullptr, nullptr, nullptr, nullptr, true, 0.1, 1e-5, true}},
+                         Op{"softmax.int", {"gelu_1", 2}},
+                         Op{"log_softmax.int", {"gelu_1", 2}}})
+      EXPECT_RIGHT_CONTRACTED(of_equal_columns(columns, op), fuse);
+  }
+}
+
+//! The same where the task takes the mean off by itself, from either side.
+TEST_F(Rows, WrittenDifferencesLeaveNothingWhereProductsAreContracted) {
+  for (const char* op : {"sub.Tensor", "rsub.Tensor"}) {
+    TaskText task = of_equal_columns(1, {"mean.dim", {"gelu_1", {2}, true}});
+    task.node("sub_1", fmt::format("aten::{}", op), {"gelu_1", "r_1"}).output("sub_1");
+    EXPECT_RIGHT_CONTRACTED(task, "//! fuse mul_1 gelu_1 r_1 sub_1\n");
+  }
+  for (const char* op : {"mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss"}) {
+    TaskText task = of_equal_columns(1, {"mean.dim", {"gelu_1", {2}, true}});
+    task.node("loss_1", fmt::format("aten::{}", op), {"gelu_1", "r_1", 0}).output("loss_1");
+    EXPECT_RIGHT_CONTRACTED(task, "//! fuse mul_1 gelu_1 r_1 loss_1\n");
+  }
+}
+
+//! A compiler contracts mul_1 into add_1 in a pass that needs it for nothing else, and not in the one that stores it.
+TEST_F(Rows, PassesAddTheSameRoundedNumbers) {
+  const auto code_of = [](const char* op, const json& args) {
+    TaskText task;
+    task.input("x", {7, 40}).weight("s", {40}).weight("b", {40}).node("mul_1", "aten::mul.Tensor", {"x", "s"});
+    task.node("add_1", "aten::add.Tensor", {"mul_1", "b"}).node("r_1", op, args).output("r_1").output("mul_1");
+    EXPECT_RIGHT_CONTRACTED(task, "//! fuse mul_1 add_1 r_1 : split=2\n");
+    return planned(task, "//! fuse mul_1 add_1 r_1 : split=2\n").code;
+  };
+  const std::string twice = code_of("aten::layer_norm", {"add_1", {40}, "s", "b"}),
+                    once = code_of("aten::logsumexp", {"add_1", {1}});
+  EXPECT_EQ(twice.find("t2 + t"), std::string::npos) << "a product is added to without being rounded\n" << twice;
+  EXPECT_NE(twice.find("cudal1::sum(t2, t"), std::string::npos) << twice;
+  EXPECT_EQ(once.find("cudal1::sum("), std::string::npos) << "one pass computes it\n" << once;
 }
 
 TEST_F(Rows, EveryParameterValueIsRight) {

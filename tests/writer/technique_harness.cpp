@@ -20,10 +20,22 @@ bool is_on_gpu() {
 
 namespace {
 
-Backend& backend() {
+std::unique_ptr<Backend> make_backend(bool contract) {
   static const int one_thread [[maybe_unused]] = ::setenv("OMP_NUM_THREADS", "1", 1);
-  static const std::unique_ptr<Backend> instance = is_on_gpu() ? make_cuda_backend(0, std::make_unique<NvrtcCompiler>())
-                                                               : make_vgpu_backend(std::make_unique<ClangCompiler>());
+  if (is_on_gpu()) return make_cuda_backend(0, std::make_unique<NvrtcCompiler>());
+  ClangCompilerOptions options;
+  options.contract = contract;
+  return make_vgpu_backend(std::make_unique<ClangCompiler>(std::move(options)));
+}
+
+Backend& backend() {
+  static const std::unique_ptr<Backend> instance = make_backend(false);
+  return *instance;
+}
+
+Backend& contracting_backend() {
+  if (is_on_gpu()) return backend();
+  static const std::unique_ptr<Backend> instance = make_backend(true);
   return *instance;
 }
 
@@ -65,6 +77,19 @@ Verdict planned_for(const OpGraph& graph, const std::string& program) {
   }
   for (const Step& step : plan.value().prepare) verdict.prepared.push_back(step_text(plan.value(), step));
   for (const Step& step : plan.value().call) verdict.steps.push_back(step_text(plan.value(), step));
+  return verdict;
+}
+
+Verdict judged_on(Backend& backend, const TaskText& task, const std::string& program, Tf32 tf32) {
+  JudgeOptions options;
+  options.mode = JudgeMode::fast;
+  options.measure_time = false;
+  if (tf32 == Tf32::off) options.precision = Precision::strict;
+  const Task loaded = load_task_with_metas(write_task(task));
+  TaskJudge judge(backend, loaded, options);
+  const Evaluation evaluation = judge.evaluate(judge.compile("program.cu", program));
+  Verdict verdict = planned_for(loaded.graph, program);
+  if (evaluation.status != Status::ok) take_failure(verdict, evaluation.status, evaluation.failure);
   return verdict;
 }
 
@@ -131,16 +156,11 @@ std::string compiled_for(const TaskText& task, const std::string& program, const
 }
 
 Verdict judged(const TaskText& task, const std::string& program, Tf32 tf32) {
-  JudgeOptions options;
-  options.mode = JudgeMode::fast;
-  options.measure_time = false;
-  if (tf32 == Tf32::off) options.precision = Precision::strict;
-  const Task loaded = load_task_with_metas(write_task(task));
-  TaskJudge judge(backend(), loaded, options);
-  const Evaluation evaluation = judge.evaluate(judge.compile("program.cu", program));
-  Verdict verdict = planned_for(loaded.graph, program);
-  if (evaluation.status != Status::ok) take_failure(verdict, evaluation.status, evaluation.failure);
-  return verdict;
+  return judged_on(backend(), task, program, tf32);
+}
+
+Verdict judged_contracted(const TaskText& task, const std::string& program) {
+  return judged_on(contracting_backend(), task, program, Tf32::as_pytorch_allows);
 }
 
 }  // namespace cudal1::testing

@@ -49,6 +49,9 @@ enum class Tf32 { as_pytorch_allows, off };
 //! Verified, not timed: on the virtual GPU, or, where CUDAL1_TEST_DEVICE=cuda, on the GPU.
 Verdict judged(const TaskText& task, const std::string& program, Tf32 tf32 = Tf32::as_pytorch_allows);
 
+//! The same where the virtual GPU's compiler contracts products and sums, as NVRTC does on the GPU.
+Verdict judged_contracted(const TaskText& task, const std::string& program);
+
 //! With metas.
 OpGraph graph_of(const TaskText& task);
 
@@ -73,6 +76,13 @@ std::string why_no_device();
 #define EXPECT_RIGHT_WITH(task, program, tf32)                                                          \
   do {                                                                                                  \
     const auto verdict_ = ::cudal1::testing::judged(task, program, tf32);                               \
+    EXPECT_EQ(verdict_.status, "ok") << verdict_.message << "\n" << (program) << "\n" << verdict_.code; \
+  } while (false)
+
+//! The program must be right although products go into sums without being rounded.
+#define EXPECT_RIGHT_CONTRACTED(task, program)                                                          \
+  do {                                                                                                  \
+    const auto verdict_ = ::cudal1::testing::judged_contracted(task, program);                          \
     EXPECT_EQ(verdict_.status, "ok") << verdict_.message << "\n" << (program) << "\n" << verdict_.code; \
   } while (false)
 

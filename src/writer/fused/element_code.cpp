@@ -21,11 +21,18 @@ std::string ElementCode::operator[](int index) {
   if (const auto known = names_.find(index); known != names_.end()) return known->second;
   const std::optional<std::string> given = given_(index);
   if (given && is_name(*given)) return names_[index] = *given;
-  const std::string value = with_operands(given ? *given : term.code, term);
+  const std::string value = with_operands(given ? *given : code_of(index), term);
   const std::string name = fmt::format("t{}", index);
   const bool is_value = term.kind == TermKind::reduce || term.kind == TermKind::scan;  // of an operation: any type
   text_ += fmt::format("{}const {} {} = {};\n", indent_, is_value ? "auto" : cuda_name(term.scalar), name, value);
   return names_[index] = name;
+}
+
+const std::string& ElementCode::code_of(int index) const {
+  static const std::string sum = "{0} + {1}", rounded_sum = "cudal1::sum({0}, {1})";
+  const Term& term = terms_.terms[index];
+  const bool rounds = rounded_sums_ != nullptr && term.scalar == ScalarKind::real && rounded_sums_->contains(index);
+  return rounds && term.code == sum ? rounded_sum : term.code;
 }
 
 std::string ElementCode::with_operands(const std::string& code, const Term& term) {

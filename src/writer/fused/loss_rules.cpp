@@ -73,10 +73,12 @@ int divergence(const RuleCall& call, const std::vector<int>& arguments) {
 }
 
 void add_losses_of_elements(OperatorRules& rules) {
-  rules.emplace("mse_loss", loss(2, made_of("({0} - {1}) * ({0} - {1})"), 2));
-  rules.emplace("l1_loss", loss(2, made_of("fabsf({0} - {1})"), 2));
-  rules.emplace("smooth_l1_loss", loss(2, made_of("cudal1::smooth_l1({0} - {1}, {2})", 3, "beta", 1.0), 2));
-  rules.emplace("huber_loss", loss(2, made_of("cudal1::huber({0} - {1}, {2})", 3, "delta", 1.0), 2));
+  rules.emplace("mse_loss", loss(2, made_of("cudal1::difference({0}, {1}) * cudal1::difference({0}, {1})"), 2));
+  rules.emplace("l1_loss", loss(2, made_of("fabsf(cudal1::difference({0}, {1}))"), 2));
+  rules.emplace("smooth_l1_loss",
+                loss(2, made_of("cudal1::smooth_l1(cudal1::difference({0}, {1}), {2})", 3, "beta", 1.0), 2));
+  rules.emplace("huber_loss",
+                loss(2, made_of("cudal1::huber(cudal1::difference({0}, {1}), {2})", 3, "delta", 1.0), 2));
   rules.emplace("kl_div", loss(2, divergence, 2));
   rules.emplace("soft_margin_loss", loss(2, made_of("log1pf(expf(-{1} * {0}))"), 2));
   rules.emplace(
@@ -217,7 +219,7 @@ Point with_class(Point rows, std::size_t dim, const Affine& index) {
 
 //! -log softmax of an element.
 int surprise(const RuleCall& call, int x, int both) {
-  return call.lowering.map(real, "({1}.maximum - {0}) + logf({1}.sum)", {x, both});
+  return call.lowering.map(real, "cudal1::difference({1}.maximum, {0}) + logf({1}.sum)", {x, both});
 }
 
 int cross_entropy_loss(const RuleCall& call) {

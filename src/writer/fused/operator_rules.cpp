@@ -93,7 +93,7 @@ OperatorRule sum_with_factor(char sign, bool reversed) {
       second = call.lowering.map(kind, kind == boolean ? "{0} && {1}" : "{0} * {1}",
                                  {call.operand(2, "alpha", kind), second});
     if (kind == boolean) return call.lowering.map(boolean, "{0} || {1}", {first, second});
-    return call.lowering.map(kind, fmt::format("{{0}} {} {{1}}", sign), {first, second});
+    return call.lowering.map(kind, sign == '-' ? "cudal1::difference({0}, {1})" : "{0} + {1}", {first, second});
   };
 }
 

@@ -87,8 +87,8 @@ OperatorRule softmax(bool logarithm) {
     const int both =
         call.lowering.reduce(real, typed("LogSumExp", real), {element(call, reduced, real)}, reduced.loops);
     const int x = call.operand(0, "self", real);
-    if (logarithm) return call.lowering.map(real, "({0} - {1}.maximum) - logf({1}.sum)", {x, both});
-    return call.lowering.map(real, "expf({0} - {1}.maximum) / {1}.sum", {x, both});
+    if (logarithm) return call.lowering.map(real, "cudal1::difference({0}, {1}.maximum) - logf({1}.sum)", {x, both});
+    return call.lowering.map(real, "expf(cudal1::difference({0}, {1}.maximum)) / {1}.sum", {x, both});
   };
 }
 
@@ -173,7 +173,7 @@ int normalised(const RuleCall& call, const Normalised& parts) {
   const int scale = lowering.map(
       real, "rsqrtf({0}.squares / {1} + {2})",
       {parts.moments, lowering.constant(real, static_cast<double>(parts.count)), lowering.constant(real, parts.eps)});
-  int y = lowering.map(real, "({0} - {1}.mean) * {2}", {parts.x, parts.moments, scale});
+  int y = lowering.map(real, "cudal1::difference({0}, {1}.mean) * {2}", {parts.x, parts.moments, scale});
   if (parts.weight) y = lowering.map(real, "{0} * {1}", {y, *parts.weight});
   if (parts.bias) y = lowering.map(real, "{0} + {1}", {y, *parts.bias});
   return y;

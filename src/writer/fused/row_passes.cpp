@@ -14,6 +14,27 @@ std::vector<T> joined(std::vector<T> first, const std::vector<T>& second) {
   return first;
 }
 
+//! The term and all it is made of, without what reductions give.
+void add_with_operands(const FusedTerms& fused, int term, std::set<int>& found) {
+  if (fused.terms[term].kind == TermKind::reduce || !found.insert(term).second) return;
+  for (const int operand : fused.terms[term].operands) add_with_operands(fused, operand, found);
+}
+
+//! Terms that more than one pass computes, that of the outputs included.
+std::set<int> terms_of_several_passes(const RowSpace& space) {
+  std::vector<std::set<int>> of_pass(space.passes() + 1);
+  for (std::size_t i = 0; i < space.reductions.size(); ++i)
+    for (const int operand : space.fused.terms[space.reductions[i]].operands)
+      add_with_operands(space.fused, operand, of_pass[space.pass_of[i]]);
+  for (const FusedTerms::Output& output : space.fused.outputs)
+    add_with_operands(space.fused, output.term, of_pass.back());
+  std::set<int> once, again;
+  for (const std::set<int>& terms : of_pass)
+    for (const int term : terms)
+      if (!once.insert(term).second) again.insert(term);
+  return again;
+}
+
 }  // namespace
 
 RowPasses::RowPasses(const OpGraph& graph, const RowSpace& space, NamedLoops rows, NamedLoops columns)
@@ -21,11 +42,17 @@ RowPasses::RowPasses(const OpGraph& graph, const RowSpace& space, NamedLoops row
       space_(space),
       rows_(std::move(rows)),
       columns_(std::move(columns)),
-      access_(graph, space.fused, joined(rows_.loops, columns_.loops), joined(rows_.names, columns_.names)) {}
+      access_(graph, space.fused, joined(rows_.loops, columns_.loops), joined(rows_.names, columns_.names)),
+      computed_again_(terms_of_several_passes(space)) {}
+
+ElementCode RowPasses::element_code(std::function<std::optional<std::string>(int)> given, const char* indent) const {
+  ElementCode code(space_.fused, std::move(given), indent);
+  code.round_sums(computed_again_);
+  return code;
+}
 
 void RowPasses::start_row() {
-  row_code_ = std::make_unique<ElementCode>(
-      space_.fused, [this](int term) { return given_to_row(term); }, "  ");
+  row_code_ = std::make_unique<ElementCode>(element_code([this](int term) { return given_to_row(term); }, "  "));
   row_text_written_ = 0;
 }
 
@@ -78,8 +105,7 @@ const std::string& RowPasses::operation(std::size_t reduction) const {
 std::string RowPasses::pass(const Pass& what, const std::string& before_columns) {
   std::vector<int> targets = operands_of(what.reductions);
   std::string starts, elements, results, before, stores, after;
-  ElementCode code(
-      space_.fused, [this](int term) { return given(term); }, "      ");
+  ElementCode code = element_code([this](int term) { return given(term); }, "      ");
   for (const std::size_t i : what.reductions) {
     std::vector<std::string> operands;
     for (const int operand : operands_of({i})) operands.push_back(code[operand]);
@@ -139,8 +165,7 @@ std::string RowPasses::row_outputs(const std::string& condition) const {
     for (std::size_t row = 0; row < rows_.loops.size(); ++row)
       if (rows_.loops[row].size > 1 && rows_.loops[row].stride_of(output.place) == 0)
         all += fmt::format(" && {} == 0", rows_.names[row]);
-    ElementCode code(
-        space_.fused, [this](int term) { return given_to_row(term); }, "    ");
+    ElementCode code = element_code([this](int term) { return given_to_row(term); }, "    ");
     const std::string value = code[output.term];
     text += fmt::format("  if ({}) {{\n{}{}  }}\n", all, code.text(), access_.store_first(i, value, "    "));
   }

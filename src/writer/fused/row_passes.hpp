@@ -1,8 +1,10 @@
 // What passes over the columns of a row compute, whoever goes through the columns and wherever they come from.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -63,10 +65,12 @@ class RowPasses {
  private:
   std::optional<std::string> given(int term);
   std::optional<std::string> given_to_row(int term) const;
+  ElementCode element_code(std::function<std::optional<std::string>(int)> given, const char* indent) const;
   std::string new_row_text();
   std::string loop(const std::vector<int>& targets, const std::string& body_before, const std::string& element,
                    const std::string& body_after);
 
+  std::set<int> computed_again_;  //!< terms of more than one pass: each must find the same numbers
   std::unique_ptr<ElementCode> row_code_;
   std::size_t row_text_written_ = 0;
 };
