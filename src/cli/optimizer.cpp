@@ -31,6 +31,7 @@ std::vector<TaskReport> optimize(const std::vector<SuiteTask>& tasks, const Opti
   use.complete = [&](std::size_t, SearchRequest& request) {
     request.archive = archive;
     request.explain = options.explain;
+    request.best_is_timed_later = options.beside;
     return true;
   };
   use.ended = [&](std::size_t, const TaskReport& report) {

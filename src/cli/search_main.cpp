@@ -95,6 +95,7 @@ TaskSearchOptions options_for(const SearchRequest& request, Asker& asker) {
   made.bytes_for_input_sets = request.bytes_for_input_sets;
   made.beside_other_judges = request.beside_others;
   made.profile_programs = policy_options(request).profiles;
+  made.best_is_timed_later = request.best_is_timed_later && !request.module.empty();
   made.stop = [&asker] { return asker.wants_stop(); };
   made.report = [&asker](const std::string& problem) { asker.tell(problem_message(problem)); };
   return made;
@@ -142,9 +143,10 @@ OptimizedTask given_up(OptimizedTask found, const Failure& why) {
 
 OptimizedTask finished(OptimizedTask found, TaskSearch& search, const SearchRequest& request, Asker& asker) {
   found.stopped = asker.wants_stop();
-  if (!found.stopped) found.replaced = search.replaced_share();
+  if (!found.stopped && search.run().best_reward() > 0.0) search.profile_reference();
   found.best = search.confirmed_best();
   if (!found.best) return found;
+  found.replaced = search.replaced_share(found.best->text);
   if (const Failure* failure = failure_of_gpu(found.best->evaluation, request))
     return given_up(std::move(found), *failure);
   if (found.best->evaluation.status != Status::ok) return found;

@@ -140,6 +140,7 @@ json to_json(const SearchRequest& request) {
           {"jobs", request.jobs},
           {"bytes_for_input_sets", request.bytes_for_input_sets},
           {"explain", request.explain},
+          {"best_is_timed_later", request.best_is_timed_later},
           {"ends_with_its_gpu", request.ends_with_its_gpu},
           {"judged", request.judged},
           {"right", request.right},
@@ -167,6 +168,7 @@ SearchRequest search_request_from_json(const json& said) {
   request.jobs = said.at("jobs").get<int>();
   request.bytes_for_input_sets = said.at("bytes_for_input_sets").get<std::uint64_t>();
   request.explain = said.at("explain").get<bool>();
+  request.best_is_timed_later = said.at("best_is_timed_later").get<bool>();
   request.ends_with_its_gpu = said.at("ends_with_its_gpu").get<bool>();
   request.judged = said.at("judged").get<int>();
   request.right = said.at("right").get<int>();

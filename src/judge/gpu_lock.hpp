@@ -32,6 +32,8 @@ class GpuLock {
   //! who waits to measure and thus for the first.
   [[nodiscard]] Guard share() const;
   [[nodiscard]] Guard alone() const;
+  //! Does somebody wait to measure?
+  bool is_awaited() const { return turnstile_.is_taken_alone(); }
   const std::filesystem::path& path() const { return lock_.path(); }
 
  private:

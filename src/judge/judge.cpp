@@ -14,6 +14,7 @@
 #include "judge/measurement.hpp"
 #include "judge/possible.hpp"
 #include "judge/profiler.hpp"
+#include "judge/shared_turn.hpp"
 #include "program/plan_hash.hpp"
 #include "writer/write_program.hpp"
 
@@ -77,24 +78,30 @@ struct TaskJudge::Impl {
         options(options_),
         seed(options_.seed != 0 ? options_.seed : secret_seed()),
         random(seed),
-        lock(backend_.info().uuid) {
-    context =
-        std::make_unique<TaskContext>(backend, std::move(task), policy_of(options.precision), random.next(),
-                                      processes(), options.measure_time,
-                                      [this] { return std::make_shared<std::optional<GpuLock::Guard>>(share_gpu()); });
+        lock(backend_.info().uuid),
+        turn(lock) {
+    context = std::make_unique<TaskContext>(
+        backend, std::move(task), policy_of(options.precision), random.next(), processes(), options.measure_time,
+        [this] { return share_gpu(); }, [this] { let_others_measure(); });
     if (options.mode == JudgeMode::fast)
       context->share_input_sets(verifications_of_a_set, options.bytes_for_input_sets);
   }
 
   //! Whoever holds the lock already must not wait for it (gpu_lock.hpp).
-  std::optional<GpuLock::Guard> share_gpu() const {
-    if (options.caller_shares_gpu) return std::nullopt;
-    return lock.share();
-  }
+  std::shared_ptr<void> share_gpu() { return options.caller_shares_gpu ? nullptr : turn.hold(); }
 
-  std::optional<GpuLock::Guard> wait_to_share_gpu() {
+  std::shared_ptr<void> wait_to_share_gpu() {
     const auto timing = context->spent().time("wait");
     return share_gpu();
+  }
+
+  //! Between pieces of work that is done on a share of the GPU.
+  void let_others_measure() {
+    if (!turn.is_awaited()) return;
+    backend.synchronize();
+    std::optional<StageSeconds::Section> timing;
+    if (context) timing.emplace(context->spent(), "wait");
+    turn.let_pass();
   }
 
   GpuLock::Guard wait_to_be_alone() {
@@ -327,6 +334,7 @@ struct TaskJudge::Impl {
   std::uint64_t seed;
   Random random;
   GpuLock lock;
+  SharedTurn turn;
   std::unique_ptr<TaskContext> context;
   std::optional<double> shortest_launch_ms;  // measured when it is first needed
 };

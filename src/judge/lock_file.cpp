@@ -74,4 +74,9 @@ UniqueFd LockFile::take(int operation) const {
 UniqueFd LockFile::share() const { return take(LOCK_SH); }
 UniqueFd LockFile::alone() const { return take(LOCK_EX); }
 
+bool LockFile::is_taken_alone() const {
+  const UniqueFd file = open();
+  return ::flock(file.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
 }  // namespace cudal1

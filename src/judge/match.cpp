@@ -69,13 +69,17 @@ struct MatchRule::Impl {
     Random random(seed);
     std::vector<std::vector<at::Tensor>> draws;
     if (std::ranges::any_of(facts_of_result, &ValueFacts::jumps))
-      for (int pair = 0; pair < pairs_behind_steps; ++pair)
+      for (int pair = 0; pair < pairs_behind_steps; ++pair) {
+        between_runs();
         for (auto& draw : perturbation.run_both_ways(*oracle, leaves, distribution,
                                                      pair == 0 ? Directions::outward : Directions::never_zero, random))
           draws.push_back(std::move(draw));
+      }
     else
-      for (int draw = 0; draw < perturbation_draws; ++draw)
+      for (int draw = 0; draw < perturbation_draws; ++draw) {
+        between_runs();
         draws.push_back(perturbation.run(*oracle, leaves, distribution, random));
+      }
     return draws;
   }
 
@@ -167,6 +171,7 @@ struct MatchRule::Impl {
   Perturbation perturbation;
   std::unique_ptr<Executor> oracle;
   std::vector<std::unique_ptr<Executor>> variants;
+  std::function<void()> between_runs = [] {};
   std::vector<std::string> names;
   std::vector<Variation> variation;  // of results between native input sets; empty where nobody knows
 };
@@ -176,13 +181,18 @@ MatchRule::MatchRule(const Task& task, at::Device device, PrecisionPolicy precis
 
 MatchRule::~MatchRule() = default;
 
+void MatchRule::between_runs(std::function<void()> call) { impl_->between_runs = std::move(call); }
+
 void MatchRule::know_variation(std::vector<Variation> variation) { impl_->variation = std::move(variation); }
 
 Expected MatchRule::expect(const TensorTable& leaves, Distribution distribution, std::uint64_t seed) const {
   Expected expected;
   expected.oracle = results_of(*impl_->oracle, leaves);
   std::vector<std::vector<at::Tensor>> references;
-  for (const auto& variant : impl_->variants) references.push_back(results_of(*variant, leaves));
+  for (const auto& variant : impl_->variants) {
+    impl_->between_runs();
+    references.push_back(results_of(*variant, leaves));
+  }
   const auto draws = impl_->perturbed_oracles(leaves, distribution, seed);
   expected.reference = references[0];
   expected.budgets.resize(expected.oracle.size());

@@ -3,6 +3,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -41,6 +42,9 @@ class MatchRule {
  public:
   MatchRule(const Task& task, at::Device device, PrecisionPolicy precision);
   ~MatchRule();
+
+  //! Called between runs of the graph, of which one may take seconds.
+  void between_runs(std::function<void()> call);
 
   //! How much each result differs between native input sets: what does not follow the inputs is off by that much, even
   //! where it is less than rounding may cost.

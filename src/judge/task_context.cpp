@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "base/value_or_throw.hpp"
 #include "judge/degenerate.hpp"
@@ -27,7 +28,7 @@ std::string reference_of(const Task& task) { return task.name + ": the reference
 }  // namespace
 
 TaskContext::TaskContext(Backend& backend, Task task, PrecisionPolicy precision, std::uint64_t seed, int processes,
-                         bool measures, const TakeTurn& take_turn)
+                         bool measures, const TakeTurn& take_turn, LetOthersPass let_others_pass)
     : backend_(backend),
       task_(std::move(task)),
       tensor_device_(backend.tensors_on_cuda() ? at::Device(at::kCUDA, 0) : at::Device(at::kCPU)),
@@ -37,7 +38,9 @@ TaskContext::TaskContext(Backend& backend, Task task, PrecisionPolicy precision,
       reference_(backend, Random(seed).fork().next(), processes),
       candidate_(backend, Random(seed + 1).fork().next(), processes),
       distributions_(distributions_of(task_)),
+      let_others_pass_(works_ahead() ? [] {} : std::move(let_others_pass)),
       measures_(measures) {
+  rule_.between_runs(let_others_pass_);
   candidate_.expect_library(library_bytes(empty_plan_));
   if (measures_ && !works_ahead()) reference_.spawn_ahead(empty_plan_);
   const std::shared_ptr<void> turn = take_turn();

@@ -18,14 +18,16 @@ class TaskContext {
  public:
   //! Whatever it returns is kept while the device is used.
   using TakeTurn = std::function<std::shared_ptr<void>()>;
+  //! Called now and then while the device is used, when nothing is running there.
+  using LetOthersPass = std::function<void()>;
 
   //! Loads nothing from disk: `task` has its metas. Throws Error when the reference itself does not run.
   //! `processes`: how many reference and candidate have. `measures`: whether anything is compared with the reference's
   //! time; else it is only looked at roughly, in this process, for limits. `take_turn`: called before the device is
-  //! used.
+  //! used. `let_others_pass`: not where the device's times are predicted, since several threads work then.
   TaskContext(
       Backend& backend, Task task, PrecisionPolicy precision, std::uint64_t seed, int processes = 1,
-      bool measures = true, const TakeTurn& take_turn = [] { return nullptr; });
+      bool measures = true, const TakeTurn& take_turn = [] { return nullptr; }, LetOthersPass let_others_pass = [] {});
 
   const Task& task() const { return task_; }
   const Plan& empty_plan() const { return empty_plan_; }
@@ -48,6 +50,7 @@ class TaskContext {
   //! May the judge draw and compute what comes next while a runner is busy? Where times are measured nothing else may
   //! run, and a GPU would have to serve both.
   bool works_ahead() const { return backend_.predicted(); }
+  void let_others_pass() const { let_others_pass_(); }
 
   //! Weights and states; `fresh` draws new weights.
   TensorTable draw_constants(std::uint64_t seed, bool fresh) const;
@@ -71,6 +74,7 @@ class TaskContext {
   std::vector<Distribution> distributions_;
   InputSetStore input_sets_;
   StageSeconds spent_;
+  LetOthersPass let_others_pass_;
   double reference_ms_ = 0.0;
   bool degenerate_ = false, measures_;
 };

@@ -183,6 +183,7 @@ Verification verify(TaskContext& context, PlanSession& session, const Verificati
   Verification verification;
   InputSets sets(context, options.native_sets, random);
   for (std::size_t i = 0; i < sets.count() && !verification.failure; ++i) {
+    context.let_others_pass();
     const std::shared_ptr<const InputSet> set = next_set(context, sets);
     if (sets.has_new_weights(i)) {
       verification.constants = set->constants;

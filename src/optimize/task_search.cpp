@@ -2,12 +2,20 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
+
 #include "archive/evaluation_record.hpp"
 #include "optimize/recorded_programs.hpp"
 #include "optimize/replaced_time.hpp"
 #include "writer/write_program.hpp"
 
 namespace cudal1 {
+namespace {
+
+constexpr std::size_t most_confirmed = 3;  // whoever fails more often than that has found nothing
+
+}  // namespace
 
 TaskSearch::TaskSearch(Backend& backend, Task task, Archive* archive, std::unique_ptr<Policy> policy,
                        TaskSearchOptions options)
@@ -32,7 +40,8 @@ TaskSearch::TaskSearch(Backend& backend, Task task, Archive* archive, std::uniqu
 TaskJudge& TaskSearch::judge_for(Use use) {
   if (judge_ && judge_is_for_ == use) return *judge_;
   JudgeOptions made;
-  made.mode = use == Use::confirm ? JudgeMode::result : JudgeMode::fast;
+  made.mode = use == Use::search ? JudgeMode::fast : JudgeMode::result;
+  made.measure_time = use != Use::verify;
   made.precision = options_.precision;
   made.bytes_for_input_sets = options_.bytes_for_input_sets;
   made.beside_other_judges = options_.beside_other_judges;
@@ -72,27 +81,46 @@ void TaskSearch::record(const JudgedProgram& finding) {
   }
 }
 
-std::optional<std::string> TaskSearch::best_text() {
-  const JudgedProgram* best = run_->best();
-  const double found = best != nullptr ? *best->evaluation.reward : 0.0;
-  if (found >= run_->best_reward() && best != nullptr) return best->text;
-  std::optional<std::string> text;
-  double reward = 0.0;
+//! Each text once; what this run has measured of it counts.
+std::vector<TaskSearch::Candidate> TaskSearch::best_first() {
+  std::map<std::string, Candidate> by_text;
   for (const ScoredProgram& known : on_record())
-    if (known.reward > reward) {
-      reward = known.reward;
-      text = known.text;
-    }
-  return text;
+    if (known.reward > by_text[known.text].reward) by_text[known.text] = {known.text, known.reward};
+  for (const JudgedProgram& found : run_->judged())
+    if (found.evaluation.reward) by_text[found.text] = {found.text, *found.evaluation.reward, &found};
+  std::vector<Candidate> candidates;
+  for (auto& [text, candidate] : by_text)
+    if (candidate.reward > 0.0) candidates.push_back(std::move(candidate));
+  std::ranges::stable_sort(candidates, [](const Candidate& one, const Candidate& other) {
+    return one.reward != other.reward ? one.reward > other.reward : one.found != nullptr && other.found == nullptr;
+  });
+  return candidates;
 }
 
 std::optional<JudgedProgram> TaskSearch::confirmed_best() {
-  const auto text = best_text();
-  if (!text) return std::nullopt;
-  if (backend_.predicted()) return JudgedProgram{*text, judged(Use::search, "best.cu", *text)};
-  JudgedProgram best{*text, judged(Use::confirm, "best.cu", *text)};
+  std::optional<JudgedProgram> best;
+  std::vector<Candidate> candidates = best_first();
+  candidates.resize(std::min(candidates.size(), most_confirmed));
+  for (const Candidate& candidate : candidates) {
+    best = confirmed(candidate);
+    if (best->evaluation.status == Status::ok || best->evaluation.status == Status::judge_error) break;
+  }
+  return best;
+}
+
+JudgedProgram TaskSearch::confirmed(const Candidate& candidate) {
+  if (backend_.predicted()) return {candidate.text, judged(Use::search, "best.cu", candidate.text)};
+  if (options_.best_is_timed_later && candidate.found != nullptr) return verified_again(*candidate.found);
+  JudgedProgram best{candidate.text, judged(Use::confirm, "best.cu", candidate.text)};
   record(best);
   return best;
+}
+
+JudgedProgram TaskSearch::verified_again(const JudgedProgram& found) {
+  JudgedProgram again{found.text, judged(Use::verify, "best.cu", found.text)};
+  if (again.evaluation.status == Status::ok) return found;
+  record(again);
+  return again;
 }
 
 std::vector<PartEffect> TaskSearch::effects(const std::string& text) {
@@ -100,16 +128,16 @@ std::vector<PartEffect> TaskSearch::effects(const std::string& text) {
                           [this](const std::string& part) { return judged(Use::search, "part.cu", part); });
 }
 
-std::optional<double> TaskSearch::replaced_share() {
-  const auto text = best_text();
-  if (!text) return std::nullopt;
-  const auto plan = plan_program(task_.graph, *text);
-  if (!plan) return std::nullopt;
+void TaskSearch::profile_reference() {
   judge_for(Use::search).profile_steps(true);
-  const Evaluation empty = judged(Use::search, "empty.cu", "");
+  reference_profile_ = judged(Use::search, "empty.cu", "").profile;
   judge_for(Use::search).profile_steps(options_.profile_programs);
-  if (empty.profile.empty()) return std::nullopt;
-  return cudal1::replaced_share(plan.value(), vgpu::report_from_json(empty.profile));
+}
+
+std::optional<double> TaskSearch::replaced_share(const std::string& text) const {
+  const auto plan = plan_program(task_.graph, text);
+  if (!plan || reference_profile_.empty()) return std::nullopt;
+  return cudal1::replaced_share(plan.value(), vgpu::report_from_json(reference_profile_));
 }
 
 }  // namespace cudal1

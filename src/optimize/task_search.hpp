@@ -26,6 +26,7 @@ struct TaskSearchOptions {
   std::uint64_t bytes_for_input_sets = 0;  //!< that programs are verified on
   bool beside_other_judges = false;        //!< on the same GPU
   bool profile_programs = false;           //!< the policy wants to know where their time goes
+  bool best_is_timed_later = false;        //!< as a package, by somebody else
   std::function<bool()> stop = [] { return false; };
   std::function<void(const std::string& problem)> report = [](const std::string&) {};
 };
@@ -40,21 +41,32 @@ class TaskSearch {
   //! Judges one program, and keeps what came of it. False: the search is over.
   bool step();
 
-  //! The best program of this run, or of the record where this run found none that is better; measured as figures are,
-  //! in fresh processes with narrow intervals, unless times are predicted. Nothing: none is right.
+  //! The best program of this run, or of the record where this run found none that is better, judged again in fresh
+  //! processes on inputs of its own, unless times are predicted; if it is wrong there, the next best one. Times are
+  //! measured as figures are, with narrow intervals, or are those of the search where somebody else measures later.
+  //! Nothing: none is right.
   std::optional<JudgedProgram> confirmed_best();
   //! Of a program's directives, in the mode of the search.
   std::vector<PartEffect> effects(const std::string& text);
-  //! Of the reference's time, by the best program's own kernels or rewrites; nothing where there is none, or steps
-  //! cannot be timed. Before confirmed_best(), while the judge of the search is there.
-  std::optional<double> replaced_share();
+  //! Times the reference's steps. Before confirmed_best(), while the judge of the search is there.
+  void profile_reference();
+  //! Of the reference's time, by a program's own kernels or rewrites; nothing where its steps were not timed.
+  std::optional<double> replaced_share(const std::string& text) const;
 
  private:
-  enum class Use { search, confirm };
+  enum class Use { search, confirm, verify };
+  //! Somebody has found it right.
+  struct Candidate {
+    std::string text;
+    double reward = 0.0;
+    const JudgedProgram* found = nullptr;  //!< by this run
+  };
   TaskJudge& judge_for(Use use);
   Evaluation judged(Use use, const std::string& name, const std::string& text);
   std::vector<ScoredProgram> on_record();
-  std::optional<std::string> best_text();
+  std::vector<Candidate> best_first();
+  JudgedProgram confirmed(const Candidate& candidate);
+  JudgedProgram verified_again(const JudgedProgram& found);
   void record(const JudgedProgram& finding);
 
   Backend& backend_;
@@ -68,6 +80,7 @@ class TaskSearch {
   SearchIdentity identity_;
   std::unique_ptr<SearchRun> run_;
   int started_ = 0;
+  std::string reference_profile_;  //!< empty: none
 };
 
 }  // namespace cudal1

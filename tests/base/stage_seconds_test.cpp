@@ -21,5 +21,19 @@ TEST(StageSeconds, AddsUpByNameAndBeginsAnew) {
   EXPECT_TRUE(stages.take().empty());
 }
 
+TEST(StageSeconds, AStageInsideAnotherCountsForItselfAlone) {
+  StageSeconds stages;
+  {
+    const auto around = stages.time("around");
+    for (int i = 0; i < 2; ++i) {
+      const auto inside = stages.time("inside");
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+  }
+  const auto seconds = stages.take();
+  EXPECT_GE(seconds.at("inside"), 0.04);
+  EXPECT_LT(seconds.at("around"), 0.02);
+}
+
 }  // namespace
 }  // namespace cudal1

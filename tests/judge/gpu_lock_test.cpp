@@ -12,10 +12,13 @@
 #include <filesystem>
 #include <functional>
 #include <future>
+#include <memory>
+#include <optional>
 #include <thread>
 
 #include "base/files.hpp"
 #include "base/result.hpp"
+#include "judge/shared_turn.hpp"
 
 namespace cudal1 {
 namespace {
@@ -204,6 +207,38 @@ TEST_F(GpuLockTest, IsNotHandedToChildProcesses) {
     if (fs::read_symlink(entry.path(), ignored) != path()) continue;
     EXPECT_NE(::fcntl(std::stoi(entry.path().filename()), F_GETFD) & FD_CLOEXEC, 0);
   }
+}
+
+TEST_F(GpuLockTest, SaysWhetherSomebodyWaitsToMeasure) {
+  const GpuLock gpu = lock();
+  EXPECT_FALSE(gpu.is_awaited());
+  std::optional<GpuLock::Guard> sharing = gpu.share();
+  EXPECT_FALSE(gpu.is_awaited()) << "nobody waits for those who share";
+  auto measuring = std::async(std::launch::async, [&] { return lock().alone(); });
+  while (!gpu.is_awaited()) std::this_thread::sleep_for(1ms);
+  sharing.reset();
+  {
+    const GpuLock::Guard alone = measuring.get();
+    EXPECT_FALSE(gpu.is_awaited()) << "who measures has stopped waiting";
+  }
+}
+
+TEST_F(GpuLockTest, ASharedTurnLetsMeasurersPassAndGoesOn) {
+  const GpuLock gpu = lock();
+  SharedTurn turn(gpu);
+  EXPECT_FALSE(turn.is_awaited()) << "there is no share yet";
+  std::shared_ptr<void> held = turn.hold();
+  auto measuring = std::async(std::launch::async, [&] {
+    const GpuLock::Guard alone = lock().alone();
+    return !free_for_another(false);
+  });
+  while (!turn.is_awaited()) std::this_thread::sleep_for(1ms);
+  EXPECT_NE(measuring.wait_for(20ms), std::future_status::ready) << "not before it is let pass";
+  turn.let_pass();
+  EXPECT_TRUE(measuring.get()) << "it was alone";
+  EXPECT_FALSE(free_for_another(true)) << "the share is back";
+  held.reset();
+  EXPECT_TRUE(free_for_another(true));
 }
 
 }  // namespace
