@@ -158,8 +158,8 @@ class KernelRowOperations final : public RowOperations {
   }
 
  private:
-  //! Each adds a row of sums to what is summed up after it.
-  static constexpr std::int64_t most_norm_blocks = 1024;
+  //! Each adds a row of sums to what is summed up after it; twelve for each multiprocessor of a large GPU.
+  static constexpr std::int64_t most_norm_blocks = 12 * 132;
 
   std::array<std::uint32_t, 2> gate_grid(std::int64_t rows) const {
     return {count(gate_kernel_blocks(config_, dtype_, rows)), 1};

@@ -62,9 +62,11 @@ extern "C" __global__ void __launch_bounds__(norm_threads)
   });
   for (int row = blockIdx.x; row < rows; row += gridDim.x) {
     const long long begin = static_cast<long long>(row) * hidden;
-    Pair values[norm_pairs], slopes[norm_pairs];
+    Pair values[norm_pairs], slopes[norm_pairs], sums[norm_pairs];  // all is on its way before anybody waits
     float dot = 0.0f;
     for_own_pairs([&](int pair, int element) {
+      sums[pair] = cudal1::filled<2>(0.0f);
+      if (adds) sums[pair] = cudal1::to_float(cudal1::load<2>(gradient + begin + element));
       values[pair] = cudal1::to_float(cudal1::load<2>(sum + begin + element));
       slopes[pair] = cudal1::to_float(cudal1::load<2>(normed_gradient + begin + element));
 #pragma unroll
@@ -73,14 +75,12 @@ extern "C" __global__ void __launch_bounds__(norm_threads)
     dot = cudal1::block_reduce<cudal1::Sum<float>, norm_threads>(dot);
     const float scale = scales[row], along = scale * scale * scale * dot / hidden;
     for_own_pairs([&](int pair, int element) {
-      Pair before = cudal1::filled<2>(0.0f);
-      if (adds) before = cudal1::to_float(cudal1::load<2>(gradient + begin + element));
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
-        before[i] += scale * factors[pair][i] * slopes[pair][i] - along * values[pair][i];
+        sums[pair][i] += scale * factors[pair][i] * slopes[pair][i] - along * values[pair][i];
         weight_sums[pair][i] += slopes[pair][i] * values[pair][i] * scale;
       }
-      cudal1::store(gradient + begin + element, cudal1::from_float<Element>(before));
+      cudal1::store(gradient + begin + element, cudal1::from_float<Element>(sums[pair]));
     });
   }
   if (!wants_weight) return;
