@@ -164,8 +164,7 @@ void TrainedLinear::adapter_backward(const at::Tensor& out_gradient, const at::T
   std::int64_t first = 0;
   for (const Part& part : parts_) {
     const at::Tensor of_part = out_gradient.narrow(1, part.first_row, part.b.size(0));  // (T, out)
-    at::Tensor to = inner_gradient.narrow(1, first, rank_);
-    at::addmm_out(to, to, of_part, part.b, /*beta=*/0.0, /*alpha=*/scale_);  // what `to` holds does not count
+    inner_gradient.narrow(1, first, rank_).addmm_(of_part, part.b, /*beta=*/0.0, /*alpha=*/scale_);  // overwritten
     part.b_gradient.add_(at::mm(of_part.t(), inner.narrow(1, first, rank_)), scale_);
     first += rank_;
   }
