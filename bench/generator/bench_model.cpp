@@ -64,8 +64,6 @@ NamedWeights tiny_weights() {
   return random_weights(config, "a tiny model");
 }
 
-std::string short_name(const std::string& gpu) {
-  return gpu.find("H200") != std::string::npos ? "an H200" : gpu;
-}
+std::string short_name(const std::string& gpu) { return gpu.find("H200") != std::string::npos ? "an H200" : gpu; }
 
 }  // namespace cudal1::bench

@@ -1,4 +1,5 @@
-// The model that is measured: the one that is asked for, else the one that was fetched, else random weights of its shape.
+// The model that is measured: the one that is asked for, else the one that was fetched, else random weights of its
+// shape.
 #pragma once
 
 #include <memory>

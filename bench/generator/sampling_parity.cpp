@@ -54,8 +54,7 @@ at::ScalarType torch_dtype(const std::string& name) {
 
 std::unique_ptr<SlotDecoder> decoder_of(const Options& options, const ModelWeights& weights, std::int64_t capacity) {
   if (options.device == "cuda") return make_cuda_decoder(weights, {gpu_dtype(options.dtype), options.slots, capacity});
-  return std::make_unique<CpuDecoder>(weights,
-                                      CpuDecoderOptions{cpu_weights(options.dtype), options.slots, capacity});
+  return std::make_unique<CpuDecoder>(weights, CpuDecoderOptions{cpu_weights(options.dtype), options.slots, capacity});
 }
 
 struct Prompts {
@@ -170,18 +169,18 @@ void measure(const Options& options) {
   const Differences found = differences_of(sampler, trainer_log_probabilities(options, *model.weights, texts));
   const std::string gpu = options.device == "cuda" ? cuda::device_info(0).name : "none";
   const std::string dtype = options.dtype == "f16" ? "fp16" : options.dtype == "f32" ? "fp32" : "bf16";
-  const nlohmann::json rows = nlohmann::json::array(
-      {bench::row(fmt::format("sampler against trainer log-probabilities, {}, {}", dtype,
-                              model.path.empty() ? model.name : "real model"),
-                  found.mean, "mean difference", "mean difference at most 0.005, ratios outside [0.8, 1.2] at most 0.1%",
-                  found.mean <= 0.005 && found.outside <= 0.001,
-                  {{"model", model.name},
-                   {"where", gpu == "none" ? "the CPU" : gpu},
-                   {"sampled tokens", sampler.size()},
-                   {"texts", samples.size()},
-                   {"slots", options.slots},
-                   {"largest difference", found.largest},
-                   {"share of ratios outside [0.8, 1.2]", found.outside}})});
+  const nlohmann::json rows = nlohmann::json::array({bench::row(
+      fmt::format("sampler against trainer log-probabilities, {}, {}", dtype,
+                  model.path.empty() ? model.name : "real model"),
+      found.mean, "mean difference", "mean difference at most 0.005, ratios outside [0.8, 1.2] at most 0.1%",
+      found.mean <= 0.005 && found.outside <= 0.001,
+      {{"model", model.name},
+       {"where", gpu == "none" ? "the CPU" : gpu},
+       {"sampled tokens", sampler.size()},
+       {"texts", samples.size()},
+       {"slots", options.slots},
+       {"largest difference", found.largest},
+       {"share of ratios outside [0.8, 1.2]", found.outside}})});
   bench::print(rows);
   std::printf("%s\n", rows[0]["details"].dump(2).c_str());
   if (!options.output.empty())

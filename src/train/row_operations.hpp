@@ -1,5 +1,5 @@
-// What happens between the matrix products of a training step, forward and backward: in plain ATen, or by kernels of our
-// own on a GPU that is handed in. Both compute in fp32 and round what they keep once.
+// What happens between the matrix products of a training step, forward and backward: in plain ATen, or by kernels of
+// our own on a GPU that is handed in. Both compute in fp32 and round what they keep once.
 #pragma once
 
 #include <ATen/core/Tensor.h>

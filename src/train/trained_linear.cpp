@@ -163,7 +163,7 @@ void TrainedLinear::adapter_backward(const at::Tensor& out_gradient, const at::T
   const at::Tensor inner_gradient = at::empty_like(inner);
   std::int64_t first = 0;
   for (const Part& part : parts_) {
-    const at::Tensor of_part = out_gradient.narrow(1, part.first_row, part.b.size(0));  // (T, out)
+    const at::Tensor of_part = out_gradient.narrow(1, part.first_row, part.b.size(0));               // (T, out)
     inner_gradient.narrow(1, first, rank_).addmm_(of_part, part.b, /*beta=*/0.0, /*alpha=*/scale_);  // overwritten
     part.b_gradient.add_(at::mm(of_part.t(), inner.narrow(1, first, rank_)), scale_);
     first += rank_;

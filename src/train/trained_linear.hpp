@@ -33,7 +33,7 @@ class GradientStore {
 //! copy to compute with.
 class TrainedAdapter {
  public:
-  //! `layers`: all linear layers, those of one input beside each other, group by group.
+  //! `groups`: all linear layers, those of one input together.
   TrainedAdapter(Transformer& model, const std::string& name, const std::vector<std::vector<std::string>>& groups);
   //! Rounds again what has been trained.
   void refresh();

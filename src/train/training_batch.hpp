@@ -24,8 +24,8 @@ struct TrainingBatch {
   at::Tensor weights;  //!< (N) fp32, none of them 0
 };
 
-//! Nobody waits for the device. Throws Error where there is no text, one without tokens, with another number of weights,
-//! or where no token counts.
+//! Nobody waits for the device. Throws Error where there is no text, one without tokens, with another number of
+//! weights, or where no token counts.
 TrainingBatch pack_training_texts(std::span<const TrainingText> texts, at::Device device = at::kCPU);
 
 }  // namespace cudal1

@@ -1,5 +1,5 @@
-// One step of training: texts in, gradients of their loss, clipped, weights or an adapter changed by AdamW. Nobody waits
-// for the device in between.
+// One step of training: texts in, gradients of their loss, clipped, weights or an adapter changed by AdamW. Nobody
+// waits for the device in between.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -30,7 +30,8 @@ struct TrainingStepOptions {
 //! that come from here are computed on the runtime's stream: read() them. Not for several threads at once.
 class TrainingStep {
  public:
-  //! Without a runtime everything is ATen's, on the device of the model. The model must outlive this. Throws Error.
+  //! Without a runtime everything is ATen's, on the device of the model. The model must outlive this, and is trained by
+  //! one at a time. Throws Error.
   TrainingStep(Transformer& model, const TrainingStepOptions& options, std::shared_ptr<GpuRuntime> runtime = nullptr);
   ~TrainingStep();
   TrainingStep(const TrainingStep&) = delete;
@@ -42,8 +43,8 @@ class TrainingStep {
   at::Tensor log_probabilities(const TrainingBatch& batch);
   //! The same; adds the batch's gradients to those that wait for update(). Several batches make a large one.
   at::Tensor accumulate(const TrainingBatch& batch, const LossSlopes& slopes = {});
-  //! One step of AdamW with what has been accumulated, which is forgotten then. Returns how long the gradients were; were
-  //! they not finite, nothing is changed.
+  //! One step of AdamW with what has been accumulated, which is forgotten then. Returns how long the gradients were;
+  //! were they not finite, nothing is changed.
   at::Tensor update(double learning_rate);
 
   //! Waits for what was computed.

@@ -143,9 +143,8 @@ void TransformerGradients::backward(const Layer& layer, LayerState& state, const
 
   const at::Tensor of_attended = layer.mixed.backward(gradient, state.attention.out.flatten(1), state.inner_mixed);
   const Heads heads = heads_of(state.projected);
-  const AttentionGradients turned = packed_attention_backward(of_attended.view(state.attention.out.sizes()),
-                                                              heads.query, heads.key, heads.value, state.attention,
-                                                              tokens);
+  const AttentionGradients turned = packed_attention_backward(
+      of_attended.view(state.attention.out.sizes()), heads.query, heads.key, heads.value, state.attention, tokens);
   at::Tensor of_projected = rows_.rotate_back(turned.query, turned.key, turned.value, angles.cosines, angles.sines);
   if (config_.query_key_norm) of_projected = norm_heads_backward(layer, state, of_projected);
   norm_backward(state.before_attention, layer.attention_norm, layer.attention_norm_gradient,

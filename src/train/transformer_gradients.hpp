@@ -17,8 +17,8 @@
 
 namespace cudal1 {
 
-//! How the loss changes with each log-probability, given those of the batch's targets first, first + 1, ...: (R) -> (R),
-//! fp32, on the device.
+//! How the loss changes with each log-probability, given those of the batch's targets first, first + 1, ...: (R) ->
+//! (R), fp32, on the device.
 using LossSlopes = std::function<at::Tensor(const at::Tensor& log_probabilities, std::int64_t first)>;
 
 class TransformerGradients {
@@ -28,8 +28,8 @@ class TransformerGradients {
 
   //! Log-probabilities of the batch's targets (N), fp32.
   at::Tensor log_probabilities(const TrainingBatch& batch);
-  //! The same, and adds the gradients of the loss: - sum of weights times log-probabilities, or the one whose slopes are
-  //! given.
+  //! The same, and adds the gradients of the loss: - sum of weights times log-probabilities, or the one whose slopes
+  //! are given.
   at::Tensor accumulate(const TrainingBatch& batch, const LossSlopes& slopes = {});
 
   GradientStore& store() { return *store_; }
@@ -47,7 +47,7 @@ class TransformerGradients {
     at::Tensor projected;  //!< (T, units D): turned
     PlainNorm query_norm, key_norm;
     AttentionResult attention;
-    at::Tensor gate_and_up, gated;                                          //!< (T, 2 F), (T, F)
+    at::Tensor gate_and_up, gated;                                            //!< (T, 2 F), (T, F)
     at::Tensor inner_projection, inner_mixed, inner_gate_and_up, inner_down;  //!< of adapters
   };
   struct Heads {

@@ -1,5 +1,5 @@
-// A training step beside autograd on small random models: in plain ATen, and with its kernels on the virtual GPU or, with
-// CUDAL1_TEST_DEVICE=cuda, on a GPU.
+// A training step beside autograd on small random models: in plain ATen, and with its kernels on the virtual GPU or,
+// with CUDAL1_TEST_DEVICE=cuda, on a GPU.
 #include "train/training_step.hpp"
 
 #include <ATen/ATen.h>
@@ -29,7 +29,8 @@ std::vector<TrainingText> sample_texts() {
   std::vector<TrainingText> texts;
   for (const std::size_t length : {7U, 1U, 19U, 2U, 12U}) {
     TrainingText text{random_tokens(length, 96, length), std::vector<float>(length)};
-    for (std::size_t i = length / 3; i < length; ++i) text.weights[i] = i % 5 == 1 ? 0.0F : 0.02F * static_cast<float>(i);
+    for (std::size_t i = length / 3; i < length; ++i)
+      text.weights[i] = i % 5 == 1 ? 0.0F : 0.02F * static_cast<float>(i);
     if (length == 12) text.weights[7] = -0.1F;  // a disadvantage
     texts.push_back(text);
   }
@@ -46,8 +47,8 @@ class TrainingStepTest : public ::testing::TestWithParam<Case> {
   }
 
   std::unique_ptr<Transformer> model(at::ScalarType dtype = at::kFloat) const {
-    auto made = std::make_unique<Transformer>(
-        weights, TransformerOptions{.dtype = dtype, .device = testing::training_device()});
+    auto made = std::make_unique<Transformer>(weights,
+                                              TransformerOptions{.dtype = dtype, .device = testing::training_device()});
     if (GetParam().adapter) made->add_adapter("learned", random_adapter(weights, 9));
     return made;
   }
@@ -57,9 +58,7 @@ class TrainingStepTest : public ::testing::TestWithParam<Case> {
     if (GetParam().adapter) made.adapter = "learned";
     return made;
   }
-  static std::shared_ptr<GpuRuntime> runtime() {
-    return GetParam().kernels ? testing::training_runtime() : nullptr;
-  }
+  static std::shared_ptr<GpuRuntime> runtime() { return GetParam().kernels ? testing::training_runtime() : nullptr; }
   static std::map<std::string, at::Tensor> trained(const Transformer& model) {
     return GetParam().adapter ? model.adapter_parameters("learned") : model.parameters();
   }
@@ -125,6 +124,7 @@ TEST_P(TrainingStepTest, AStepIsThatOfAutogradWithAdamW) {
   const auto plain = model(), mine = model();
   TrainingStep step(*mine, options(), runtime());
   const TrainingBatch batch = step.pack(sample_texts());
+  step.wait();  // PyTorch's own stream reads it too
   AdamW optimiser({{trained(*plain)}}, {});
   for (int i = 0; i < 3; ++i) {
     autograd_gradients(*plain, trained(*plain), batch, GetParam().adapter,
@@ -157,18 +157,16 @@ TEST_P(TrainingStepTest, LossesOfOtherFormsHaveTheirSlopes) {
   const auto plain = model(), mine = model();
   TrainingStep step(*mine, options(), runtime());
   const TrainingBatch batch = step.pack(sample_texts());
-  const at::Tensor earlier = step.log_probabilities(batch) - 0.1;  // of an older policy
-  step.wait();
+  const at::Tensor earlier = (at::tensor(step.read(step.log_probabilities(batch))) - 0.1)
+                                 .to(testing::training_device());  // of an older policy
   // Ratios of probabilities times advantages: the slope of exp(p - q) is itself.
   step.accumulate(batch, [&](const at::Tensor& log_p, std::int64_t first) {
-    return -batch.weights.narrow(0, first, log_p.size(0)) *
-           at::exp(log_p - earlier.narrow(0, first, log_p.size(0)));
+    return -batch.weights.narrow(0, first, log_p.size(0)) * at::exp(log_p - earlier.narrow(0, first, log_p.size(0)));
   });
   step.wait();
   const auto expected =
-      autograd_gradients(*plain, trained(*plain), batch, GetParam().adapter, [&](const at::Tensor& log_p) {
-        return -(batch.weights * at::exp(log_p - earlier)).sum();
-      });
+      autograd_gradients(*plain, trained(*plain), batch, GetParam().adapter,
+                         [&](const at::Tensor& log_p) { return -(batch.weights * at::exp(log_p - earlier)).sum(); });
   EXPECT_LT(relative_error(gradients_now(trained(*mine)), expected), 1e-4);
 }
 
@@ -189,9 +187,7 @@ double loss_of(TrainingStep& step, const TrainingBatch& batch) {
   return -std::inner_product(log_p.begin(), log_p.end(), weights.begin(), 0.0);
 }
 
-std::vector<TrainingText> text_to_learn() {
-  return {{random_tokens(24, 96, 5), std::vector<float>(24, 1.0F / 23)}};
-}
+std::vector<TrainingText> text_to_learn() { return {{random_tokens(24, 96, 5), std::vector<float>(24, 1.0F / 23)}}; }
 
 TEST_P(TrainingStepTest, TheLossFalls) {
   const auto mine = model(at::kBFloat16);
@@ -277,8 +273,7 @@ TEST_F(TrainingStepAnywhere, ResumedEqualsUninterrupted) {
   TrainingStep after(second, {});
   after.load(file);
   go(after, 2);
-  for (const auto& [name, parameter] : whole.parameters())
-    EXPECT_TRUE(second.parameter(name).equal(parameter)) << name;
+  for (const auto& [name, parameter] : whole.parameters()) EXPECT_TRUE(second.parameter(name).equal(parameter)) << name;
 }
 
 TEST_F(TrainingStepAnywhere, AnAdapterOfSomeLayersIsTrainedAlone) {

@@ -93,8 +93,8 @@ AttentionGradients packed_attention_backward(const at::Tensor& out_gradient, con
                                              const AttentionResult& result, const PackedTokens& tokens) {
   if (result.recorded.empty()) {
     const FlashResult forward{result.out, result.log_sums, result.random_state, result.unused};
-    const auto [of_query, of_key, of_value] = flash_varlen_backward(
-        out_gradient, query, key, value, forward, tokens.cumulative_lengths, tokens.longest());
+    const auto [of_query, of_key, of_value] =
+        flash_varlen_backward(out_gradient, query, key, value, forward, tokens.cumulative_lengths, tokens.longest());
     return {of_query, of_key, of_value};
   }
   const std::vector<at::Tensor>& recorded = result.recorded;

@@ -16,7 +16,7 @@ at::Tensor packed_attention(const at::Tensor& query, const at::Tensor& key, cons
 
 //! The same for who computes gradients by hand: without autograd around it.
 struct AttentionResult {
-  at::Tensor out;                           //!< (T, heads, D)
+  at::Tensor out;                             //!< (T, heads, D)
   at::Tensor log_sums, random_state, unused;  //!< of flash attention
   std::vector<at::Tensor> recorded;           //!< elsewhere: query, key, value and out in a graph of their own
 };

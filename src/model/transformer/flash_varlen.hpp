@@ -19,15 +19,15 @@ struct FlashResult {
   at::Tensor log_sums, random_state, unused;
 };
 
-//! query (T, heads, D), key and value (T, kv_heads, D), cumulative lengths (B + 1) int32 on the device. CUDA only, 16-bit
-//! types only; `out` is differentiable.
+//! query (T, heads, D), key and value (T, kv_heads, D), cumulative lengths (B + 1) int32 on the device. CUDA only,
+//! 16-bit types only; `out` is differentiable.
 inline FlashResult flash_varlen(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
                                 const at::Tensor& cumulative_lengths, std::int64_t longest) {
   const std::optional<at::Tensor> lengths = cumulative_lengths;
   const std::optional<double> default_scale;  // typed, so that the overload is chosen
-  const auto made = at::_flash_attention_forward(query, key, value, lengths, lengths, longest, longest,
-                                                 /*dropout_p=*/0.0, /*is_causal=*/true, /*return_debug_mask=*/false,
-                                                 default_scale);
+  const auto made =
+      at::_flash_attention_forward(query, key, value, lengths, lengths, longest, longest,
+                                   /*dropout_p=*/0.0, /*is_causal=*/true, /*return_debug_mask=*/false, default_scale);
   return {std::get<0>(made), std::get<1>(made), std::get<2>(made), std::get<3>(made)};
 }
 

@@ -50,8 +50,8 @@ extern "C" __global__ void __launch_bounds__(norm_threads)
   });
 }
 
-//! gradient (of sum) = what it was, where it adds, + that of normed through the norm; weight_parts (blocks, hidden): what
-//! each block's rows add to the weight's gradient, where it is wanted. A block has every gridDim.x-th row.
+//! gradient (of sum) = what it was, where it adds, + that of normed through the norm; weight_parts (blocks, hidden):
+//! what each block's rows add to the weight's gradient, where it is wanted. A block has every gridDim.x-th row.
 extern "C" __global__ void __launch_bounds__(norm_threads)
     norm_backward(const Element* sum, const Element* weight, const float* scales, const Element* normed_gradient,
                   Element* gradient, float* weight_parts, int rows, int adds, int wants_weight) {
@@ -151,8 +151,7 @@ constexpr int gate_elements = feed_forward % widest == 0 ? widest : 1;
 constexpr int gate_vectors = feed_forward / gate_elements;  // of a row
 
 //! out = silu(gate) * up (rows, feed_forward)
-extern "C" __global__ void __launch_bounds__(gate_threads)
-    gate(const Element* gate_and_up, Element* out, int rows) {
+extern "C" __global__ void __launch_bounds__(gate_threads) gate(const Element* gate_and_up, Element* out, int rows) {
   const long long item = static_cast<long long>(blockIdx.x) * gate_threads + threadIdx.x;
   if (item >= static_cast<long long>(rows) * gate_vectors) return;
   const long long row = item / gate_vectors;
