@@ -17,6 +17,7 @@
 #include "base/result.hpp"
 #include "base/seconds_since.hpp"
 #include "bench_model.hpp"
+#include "kernel_times.hpp"
 #include "model/transformer/parameter_names.hpp"
 #include "results_file.hpp"
 #include "train/training_step.hpp"
@@ -32,7 +33,7 @@ struct Options {
   std::string output, commit = "unknown";
   std::int64_t texts = 64, mean_length = 440, batches = 4;
   int steps = 12, rounds = 3;
-  bool tiny = false;
+  bool tiny = false, profile = false;
 };
 
 using Texts = std::vector<std::vector<std::int32_t>>;
@@ -267,6 +268,12 @@ nlohmann::json row_of(const std::string& kind, const Rates& rates, const std::st
                     ratio >= 1.3 && eager >= least, std::move(details));
 }
 
+//! Of one step each.
+void print_kernels(OurTraining& ours, const std::vector<std::vector<TrainingText>>& batches, const std::string& kind) {
+  fmt::print("kernels of a step, {}:\n", kind);
+  bench::print(bench::kernel_times([&] { ours.run(batches, 1); }), 30);
+}
+
 void measure(const Options& options) {
   if (options.device == "cuda")
     if (const std::string why = why_no_cuda_decoder(); !why.empty()) throw Error(why);
@@ -274,13 +281,19 @@ void measure(const Options& options) {
   const std::vector<Texts> batches = random_batches(options, model.weights->config().vocabulary);
   std::vector<std::vector<TrainingText>> our_batches;
   for (const Texts& texts : batches) our_batches.push_back(training_texts(texts));
-  EagerTraining eager(options, model.weights->config(), batches);
+  std::optional<EagerTraining> eager;
+  if (!options.profile) eager.emplace(options, model.weights->config(), batches);
   const std::string gpu = options.device == "cuda" ? cuda::device_info(0).name : "none";
   nlohmann::json rows = nlohmann::json::array();
   for (const char* kind : {"lora", "full"}) {
     OurTraining ours(options, *model.weights, kind);
-    const nlohmann::json made = eager.make(kind);
-    const Rates rates = measured(ours, eager, our_batches, options);
+    if (options.profile) {
+      ours.run(our_batches, 2);  // libraries choose their kernels
+      print_kernels(ours, our_batches, kind);
+      continue;
+    }
+    const nlohmann::json made = eager->make(kind);
+    const Rates rates = measured(ours, *eager, our_batches, options);
     rows.push_back(row_of(kind, rates, gpu == "none" ? "the CPU" : bench::short_name(gpu),
                           {{"model", model.name},
                            {"trained parameters", made.at("trained")},
@@ -291,6 +304,7 @@ void measure(const Options& options) {
                            {"a step that waits after each part", ours.split(our_batches[0])},
                            {"precision", "bf16 with fp32 copies of what is trained, both"}}));
   }
+  if (options.profile) return;
   bench::print(rows);
   for (const nlohmann::json& row : rows) std::printf("%s\n", row["details"].dump(2).c_str());
   if (!options.output.empty())
@@ -313,6 +327,7 @@ int main(int argc, char** argv) try {
   app.add_option("--batches", options.batches, "That differ")->check(CLI::Range(1, 64));
   app.add_option("--steps", options.steps, "Of a round")->check(CLI::Range(1, 1000));
   app.add_option("--rounds", options.rounds)->check(CLI::Range(1, 100));
+  app.add_flag("--profile", options.profile, "Only print which kernels of a step take how long");
   app.add_option("--python", options.python, "With PyTorch, for the loop to compare with");
   app.add_option("--eager", options.eager, "That loop");
   app.add_option("--output", options.output, "A file like bench/results/generator.json, or nothing is written");
