@@ -9,9 +9,8 @@
 
 #include "accelerator/cuda_decoder.hpp"
 #include "base/result.hpp"
+#include "bench_model.hpp"
 #include "device/cuda/driver.hpp"
-#include "model/files/model_store.hpp"
-#include "model/files/open_model.hpp"
 #include "model/sampling/sampling_engine.hpp"
 #include "model/transformer/parameter_names.hpp"
 #include "results_file.hpp"
@@ -29,41 +28,6 @@ struct Options {
   float temperature = 1.0F, top_p = 1.0F;
   bool anew = false;
 };
-
-struct NamedWeights {
-  std::unique_ptr<ModelWeights> weights;
-  std::string name;
-};
-
-ModelConfig smollm2_shape() {
-  ModelConfig config;
-  config.layers = 30;
-  config.hidden = 576;
-  config.heads = 9;
-  config.kv_heads = 3;
-  config.head_size = 64;
-  config.feed_forward = 1536;
-  config.vocabulary = 49152;
-  config.context = 8192;
-  config.rope_theta = 100000.0;
-  config.tied_embeddings = true;
-  return config;
-}
-
-//! The one that is asked for, else the default one, else random weights of the same shape.
-NamedWeights chosen_weights(const std::string& model) {
-  if (!model.empty()) return {open_model(model), model};
-  try {
-    const auto path = default_model();
-    const bool is_starting_model = path == starting_model_path();
-    return {open_model(path), is_starting_model ? "SmolLM2-135M" : path.filename().string()};
-  } catch (const Error& missing) {
-    std::fprintf(stderr, "random weights: %s\n", missing.what());
-  }
-  auto random = std::make_unique<WeightsInMemory>(smollm2_shape());
-  fill_randomly(*random, 1);
-  return {std::move(random), "random weights of SmolLM2-135M's shape"};
-}
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
@@ -200,7 +164,7 @@ nlohmann::json split_of(GpuDecoder& decoder, const std::vector<SamplingRequest>&
 }
 
 void measure(const Options& options) {
-  const NamedWeights model = chosen_weights(options.model);
+  const bench::NamedWeights model = bench::chosen_weights(options.model);
   const ModelConfig& config = model.weights->config();
   const GpuDtype dtype = dtype_of(options.dtype);
   const auto loading = Clock::now();
@@ -214,7 +178,6 @@ void measure(const Options& options) {
   const double step_ms = 1e3 * static_cast<double>(options.slots) / rates.median();
   const double bound_ms = bytes_of_step(config, options, bytes_of(dtype)) / cuda::peak_bytes_per_second(0) * 1e3;
   const std::string gpu = cuda::device_info(0).name;
-  const std::string where = gpu.find("H200") != std::string::npos ? "an H200" : gpu;
   nlohmann::json details{{"model", model.name},
                          {"dtype", options.dtype},
                          {"recorded", !options.anew},
@@ -228,7 +191,7 @@ void measure(const Options& options) {
                          {"a run that waits after each part", split_of(*decoder, requests)}};
   const nlohmann::json rows = nlohmann::json::array(
       {bench::row(fmt::format("generation on {}, {}, {} slots, prompt {}, {} new tokens, prefill and sampling included",
-                              where, model.name, options.slots, options.prompt, options.new_tokens),
+                              bench::short_name(gpu), model.name, options.slots, options.prompt, options.new_tokens),
                   rates.median(), "tokens/s", "at least 60,000 tokens/s", rates.median() >= 60000.0 && bit_equal,
                   std::move(details))});
   bench::print(rows);

@@ -13,22 +13,22 @@ namespace {
 CUcontext context_of(int gpu) {
   std::string reason;
   if (cuda::device_count(reason) <= gpu)
-    throw Error(fmt::format("there is no GPU {} to decode on{}{}", gpu, reason.empty() ? "" : ": ", reason));
+    throw Error(fmt::format("there is no GPU {} to compute on{}{}", gpu, reason.empty() ? "" : ": ", reason));
   return cuda::use_primary_context(gpu);
 }
 
 class RecordedGraph final : public RecordedWork {
  public:
   RecordedGraph(cuda::CapturedGraph graph, CUstream stream) : graph_(std::move(graph)), stream_(stream) {
-    cuda::check(cuda::driver().cuGraphInstantiate(&executable_, graph_.graph, 0), "instantiate the decoding graph");
-    cuda::check(cuda::driver().cuGraphUpload(executable_, stream_), "upload the decoding graph");
+    cuda::check(cuda::driver().cuGraphInstantiate(&executable_, graph_.graph, 0), "instantiate a recorded graph");
+    cuda::check(cuda::driver().cuGraphUpload(executable_, stream_), "upload a recorded graph");
   }
   RecordedGraph(const RecordedGraph&) = delete;
   RecordedGraph& operator=(const RecordedGraph&) = delete;
   ~RecordedGraph() override {
     if (executable_) cuda::driver().cuGraphExecDestroy(executable_);
   }
-  void play() override { cuda::check(cuda::driver().cuGraphLaunch(executable_, stream_), "launch the decoding graph"); }
+  void play() override { cuda::check(cuda::driver().cuGraphLaunch(executable_, stream_), "launch a recorded graph"); }
 
  private:
   cuda::CapturedGraph graph_;
@@ -74,7 +74,7 @@ CudaRuntime::Function CudaRuntime::function_of(const cuda::Module& module, const
 void CudaRuntime::load_kernels(const std::string& source, const std::vector<std::string>& kernels) {
   enter();
   const Result<CompiledModule> compiled = NvrtcCompiler().compile({source, kernels, cuda::device_info(gpu_).target});
-  if (!compiled) throw Error("the decoding kernels do not compile: " + compiled.failure().message);
+  if (!compiled) throw Error("the model's kernels do not compile: " + compiled.failure().message);
   functions_.clear();
   module_ = std::make_unique<cuda::Module>(compiled.value().binary);
   for (const auto& [kernel, symbol] : compiled.value().symbols) functions_[kernel] = function_of(*module_, symbol);
@@ -110,7 +110,7 @@ std::unique_ptr<RecordedWork> CudaRuntime::record(const std::function<void()>& w
 
 void CudaRuntime::synchronise() {
   enter();
-  cuda::check(cuda::driver().cuStreamSynchronize(stream_->stream()), "decode on the GPU");
+  cuda::check(cuda::driver().cuStreamSynchronize(stream_->stream()), "compute on the GPU");
 }
 
 void CudaRuntime::wait_for_everybody() {

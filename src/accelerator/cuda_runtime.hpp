@@ -1,4 +1,4 @@
-// What decoding needs of an NVIDIA GPU: kernels compiled by NVRTC and launched by the driver on the stream that ATen
+// What decoding and training need of an NVIDIA GPU: kernels compiled by NVRTC and launched by the driver on the stream that ATen
 // uses, and CUDA Graphs of both.
 #pragma once
 

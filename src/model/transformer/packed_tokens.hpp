@@ -18,7 +18,10 @@ struct PackedTokens {
   std::int64_t longest() const;
 };
 
-//! Throws Error where there is no sequence, or one without tokens.
+//! On the device, without anybody waiting for it; to be used on PyTorch's current stream.
+at::Tensor uploaded(const at::Tensor& values, at::Device device);
+
+//! On the device without waiting for it. Throws Error where there is no sequence, or one without tokens.
 PackedTokens pack_tokens(std::span<const std::vector<std::int32_t>> sequences, at::Device device = at::kCPU);
 
 }  // namespace cudal1

@@ -57,6 +57,7 @@ class Transformer {
   LoraAdapter adapter(const std::string& name) const;  //!< as it is now
   //! "model.layers.0.self_attn.q_proj.lora_A" and so on.
   std::map<std::string, at::Tensor> adapter_parameters(const std::string& name) const;
+  float adapter_scale(const std::string& name) const { return find_adapter(name).scale; }
 
  private:
   struct Lora {

@@ -19,18 +19,6 @@ constexpr std::int64_t most_block_elements =
 constexpr std::int64_t most_head_size = 1024;
 constexpr std::int64_t blocks_of_a_full_gpu = 132;  // one for each multiprocessor of a large one
 
-std::string_view element_header(GpuDtype dtype) {
-  switch (dtype) {
-    case GpuDtype::f32:
-      return "#include <cudal1/vector.cuh>\nusing Element = float;\n";
-    case GpuDtype::bf16:
-      return "#include <cudal1/bfloat16.cuh>\nusing Element = __nv_bfloat16;\n";
-    case GpuDtype::f16:
-      return "#include <cudal1/half.cuh>\nusing Element = __half;\n";
-  }
-  return {};
-}
-
 void check_config(const ModelConfig& config) {
   if (config.kv_heads <= 0 || config.heads % config.kv_heads != 0)
     throw Error(fmt::format("{} query heads cannot share {} key/value heads", config.heads, config.kv_heads));
@@ -71,6 +59,18 @@ std::string constants(const ModelConfig& config, const AttentionShape& shape) {
 }
 
 }  // namespace
+
+std::string_view element_header(GpuDtype dtype) {
+  switch (dtype) {
+    case GpuDtype::f32:
+      return "#include <cudal1/vector.cuh>\nusing Element = float;\n";
+    case GpuDtype::bf16:
+      return "#include <cudal1/bfloat16.cuh>\nusing Element = __nv_bfloat16;\n";
+    case GpuDtype::f16:
+      return "#include <cudal1/half.cuh>\nusing Element = __half;\n";
+  }
+  return {};
+}
 
 std::size_t bytes_of(GpuDtype dtype) { return dtype == GpuDtype::f32 ? 4 : 2; }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/model_config.hpp"
@@ -15,6 +16,8 @@ namespace cudal1 {
 enum class GpuDtype { f32, bf16, f16 };
 
 std::size_t bytes_of(GpuDtype dtype);
+//! The beginning of a kernel's text, by which `Element` is this type.
+std::string_view element_header(GpuDtype dtype);
 
 //! How attention is shared out among lanes and blocks; see kernels/attention.cu.
 struct AttentionShape {

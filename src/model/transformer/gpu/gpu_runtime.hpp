@@ -1,5 +1,5 @@
-// What decoding needs of a GPU besides ATen: kernels of our own on ATen's stream, and work that is recorded once and
-// played again. Tests have one that runs kernels on the virtual GPU and everything else on the CPU.
+// What decoding and training need of a GPU besides ATen: kernels of our own on ATen's stream, and work that is recorded
+// once and played again. Tests have one that runs kernels on the virtual GPU and everything else on the CPU.
 #pragma once
 
 #include <ATen/core/Tensor.h>
