@@ -77,6 +77,9 @@ def main():
     with (options.folder / "results.csv").open(newline="") as file:
         table = list(csv.DictReader(file))
     results = [result for file in options.optimized for result in json.loads(file.read_text())["results"]]
+    names = [result["task"] for result in results]
+    if len(set(names)) < len(names):
+        sys.exit("some tasks are in several shares: keep those of one way to split the suite")
     commits = {"commits of the shares": sorted({commit_of(file) for file in options.optimized})}
     rows = [entry | {"details": entry.get("details", {}) | commits}
             for entry in search_rows(results, options.tasks) + speed_rows(table, options.tasks)]
