@@ -23,12 +23,12 @@
 #include "bench/gpu_turn.hpp"
 #include "bench/judge_processes.hpp"
 #include "bench/judging_memory.hpp"
+#include "bench/measuring.hpp"
 #include "bench/memory_need.hpp"
 #include "bench/preparation_process.hpp"
 #include "bench/row_key.hpp"
 #include "bench/stage_texts.hpp"
 #include "bench/worker_pool.hpp"
-#include "judge/timing_statistics.hpp"
 #include "suite/task_pool.hpp"
 
 namespace cudal1 {
@@ -41,7 +41,6 @@ using Clock = std::chrono::steady_clock;
 constexpr std::uint64_t bytes_per_export = std::uint64_t{3} << 30, bytes_per_judge = std::uint64_t{6} << 30;
 constexpr std::uint64_t bytes_per_worker = std::uint64_t{4} << 30;
 constexpr int judges_on_one_gpu = 14, most_workers_alive = 24, most_early_workers = 8;
-constexpr std::chrono::milliseconds device_settles{50};  // what was enqueued before the standstill runs out
 
 //! The module's text: the more of it, the longer whatever is done with it takes, as far as can be told beforehand.
 std::uintmax_t source_bytes(const SuiteTask& task) {
@@ -475,7 +474,7 @@ class Run {
     for (const std::size_t i : numbers) begin_worker(items_[i], pool);
     awaited_.clear();
     pool.no_more();
-    time_made(pool, turn);
+    Measuring(items_, memory_, options_.timing, random_, listener()).time_all(pool, turn);
   }
 
   //! If its program is right.
@@ -484,75 +483,18 @@ class Run {
       pool.add(job_of(item, known_package(package_of(item))));
   }
 
-  void time_made(WorkerPool& pool, GpuTurn& turn) {
-    std::jthread ending;
-    for (auto some = pool.next(); !some.empty(); some = pool.next()) {
-      if (ending.joinable()) ending.join();
-      const WorkerPool::Standstill standstill(pool);
-      turn.take_alone();
-      std::this_thread::sleep_for(device_settles);
-      std::vector<WorkerPool::Ready> finished;
-      for (WorkerPool::Ready& ready : some)
-        if (time_one(ready) == Times::unsettled)
-          pool.set_aside(std::move(ready));
-        else if (ready.prepared.worker)
-          finished.push_back(std::move(ready));
-      turn.give_up();
-      // A process with gigabytes on the GPU takes its time to end, and must not while another is timed.
-      ending = std::jthread([&pool, finished = std::move(finished)]() mutable {
-        const std::size_t count = finished.size();
-        for (const WorkerPool::Ready& ready : finished) ready.prepared.worker->end();  // all at once
-        finished.clear();
-        pool.ended(count);
-      });
-      turn.share();
-    }
-  }
-
-  enum class Times { final, unsettled };
-
-  //! Its pool has tried whatever could be tried where it was not made. Who was made and is short of memory now comes
-  //! again, with more.
-  Times time_one(WorkerPool::Ready& ready) {
-    BenchItem& item = items_[ready.task];
-    if (item.done || !item.judged) return Times::final;  // made early; its program is wrong, or judged another time
-    const auto begin = Clock::now();
-    bool wants_more = false;
-    std::string unstable;
-    try {
-      if (ready.prepared.worker) unstable = time_ways(ready.prepared, item.ratios, limits_for(ready), random_);
-    } catch (const std::exception& problem) {
-      ready.error = problem.what();
-      wants_more = says_short_of_memory(ready.error) && !memory_.is_everything(ready.share.bytes());
-    }
-    const double seconds = seconds_since(begin);
-    item.row.seconds = seconds + (ready.measurements > 0 ? item.row.seconds : 0.0);
-    log("measured", seconds, item, first_line(ready.error + unstable));
-    if (!unstable.empty() && ++ready.measurements < most_measurements) return Times::unsettled;
-    events_.progress("measuring", ++timed_, items_.size(), item.task->label());
-    if (wants_more)
-      item.worker_bytes = memory_.more_than(ready.share.bytes());
-    else
-      finish_timed(item, ready, unstable);
-    return Times::final;
-  }
-
-  //! What did not settle when nothing else was going on either has longer the last time.
-  TimingLimits limits_for(const WorkerPool::Ready& ready) const {
-    TimingLimits limits = options_.timing;
-    limits.seconds *= std::max(1, ready.measurements);
-    return limits;
-  }
-
-  void finish_timed(BenchItem& item, WorkerPool::Ready& ready, const std::string& unstable) {
-    if (ready.error.empty()) item.row.ways = std::move(ready.prepared.ways);
-    for (WayTimes& way : item.row.ways)
-      if (const auto ahead = item.compile_seconds.find(way.way); ahead != item.compile_seconds.end())
-        way.make_seconds += ahead->second;
-    if (!unstable.empty())
-      finish(item, std::string(to_string(Status::unstable)), unstable);
-    else
-      finish(item, ready.error.empty() ? "ok" : "failed", ready.error);
+  MeasuringListener listener() {
+    MeasuringListener made;
+    made.measured = [this](const BenchItem& item, double seconds, const std::string& details) {
+      log("measured", seconds, item, first_line(details));
+    };
+    made.through = [this](const BenchItem& item) {
+      events_.progress("measuring", ++timed_, items_.size(), item.task->label());
+    };
+    made.finish = [this](BenchItem& item, const std::string& status, const std::string& error) {
+      finish(item, status, error);
+    };
+    return made;
   }
 
   const BenchOptions& options_;
