@@ -27,11 +27,11 @@ measure_kernels() {
 
 measure_suite() {
   local name share shares whole=() i
-  name=$(printf '%s' "${selection[*]:-all}" | tr -cs '[:alnum:]' _)
+  name=$(printf '%s' "${selection[*]:-all}" | tr -cs '[:alnum:]' _ | sed 's/^_//')
   share=$records/$name
   mkdir -p "$share"
   ./cudal1 optimize "$suite" "${selection[@]}" --device cuda --budget-evals 20 --no-explain -o "$share" \
-    --archive "$share/archive.sqlite" --json >"$share/optimize.new" || echo "optimize ended with exit code $?"
+    --archive "$share/archive.sqlite" --json >"$share/optimize.new"
   mkdir -p "$kept/$name"  # only now: what was cut off is not kept
   without_place "$share/optimize.new" "$kept/$name/optimize.json"
   without_place "$share/bench/results.jsonl" "$kept/$name/results.jsonl"

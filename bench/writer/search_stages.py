@@ -16,9 +16,9 @@ QUERY = "SELECT tasks.name, evaluations.json FROM evaluations JOIN tasks ON task
 
 
 def evaluations_in(archive):
-    """(task, evaluation)."""
+    """(task, details of an evaluation)."""
     with contextlib.closing(sqlite3.connect(f"file:{archive}?mode=ro", uri=True)) as connection:
-        return [(task, json.loads(text)) for task, text in connection.execute(QUERY)]
+        return [(task, json.loads(text)["details"]) for task, text in connection.execute(QUERY)]
 
 
 def by_stage(evaluations):

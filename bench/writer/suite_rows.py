@@ -26,7 +26,8 @@ def number(text):
 
 
 def speed_rows(table, tasks):
-    """Of the tasks that count: degenerate ones do not."""
+    """Of the tasks that count: degenerate ones do not. Nothing holds before all of the suite is measured."""
+    whole = len(table) == tasks
     timed = [line for line in table if line["status"] == "ok" and line["speedup_best"] and line["degenerate"] != "1"]
     best = [number(line["speedup_best"]) for line in timed]
     eager = [number(line["speedup_eager"]) for line in timed]
@@ -37,11 +38,11 @@ def speed_rows(table, tasks):
     details = {"tasks": len(timed), "of": tasks}
     return [
         row("against the best of four baselines per task, geometric mean, 20 evaluations a task", geometric_mean(best), "x",
-            "at least 1.4", geometric_mean(best) >= 1.4, details),
-        row("against eager: mean", mean, "x", "at least 3.0", mean >= 3.0, details),
-        row("against eager: geometric mean", geometric, "x", "at least 2.2", geometric >= 2.2, details),
-        row("against eager: median", median, "x", "at least 1.8", median >= 1.8, details),
-        row("tasks slower than their best baseline, beyond the interval", 100.0 * share, "%", "at most 25%", share <= 0.25,
+            "at least 1.4", whole and geometric_mean(best) >= 1.4, details),
+        row("against eager: mean", mean, "x", "at least 3.0", whole and mean >= 3.0, details),
+        row("against eager: geometric mean", geometric, "x", "at least 2.2", whole and geometric >= 2.2, details),
+        row("against eager: median", median, "x", "at least 1.8", whole and median >= 1.8, details),
+        row("tasks slower than their best baseline, beyond the interval", 100.0 * share, "%", "at most 25%", whole and share <= 0.25,
             details | {"slower": [f"level{line['level']}/{line['name']}" for line in slower]}),
     ]
 
