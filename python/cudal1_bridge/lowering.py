@@ -238,8 +238,18 @@ class _Lowering:
         if tensor in self._paths:
             self._write_state(node.target, self._paths[tensor], self._named(node.args[1:]), self._named(node.kwargs))
         else:
-            self._values[tensor] = self._value_of(node, plain)
+            self._values[tensor] = self._in_dtype_of(node, plain, self._value_of(node, plain))
         self._tensor[node] = tensor
+
+    def _in_dtype_of(self, node: FxNode, plain: torch._ops.OpOverload, value: Any) -> Any:
+        """What works in place keeps its tensor's dtype, where the plain form promotes (half + float) or compares."""
+        if draws_random_numbers(plain, node.args, node.kwargs):
+            return value
+        args, kwargs = map_aggregate(_as_schema_wants(plain, node), lambda a: a.meta["val"] if isinstance(a, FxNode) else a)
+        with self._fake_mode:
+            made = plain(*args, **kwargs)
+        held = node.meta["val"].dtype
+        return value if made.dtype == held else self._name_of(self._add(aten.to.dtype, _Made(value, made), held))
 
     def _begin_write(self, written: FxNode, writer: FxNode) -> FxNode:
         """The tensor that is written, if that can be."""
@@ -363,12 +373,20 @@ class _Lowering:
         aliases = {name for ret in schema.returns if ret.alias_info for name in ret.alias_info.before_set}
         for argument, given in zip(schema.arguments, node.args, strict=False):
             if argument.alias_info and aliases & set(argument.alias_info.before_set) and isinstance(given, FxNode):
-                return self._memory_of(given)
+                return node if _is_copy(node, given) else self._memory_of(given)
         return node
 
 
 def _tensors_of(node: FxNode) -> list[torch.Tensor]:
     return [value for value in tree_leaves(node.meta.get("val")) if isinstance(value, torch.Tensor)]
+
+
+def _is_copy(node: FxNode, source: FxNode) -> bool:
+    """Of operators that copy only where they must: x.half(), x.contiguous(), x.reshape(-1)."""
+    made, given = node.meta.get("val"), source.meta.get("val")
+    if not isinstance(made, torch.Tensor) or not isinstance(given, torch.Tensor):
+        return False
+    return made.untyped_storage()._cdata != given.untyped_storage()._cdata
 
 
 def _bytes_read(node: FxNode) -> int:

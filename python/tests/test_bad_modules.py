@@ -77,6 +77,10 @@ def get_inputs(): return [torch.rand(2)]""", "forward returns a int among its ou
 class Model(nn.Module):
     def forward(self, x): return x.add_(1)
 def get_inputs(): return [torch.rand(2)]""", "module.py:7: forward writes its input x"),
+    "writes its input under another name": ("""
+class Model(nn.Module):
+    def forward(self, x): return x.float().reshape(-1).add_(1)
+def get_inputs(): return [torch.rand(2, 2)]""", "module.py:7: forward writes its input x"),
     "autocast of a GPU where there is none": ("""
 class Model(nn.Module):
     def forward(self, x):

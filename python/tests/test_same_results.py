@@ -48,6 +48,27 @@ modules = {
                 return y - z, y
         def get_inputs(): return [torch.randn(4, 4)]
         """,
+    "what_works_in_place_keeps_its_dtype": """
+        class Model(nn.Module):
+            def forward(self, x, bias):
+                y = (x * 2).half()
+                y += bias
+                above = x * 1
+                above.gt_(0.5)
+                return y, above
+        def get_inputs(): return [torch.randn(4, 8), torch.randn(8)]
+        """,
+    "copies_of_inputs_are_written": """
+        class Model(nn.Module):
+            def forward(self, x):
+                half, turned, flat, copied = x.half(), x.t().contiguous(), x.t().reshape(-1), x.to(torch.float32, copy=True)
+                half += 1
+                turned *= 2
+                flat.relu_()
+                copied.neg_()
+                return half, turned, flat, copied, x + 1
+        def get_inputs(): return [torch.randn(4, 8)]
+        """,
     "a_view_is_written": """
         class Model(nn.Module):
             def forward(self, x):
