@@ -17,6 +17,7 @@ from torch.fx import Node as FxNode
 from torch.fx.node import map_aggregate
 from torch.utils._pytree import tree_leaves, tree_map
 
+from .batch_norm_forms import NEW_STATISTICS, original_batch_norm
 from .errors import BridgeError
 from .graph import Node, ValueName, dtype_names
 from .naming import Names, form_without_out, identifier, identities, name_of_path, operator_name, plain_form
@@ -159,6 +160,8 @@ class _Lowering:
             if spec.kind == OutputKind.USER_OUTPUT:
                 self._result.outputs.append(self._name_of(result))
             elif spec.kind == OutputKind.BUFFER_MUTATION:
+                if self._name_of(result) == self._result.names[spec.target]:
+                    continue  # written where it stands
                 self._write_state(aten.copy_.default, spec.target, [ValueName(self._name_of(result))], {})
             else:
                 raise BridgeError(f"forward changes {spec.target}, which is not a buffer")
@@ -181,6 +184,8 @@ class _Lowering:
             self._lower_into_given(node)
         elif gives_unwritten_memory(node.target):
             self._promise_memory(node)
+        elif (arguments := original_batch_norm(node)) is not None:
+            self._lower_batch_norm(node, arguments)
         else:
             self._values[node] = self._value_of(node, node.target)
             self._tensor[node] = node
@@ -191,6 +196,26 @@ class _Lowering:
         self._tensor[node] = node
         self._memory[node] = self._memory_of(source)
         self._values[node] = self._values[self._tensor[source]][index]
+
+    def _lower_batch_norm(self, node: FxNode, arguments: list[Any]) -> None:
+        name = self._names.of_node(aten.batch_norm.default)
+        made = Node(name, operator_name(aten.batch_norm.default), self._named(arguments))
+        self._result.nodes.append(made)
+        values = [name] * len(node.meta["val"])
+        if node.target is aten._native_batch_norm_legit_functional.default and arguments[5]:
+            statistics = [self._name_of(part) for part in arguments[3:5]]
+            for statistic in statistics:
+                self._mark_written(self._path_of(statistic, node))
+            made.writes_state = statistics
+            values[NEW_STATISTICS[0] :] = statistics  # whoever reads them from now on reads the new ones
+        self._values[node] = values
+        self._tensor[node] = self._memory[node] = node
+
+    def _path_of(self, name: str, node: FxNode) -> str:
+        for path, named in self._result.names.items():
+            if named == name:
+                return path
+        raise _refused(node, "updates statistics that are no buffers, which a task cannot")
 
     def _value_of(self, node: FxNode, target: torch._ops.OpOverload) -> Any:
         """What `target` makes of the node's arguments: a name, or a list of names."""

@@ -37,6 +37,34 @@ def test_names_are_readable_and_batch_norm_declares_its_state(module_file: Any, 
     assert [leaf["name"] for leaf in graph["weights"]] == ["bn.weight", "bn.bias"]
 
 
+def test_batch_norm_stays_one_operator_where_the_graph_is_made_plain(module_file: Any, tmp_path: Path) -> None:
+    graph = _graph(
+        module_file("""
+            class Model(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.conv = nn.Conv2d(3, 4, 3)
+                    self.bn = nn.BatchNorm2d(4)
+                    self.without_state = nn.BatchNorm2d(4, track_running_stats=False)
+                    self.fixed = nn.BatchNorm2d(4).eval()
+                def forward(self, x):
+                    with torch.autocast("cpu", dtype=torch.bfloat16):
+                        y = self.bn(self.bn(self.conv(x)))
+                    y[:, 0] = self.bn.running_mean[0]
+                    return self.fixed(self.without_state(y))
+            def get_inputs(): return [torch.rand(2, 3, 5, 5)]
+            """),
+        tmp_path / "task",
+    )
+    norms = [node for node in graph["nodes"] if "batch_norm" in node["op"]]
+    assert [node["op"] for node in norms] == ["aten::batch_norm"] * 4
+    statistics = ["bn.running_mean", "bn.running_var"]
+    assert [node.get("writes_state", []) for node in norms] == [statistics, statistics, [], []]
+    assert [node["args"][5] for node in norms] == [True, True, True, False]
+    written = [node["op"] for node in graph["nodes"] if node.get("writes_state") and node not in norms]
+    assert written == ["aten::copy_"]  # the number of batches; statistics are written by the norm
+
+
 def test_names_that_a_program_cannot_have_are_written_with_underscores(module_file: Any, tmp_path: Path) -> None:
     graph = _graph(
         module_file("""

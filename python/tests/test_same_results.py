@@ -150,6 +150,21 @@ modules = {
                 return self.bn(y), y
         def get_inputs(): return [torch.randn(8, 4)]
         """,
+    "batch_norm_under_autocast_and_beside_a_written_view": """
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.conv = nn.Conv2d(3, 4, 3)
+                self.bn = nn.BatchNorm2d(4)
+                self.fixed = nn.BatchNorm2d(4).eval()
+            def forward(self, x):
+                before = self.bn.running_mean * 2
+                with torch.autocast("cpu", dtype=torch.bfloat16):
+                    y = self.bn(self.bn(self.conv(x)))
+                y[:, 0] = self.bn.running_mean[0]
+                return self.fixed(y), before, self.bn.running_var * 2
+        def get_inputs(): return [torch.rand(2, 3, 5, 5)]
+        """,
     "bfloat16": """
         class Model(nn.Module):
             def __init__(self):
