@@ -196,6 +196,15 @@ class Model(nn.Module):
 def get_inputs(): return [torch.rand(2)]""", "module.py:7: cannot be exported: SystemExit"),
     "too many numbers from elsewhere": (_forward + "def get_inputs(): return [torch.tensor([1.0, 2.0] * 1000)]",
                                         "a task holds at most 1024 numbers"),
+    "a draw that is not known": (_forward + "def get_inputs(): return [torch.rand(4).exponential_()]",
+                                 "module.py:8: get_inputs calls aten::exponential_, a draw that is not known: use torch.rand"),
+    "complex on the way": (_forward + "def get_inputs(): return [torch.view_as_real(torch.rand(4) * 1j)]",
+                           "module.py:8: get_inputs computes with torch.complex64, which a task cannot have"),
+    "one memory, several dtypes": (_forward + """
+def get_inputs():
+    x = torch.rand(4)
+    x.view(torch.int32)[0] = 1
+    return [x]""", "module.py:11: get_inputs writes memory that tensors of several kinds share: use .clone()"),
     "numbers from elsewhere": ("""
 import random
 class Model(nn.Module):
