@@ -226,6 +226,7 @@ class _Lowering:
         if target._schema.is_mutable:
             raise _refused(node, "writes tensors that it is given, which a task cannot")
         args, kwargs = (node.args, node.kwargs) if target is node.target else _as_schema_wants(target, node)
+        kwargs = _with_default_dtype(node, target, dict(kwargs))
         made = Node("", operator_name(target), self._named(args), dict(self._named(kwargs)))
         name = made.name = self._names.of_node(target)
         made.writes_state = self._silently_written(node)
@@ -452,6 +453,21 @@ def _as_schema_wants(target: torch._ops.OpOverload, node: FxNode) -> tuple[tuple
     given = arguments_by_name(node.target, node.args, node.kwargs)
     wanted = [argument for argument in target._schema.arguments[len(node.args) :] if not argument.has_default_value()]
     return node.args, dict(node.kwargs) | {argument.name: given[argument.name] for argument in wanted}
+
+
+def _with_default_dtype(node: FxNode, target: torch._ops.OpOverload, kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Said where the module has set another default (torch.set_default_dtype) than the executor's."""
+    default = torch.get_default_dtype()
+    made = next(iter(_tensors_of(node)), None)
+    if default is torch.float32 or made is None or made.dtype is not default:
+        return kwargs
+    given = arguments_by_name(target, node.args, kwargs)
+    read = (tensor for source in node.all_input_nodes for tensor in _tensors_of(source))
+    if given.get("dtype") is not None or any(tensor.is_floating_point() for tensor in read):
+        return kwargs
+    if "dtype" not in given:
+        raise _refused(node, f"computes in the default dtype, which the module sets to {default} and a task cannot: use .to()")
+    return kwargs | {"dtype": default}
 
 
 def _place(node: FxNode) -> str:

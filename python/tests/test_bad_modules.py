@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -205,12 +206,23 @@ def get_inputs():
     x = torch.rand(4)
     x.view(torch.int32)[0] = 1
     return [x]""", "module.py:11: get_inputs writes memory that tensors of several kinds share: use .clone()"),
+    "a default dtype that nothing says": ("""
+torch.set_default_dtype(torch.bfloat16)
+class Model(nn.Module):
+    def forward(self, x): return x / 2
+def get_inputs(): return [torch.randint(0, 9, (4,))]""", "module.py:8: aten::div.Tensor computes in the default dtype, which the module"),
     "numbers from elsewhere": ("""
 import random
 class Model(nn.Module):
     def forward(self, x): return x + 1
 def get_inputs(): return [torch.tensor([random.random()])]""", "module.py:9: get_inputs draws numbers that are not made by torch"),
 }
+
+
+@pytest.fixture(autouse=True)
+def _default_dtype() -> Iterator[None]:
+    yield
+    torch.set_default_dtype(torch.float32)
 
 
 @pytest.mark.parametrize("name", cases)

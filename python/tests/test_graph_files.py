@@ -307,3 +307,18 @@ def test_a_module_may_lie_in_the_current_folder(module_file: Any, tmp_path: Path
     monkeypatch.chdir(tmp_path)
     _graph(path, tmp_path / "task")
     assert json.loads((tmp_path / "task" / "imports.json").read_text()) == {}
+
+
+def test_a_default_dtype_that_the_module_sets_is_written_down(module_file: Any, tmp_path: Path) -> None:
+    path = module_file("""
+        torch.set_default_dtype(torch.bfloat16)
+        class Model(nn.Module):
+            def forward(self, x): return x * torch.ones(8) + torch.arange(8)
+        def get_inputs(): return [torch.randn(4, 8)]
+        """)
+    try:
+        graph = _graph(path, tmp_path / "task")
+    finally:
+        torch.set_default_dtype(torch.float32)
+    ones, arange = (next(node for node in graph["nodes"] if node["op"] == op) for op in ("aten::ones", "aten::arange"))
+    assert ones["kwargs"]["dtype"]["dtype"] == "bf16" and "dtype" not in arange.get("kwargs", {})
