@@ -17,6 +17,7 @@ from torch.fx import Node as FxNode
 from torch.fx.node import map_aggregate
 from torch.utils._pytree import tree_leaves, tree_map
 
+from .autocast_regions import spell_out_autocast
 from .batch_norm_forms import NEW_STATISTICS, original_batch_norm
 from .errors import BridgeError
 from .graph import Node, ValueName, dtype_names
@@ -82,6 +83,7 @@ def lower(program: torch.export.ExportedProgram, model: torch.nn.Module) -> Lowe
     try:
         return _Lowering(program, held).run()
     except NeedsFunctionalization:
+        spell_out_autocast(program)
         plain = program.run_decompositions({})
     try:
         return _Lowering(plain, held).run()

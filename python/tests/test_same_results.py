@@ -150,6 +150,20 @@ modules = {
                 return self.bn(y), y
         def get_inputs(): return [torch.randn(8, 4)]
         """,
+    "autocast_inside_of_operators": """
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.lstm, self.gru, self.cell = nn.LSTM(8, 8, 2, bidirectional=True), nn.GRU(8, 8), nn.LSTMCell(8, 8)
+            def forward(self, x):
+                with torch.autocast("cpu", dtype=torch.bfloat16):
+                    with torch.autocast("cpu", enabled=False):
+                        exact = torch.einsum("bij,bkj->bik", x, x)
+                    product, sum = torch.einsum("bij,bkj->bik", x, x), torch.einsum("bij->bi", x)
+                    recurrent = *self.lstm(x), self.gru(x), self.cell(x[0])
+                    return exact, product, sum, recurrent, torch.tensordot(x, x, ([2], [2])), F.dropout(x.flatten(1), 0.0)
+        def get_inputs(): return [torch.randn(2, 5, 8)]
+        """,
     "batch_norm_under_autocast_and_beside_a_written_view": """
         class Model(nn.Module):
             def __init__(self):
