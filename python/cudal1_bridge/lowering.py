@@ -188,6 +188,8 @@ class _Lowering:
             self._promise_memory(node)
         elif (arguments := original_batch_norm(node)) is not None:
             self._lower_batch_norm(node, arguments)
+        elif _is_convolution_of_one(node):
+            self._lower_convolution_of_one(node)
         else:
             self._values[node] = self._value_of(node, node.target)
             self._tensor[node] = node
@@ -211,6 +213,14 @@ class _Lowering:
             made.writes_state = statistics
             values[NEW_STATISTICS[0] :] = statistics  # whoever reads them from now on reads the new ones
         self._values[node] = values
+        self._tensor[node] = self._memory[node] = node
+
+    def _lower_convolution_of_one(self, node: FxNode) -> None:
+        """A batch of one: convolutions of a task have batches."""
+        image, *rest = self._as_made(node.args)
+        batch = self._add(aten.unsqueeze.default, image, 0)
+        made = self._add(node.target, batch, *rest, **self._as_made(node.kwargs))
+        self._values[node] = self._name_of(self._add(aten.squeeze.dim, made, 0))
         self._tensor[node] = self._memory[node] = node
 
     def _path_of(self, name: str, node: FxNode) -> str:
@@ -407,6 +417,13 @@ class _Lowering:
 
 def _tensors_of(node: FxNode) -> list[torch.Tensor]:
     return [value for value in tree_leaves(node.meta.get("val")) if isinstance(value, torch.Tensor)]
+
+
+def _is_convolution_of_one(node: FxNode) -> bool:
+    if not operator_name(node.target).startswith("aten::conv") or not all(isinstance(a, FxNode) for a in node.args[:2]):
+        return False
+    image, weight = (argument.meta["val"] for argument in node.args[:2])
+    return image.dim() == weight.dim() - 1
 
 
 def _is_copy(node: FxNode, source: FxNode) -> bool:

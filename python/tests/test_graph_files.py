@@ -322,3 +322,18 @@ def test_a_default_dtype_that_the_module_sets_is_written_down(module_file: Any, 
         torch.set_default_dtype(torch.float32)
     ones, arange = (next(node for node in graph["nodes"] if node["op"] == op) for op in ("aten::ones", "aten::arange"))
     assert ones["kwargs"]["dtype"]["dtype"] == "bf16" and "dtype" not in arange.get("kwargs", {})
+
+
+def test_a_convolution_without_a_batch_has_a_batch_of_one(module_file: Any, tmp_path: Path) -> None:
+    graph = _graph(
+        module_file("""
+            class Model(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.conv = nn.Conv2d(3, 4, 3)
+                def forward(self, x): return self.conv(x)
+            def get_inputs(): return [torch.rand(3, 6, 6)]
+            """),
+        tmp_path / "task",
+    )
+    assert [node["op"] for node in graph["nodes"]] == ["aten::unsqueeze", "aten::conv2d", "aten::squeeze.dim"]

@@ -208,6 +208,16 @@ modules = {
             return [torch.randint(-5, 9, (4, 4)), torch.rand(4, 4) > 0.5,
                     torch.randint(0, 200, (3,), dtype=torch.uint8)]
         """,
+    "convolutions_without_a_batch": """
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.conv, self.back, self.line = nn.Conv2d(3, 4, 3), nn.ConvTranspose2d(4, 3, 3), nn.Conv1d(3, 4, 3, padding="same")
+            def forward(self, x):
+                y = self.back(self.conv(x))
+                return y, self.line(y.flatten(1))
+        def get_inputs(): return [torch.randn(3, 6, 6)]
+        """,
     "channels_last": """
         class Model(nn.Module):
             def __init__(self):
