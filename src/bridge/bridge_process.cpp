@@ -31,9 +31,10 @@ std::string python_path() { return variable_or("CUDAL1_PYTHON", "/usr/bin/python
 std::string from_python(std::string_view last_line, const std::string& subject) {
   if (last_line.empty()) return fmt::format("{}: Python ended without a word", subject);
   if (last_line.find("No module named 'torch'") != std::string_view::npos)
-    return fmt::format("{} has no torch, which modules need: start ./cudal1, which finds or installs it, or name another "
-                       "Python in CUDAL1_PYTHON",
-                       python_path());
+    return fmt::format(
+        "{} has no torch, which modules need: start ./cudal1, which finds or installs it, or name another Python in "
+        "CUDAL1_PYTHON",
+        python_path());
   return fmt::format("{}: {}", subject, last_line);
 }
 

@@ -107,7 +107,7 @@ TEST_F(ModuleTask, FailuresAreOneLineAndLeaveNothingBehind) {
   write(module(), "break");
   EXPECT_EQ(refusal(), module().string() + ": ValueError: a defect of the bridge");
   write(module(), "bare");
-  EXPECT_NE(refusal().find(python() + " has no torch, which modules need: start ./cudal1"), std::string::npos) << refusal();
+  EXPECT_TRUE(refusal().starts_with(python() + " has no torch, which modules need: start ./cudal1")) << refusal();
   write(module(), "die");
   EXPECT_EQ(refusal(), module().string() + ": Python was ended by signal 9");
   write(module(), "leave 0");
