@@ -4,6 +4,7 @@ somebody else chose, and writes what comes out. The other side of the comparison
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import operator
 import sys
@@ -79,10 +80,20 @@ class EagerRun:
 
     def call_before(self) -> None:
         """A call on other inputs, which must not matter to the next one but for buffers; those are put back."""
-        with kept_buffers(self._model), kept_attributes(self._model, self._first_call_only):
+        with kept_buffers(self._model), kept_attributes(self._model, self._first_call_only), self._kept_parameters():
             self._forward(*tree_map(self._moved, self._file.make_inputs(1, str(self._device))))
         if self._device.type == "cuda":
             torch.cuda.empty_cache()  # others compare at the same time
+
+    @contextlib.contextmanager
+    def _kept_parameters(self) -> Iterator[None]:
+        """Those that are state: embeddings with `max_norm` write theirs."""
+        written = {leaf["key"] for leaf in self._graph.get("state", [])}
+        kept = [(held, held.detach().clone()) for key, held in self._model.named_parameters() if key in written]
+        yield
+        with torch.no_grad():
+            for held, before in kept:
+                held.copy_(before)
 
     def _forward(self, positional: list[Any], named: dict[str, Any]) -> Any:
         try:

@@ -3,7 +3,8 @@
 A structure is one of {"tensor": index}, {"value": plain value}, {"tuple": [...]}, {"list": [...]}, {"dict": {...}},
 {"dtype": "float16"}, {"named": {"module", "type", "parts"}} (a named tuple; module "" is the user's own file) and {"other": type's name};
 indices count the tensors in the order of the task's inputs or outputs. "first_call_only" names the tensors that forward
-replaces and the task does not (python_state.py). What the module is made of is described as likeness.py does.
+replaces and the task does not (python_state.py), "no_package" says why nothing can stand in for the module, where that
+is so. What the module is made of is described as likeness.py does.
 """
 
 from __future__ import annotations
@@ -41,7 +42,16 @@ def describe_interface(
         "construction": describe_arguments(init, user),
         "parts": {path: traits for path, _, traits in Describer(user, model).parts()},
         "ties": tied_weights(model),
+        "no_package": _why_no_package(model, user),
     }
+
+
+def _why_no_package(model: torch.nn.Module, user: ModuleType) -> str:
+    if not isinstance(user.Model, type):
+        return f"Model is a {type(user.Model).__name__}, and a package's ModelNew is derived from a class"
+    if any(getattr(model, f"{kind}_hooks") for kind in ("_forward", "_forward_pre")):
+        return "the constructor sets hooks on the module itself, which the program computes and a package would run again"
+    return ""
 
 
 class _Output(int):

@@ -17,6 +17,8 @@ from torch.fx import Node as FxNode
 from torch.fx.node import map_aggregate
 from torch.utils._pytree import tree_leaves, tree_map
 
+from .autocast_regions import spell_out_autocast
+from .batch_norm_forms import NEW_STATISTICS, original_batch_norm
 from .errors import BridgeError
 from .graph import Node, ValueName, dtype_names
 from .naming import Names, form_without_out, identifier, identities, name_of_path, operator_name, plain_form
@@ -81,6 +83,7 @@ def lower(program: torch.export.ExportedProgram, model: torch.nn.Module) -> Lowe
     try:
         return _Lowering(program, held).run()
     except NeedsFunctionalization:
+        spell_out_autocast(program)
         plain = program.run_decompositions({})
     try:
         return _Lowering(plain, held).run()
@@ -159,6 +162,8 @@ class _Lowering:
             if spec.kind == OutputKind.USER_OUTPUT:
                 self._result.outputs.append(self._name_of(result))
             elif spec.kind == OutputKind.BUFFER_MUTATION:
+                if self._name_of(result) == self._result.names[spec.target]:
+                    continue  # written where it stands
                 self._write_state(aten.copy_.default, spec.target, [ValueName(self._name_of(result))], {})
             else:
                 raise BridgeError(f"forward changes {spec.target}, which is not a buffer")
@@ -181,6 +186,10 @@ class _Lowering:
             self._lower_into_given(node)
         elif gives_unwritten_memory(node.target):
             self._promise_memory(node)
+        elif (arguments := original_batch_norm(node)) is not None:
+            self._lower_batch_norm(node, arguments)
+        elif _is_convolution_of_one(node):
+            self._lower_convolution_of_one(node)
         else:
             self._values[node] = self._value_of(node, node.target)
             self._tensor[node] = node
@@ -192,6 +201,34 @@ class _Lowering:
         self._memory[node] = self._memory_of(source)
         self._values[node] = self._values[self._tensor[source]][index]
 
+    def _lower_batch_norm(self, node: FxNode, arguments: list[Any]) -> None:
+        name = self._names.of_node(aten.batch_norm.default)
+        made = Node(name, operator_name(aten.batch_norm.default), self._named(arguments))
+        self._result.nodes.append(made)
+        values = [name] * len(node.meta["val"])
+        if node.target is aten._native_batch_norm_legit_functional.default and arguments[5]:
+            statistics = [self._name_of(part) for part in arguments[3:5]]
+            for statistic in statistics:
+                self._mark_written(self._path_of(statistic, node))
+            made.writes_state = statistics
+            values[NEW_STATISTICS[0] :] = statistics  # whoever reads them from now on reads the new ones
+        self._values[node] = values
+        self._tensor[node] = self._memory[node] = node
+
+    def _lower_convolution_of_one(self, node: FxNode) -> None:
+        """A batch of one: convolutions of a task have batches."""
+        image, *rest = self._as_made(node.args)
+        batch = self._add(aten.unsqueeze.default, image, 0)
+        made = self._add(node.target, batch, *rest, **self._as_made(node.kwargs))
+        self._values[node] = self._name_of(self._add(aten.squeeze.dim, made, 0))
+        self._tensor[node] = self._memory[node] = node
+
+    def _path_of(self, name: str, node: FxNode) -> str:
+        for path, named in self._result.names.items():
+            if named == name:
+                return path
+        raise _refused(node, "updates statistics that are no buffers, which a task cannot")
+
     def _value_of(self, node: FxNode, target: torch._ops.OpOverload) -> Any:
         """What `target` makes of the node's arguments: a name, or a list of names."""
         if target.namespace != "aten":
@@ -201,6 +238,7 @@ class _Lowering:
         if target._schema.is_mutable:
             raise _refused(node, "writes tensors that it is given, which a task cannot")
         args, kwargs = (node.args, node.kwargs) if target is node.target else _as_schema_wants(target, node)
+        kwargs = _with_default_dtype(node, target, dict(kwargs))
         made = Node("", operator_name(target), self._named(args), dict(self._named(kwargs)))
         name = made.name = self._names.of_node(target)
         made.writes_state = self._silently_written(node)
@@ -238,8 +276,18 @@ class _Lowering:
         if tensor in self._paths:
             self._write_state(node.target, self._paths[tensor], self._named(node.args[1:]), self._named(node.kwargs))
         else:
-            self._values[tensor] = self._value_of(node, plain)
+            self._values[tensor] = self._in_dtype_of(node, plain, self._value_of(node, plain))
         self._tensor[node] = tensor
+
+    def _in_dtype_of(self, node: FxNode, plain: torch._ops.OpOverload, value: Any) -> Any:
+        """What works in place keeps its tensor's dtype, where the plain form promotes (half + float) or compares."""
+        if draws_random_numbers(plain, node.args, node.kwargs):
+            return value
+        args, kwargs = map_aggregate(_as_schema_wants(plain, node), lambda a: a.meta["val"] if isinstance(a, FxNode) else a)
+        with self._fake_mode:
+            made = plain(*args, **kwargs)
+        held = node.meta["val"].dtype
+        return value if made.dtype == held else self._name_of(self._add(aten.to.dtype, _Made(value, made), held))
 
     def _begin_write(self, written: FxNode, writer: FxNode) -> FxNode:
         """The tensor that is written, if that can be."""
@@ -363,12 +411,27 @@ class _Lowering:
         aliases = {name for ret in schema.returns if ret.alias_info for name in ret.alias_info.before_set}
         for argument, given in zip(schema.arguments, node.args, strict=False):
             if argument.alias_info and aliases & set(argument.alias_info.before_set) and isinstance(given, FxNode):
-                return self._memory_of(given)
+                return node if _is_copy(node, given) else self._memory_of(given)
         return node
 
 
 def _tensors_of(node: FxNode) -> list[torch.Tensor]:
     return [value for value in tree_leaves(node.meta.get("val")) if isinstance(value, torch.Tensor)]
+
+
+def _is_convolution_of_one(node: FxNode) -> bool:
+    if not operator_name(node.target).startswith("aten::conv") or not all(isinstance(a, FxNode) for a in node.args[:2]):
+        return False
+    image, weight = (argument.meta["val"] for argument in node.args[:2])
+    return image.dim() == weight.dim() - 1
+
+
+def _is_copy(node: FxNode, source: FxNode) -> bool:
+    """Of operators that copy only where they must: x.half(), x.contiguous(), x.reshape(-1)."""
+    made, given = node.meta.get("val"), source.meta.get("val")
+    if not isinstance(made, torch.Tensor) or not isinstance(given, torch.Tensor):
+        return False
+    return made.untyped_storage()._cdata != given.untyped_storage()._cdata
 
 
 def _bytes_read(node: FxNode) -> int:
@@ -409,6 +472,21 @@ def _as_schema_wants(target: torch._ops.OpOverload, node: FxNode) -> tuple[tuple
     given = arguments_by_name(node.target, node.args, node.kwargs)
     wanted = [argument for argument in target._schema.arguments[len(node.args) :] if not argument.has_default_value()]
     return node.args, dict(node.kwargs) | {argument.name: given[argument.name] for argument in wanted}
+
+
+def _with_default_dtype(node: FxNode, target: torch._ops.OpOverload, kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Said where the module has set another default (torch.set_default_dtype) than the executor's."""
+    default = torch.get_default_dtype()
+    made = next(iter(_tensors_of(node)), None)
+    if default is torch.float32 or made is None or made.dtype is not default:
+        return kwargs
+    given = arguments_by_name(target, node.args, kwargs)
+    read = (tensor for source in node.all_input_nodes for tensor in _tensors_of(source))
+    if given.get("dtype") is not None or any(tensor.is_floating_point() for tensor in read):
+        return kwargs
+    if "dtype" not in given:
+        raise _refused(node, f"computes in the default dtype, which the module sets to {default} and a task cannot: use .to()")
+    return kwargs | {"dtype": default}
 
 
 def _place(node: FxNode) -> str:

@@ -93,8 +93,10 @@ class ModuleFile:
         try:
             with torch.device(device):
                 return make()
-        except BridgeError:
-            raise
+        except BridgeError as problem:
+            if str(self.path) in str(problem):
+                raise
+            raise type(problem)(f"{place_of(problem, self.path)}: {problem}") from problem
         except (Exception, SystemExit) as problem:
             raise BridgeError(
                 f"{place_of(problem, self.path)}: {what} raises {type(problem).__name__}: {first_line(problem)}"

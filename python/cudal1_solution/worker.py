@@ -8,6 +8,7 @@ The judge's socket is descriptor 3, its memory descriptor 4. One JSON object com
     place     where the inputs will lie                             tensors on that memory, which holds nothing yet
     call                                                            {"device_ms", "joined_ms"}; the inputs are there now
     collect   where results go                                      checks what came out, copies it there
+    keep                                                            compares the results of the call before, keeps these
     show      where weights go                                      copies the weights there as they are now
 
 What goes wrong is {"failure": {"status", "message", "line", "details"}}.
@@ -48,7 +49,8 @@ class Worker:
         self._clock = CudaClock(driver) if driver else HostClock()
         self._arena = Arena(4, arena_bytes, device, driver)
         self._earlier = EarlierResults()
-        self._result: Any = None
+        self._result: Any = None  #: of the call
+        self._results: list[torch.Tensor] = []  #: the tensors in it, collected
 
     def load(self, request: dict[str, Any]) -> dict[str, Any]:
         torch.backends.cudnn.allow_tf32 = request["tf32_convolution"]
@@ -105,14 +107,21 @@ class Worker:
         constants = {key: tensor for key, tensor in solution.weights.items() if key not in self._state_keys}
         self._checks.check(results, constants, self._earlier.tensors, self._arena)
         with _no_grad():
-            self._earlier.check()
-            self._earlier.keep(results, self._outputs, [solution.weights[key] for key in self._state_keys])
             for tensor, meta in zip(results, request["outputs"]):
                 _copy(self._arena.tensor(meta), tensor)
             for leaf in request["states"]:
                 _copy(self._arena.tensor(leaf), solution.weights[leaf["key"]])
         self._clock.synchronize()
-        self._result = None
+        self._results, self._result = results, None
+        return {}
+
+    def keep(self, request: dict[str, Any]) -> dict[str, Any]:
+        """After the judge's clock has stopped: who left this out would have that much time to lie about."""
+        with _no_grad():
+            self._earlier.check()
+            self._earlier.keep(self._results, self._outputs, [self._solution.weights[key] for key in self._state_keys])
+        self._clock.synchronize()
+        self._results = []
         return {}
 
     def show(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -132,7 +141,7 @@ class Worker:
             doing = {"load": "the module", "call": "forward"}.get(what, what)
             return failure_of(problem, doing, getattr(self, "_path", None)).to_json()
 
-    _actions = {"load": load, "weights": weights, "place": place, "call": call, "collect": collect, "show": show}
+    _actions = {"load": load, "weights": weights, "place": place, "call": call, "collect": collect, "keep": keep, "show": show}
 
 
 def serve(worker: Worker, channel: Channel) -> None:

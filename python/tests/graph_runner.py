@@ -29,11 +29,12 @@ class GraphRunner:
         for leaf in self.graph.get("weights", []) + self.graph.get("state", []):
             values[leaf["name"]] = self._stored[leaf["key"]].clone()
         for node in self.graph["nodes"]:
-            self._run_node(node, values)
+            self.run_node(node, values)
         outputs = [values[name] for name in self.graph["outputs"]]
         return outputs, {leaf["name"]: values[leaf["name"]] for leaf in self.graph.get("state", [])}
 
-    def _run_node(self, node: dict[str, Any], values: dict[str, Any]) -> None:
+    @staticmethod
+    def run_node(node: dict[str, Any], values: dict[str, Any]) -> None:
         packet, _, overload = node["op"].removeprefix("aten::").partition(".")
         operator = getattr(getattr(torch.ops.aten, packet), overload or "default")
         arguments = [_argument(a, values) for a in node["args"]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,10 @@ def get_inputs(): return [torch.rand(2)]""", "forward returns a int among its ou
 class Model(nn.Module):
     def forward(self, x): return x.add_(1)
 def get_inputs(): return [torch.rand(2)]""", "module.py:7: forward writes its input x"),
+    "writes its input under another name": ("""
+class Model(nn.Module):
+    def forward(self, x): return x.float().reshape(-1).add_(1)
+def get_inputs(): return [torch.rand(2, 2)]""", "module.py:7: forward writes its input x"),
     "autocast of a GPU where there is none": ("""
 class Model(nn.Module):
     def forward(self, x):
@@ -192,12 +197,32 @@ class Model(nn.Module):
 def get_inputs(): return [torch.rand(2)]""", "module.py:7: cannot be exported: SystemExit"),
     "too many numbers from elsewhere": (_forward + "def get_inputs(): return [torch.tensor([1.0, 2.0] * 1000)]",
                                         "a task holds at most 1024 numbers"),
+    "a draw that is not known": (_forward + "def get_inputs(): return [torch.rand(4).exponential_()]",
+                                 "module.py:8: get_inputs calls aten::exponential_, a draw that is not known: use torch.rand"),
+    "complex on the way": (_forward + "def get_inputs(): return [torch.view_as_real(torch.rand(4) * 1j)]",
+                           "module.py:8: get_inputs computes with torch.complex64, which a task cannot have"),
+    "one memory, several dtypes": (_forward + """
+def get_inputs():
+    x = torch.rand(4)
+    x.view(torch.int32)[0] = 1
+    return [x]""", "module.py:11: get_inputs writes memory that tensors of several kinds share: use .clone()"),
+    "a default dtype that nothing says": ("""
+torch.set_default_dtype(torch.bfloat16)
+class Model(nn.Module):
+    def forward(self, x): return x / 2
+def get_inputs(): return [torch.randint(0, 9, (4,))]""", "module.py:8: aten::div.Tensor computes in the default dtype, which the module"),
     "numbers from elsewhere": ("""
 import random
 class Model(nn.Module):
     def forward(self, x): return x + 1
 def get_inputs(): return [torch.tensor([random.random()])]""", "module.py:9: get_inputs draws numbers that are not made by torch"),
 }
+
+
+@pytest.fixture(autouse=True)
+def _default_dtype() -> Iterator[None]:
+    yield
+    torch.set_default_dtype(torch.float32)
 
 
 @pytest.mark.parametrize("name", cases)

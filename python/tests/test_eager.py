@@ -47,6 +47,22 @@ def test_it_runs_on_the_given_inputs_and_the_tasks_weights(module_file: Any, tmp
     assert got["state/bn.num_batches_tracked"].item() == 1
 
 
+def test_parameters_that_calls_write_are_put_back_before_the_one_that_counts(module_file: Any, tmp_path: Path) -> None:
+    path = module_file("""
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.table = nn.Embedding(8, 4, max_norm=0.1)
+            def forward(self, x): return self.table(x) * 2
+        def get_inputs(): return [torch.arange(8)]
+        """)
+    assert main([str(path), "-o", str(tmp_path / "task")]) == 0
+    before = load_tensors(tmp_path / "task" / "weights.safetensors")["table.weight"]
+    after = _run(path, tmp_path / "task", torch.tensor([3] * 8))["state/table.weight"]
+    changed = (before != after).any(dim=1)
+    assert changed.tolist() == [row == 3 for row in range(8)]
+
+
 def test_strides_of_inputs_are_the_tasks(module_file: Any, tmp_path: Path) -> None:
     path = module_file("""
         class Model(nn.Module):

@@ -37,6 +37,34 @@ def test_names_are_readable_and_batch_norm_declares_its_state(module_file: Any, 
     assert [leaf["name"] for leaf in graph["weights"]] == ["bn.weight", "bn.bias"]
 
 
+def test_batch_norm_stays_one_operator_where_the_graph_is_made_plain(module_file: Any, tmp_path: Path) -> None:
+    graph = _graph(
+        module_file("""
+            class Model(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.conv = nn.Conv2d(3, 4, 3)
+                    self.bn = nn.BatchNorm2d(4)
+                    self.without_state = nn.BatchNorm2d(4, track_running_stats=False)
+                    self.fixed = nn.BatchNorm2d(4).eval()
+                def forward(self, x):
+                    with torch.autocast("cpu", dtype=torch.bfloat16):
+                        y = self.bn(self.bn(self.conv(x)))
+                    y[:, 0] = self.bn.running_mean[0]
+                    return self.fixed(self.without_state(y))
+            def get_inputs(): return [torch.rand(2, 3, 5, 5)]
+            """),
+        tmp_path / "task",
+    )
+    norms = [node for node in graph["nodes"] if "batch_norm" in node["op"]]
+    assert [node["op"] for node in norms] == ["aten::batch_norm"] * 4
+    statistics = ["bn.running_mean", "bn.running_var"]
+    assert [node.get("writes_state", []) for node in norms] == [statistics, statistics, [], []]
+    assert [node["args"][5] for node in norms] == [True, True, True, False]
+    written = [node["op"] for node in graph["nodes"] if node.get("writes_state") and node not in norms]
+    assert written == ["aten::copy_"]  # the number of batches; statistics are written by the norm
+
+
 def test_names_that_a_program_cannot_have_are_written_with_underscores(module_file: Any, tmp_path: Path) -> None:
     graph = _graph(
         module_file("""
@@ -279,3 +307,33 @@ def test_a_module_may_lie_in_the_current_folder(module_file: Any, tmp_path: Path
     monkeypatch.chdir(tmp_path)
     _graph(path, tmp_path / "task")
     assert json.loads((tmp_path / "task" / "imports.json").read_text()) == {}
+
+
+def test_a_default_dtype_that_the_module_sets_is_written_down(module_file: Any, tmp_path: Path) -> None:
+    path = module_file("""
+        torch.set_default_dtype(torch.bfloat16)
+        class Model(nn.Module):
+            def forward(self, x): return x * torch.ones(8) + torch.arange(8)
+        def get_inputs(): return [torch.randn(4, 8)]
+        """)
+    try:
+        graph = _graph(path, tmp_path / "task")
+    finally:
+        torch.set_default_dtype(torch.float32)
+    ones, arange = (next(node for node in graph["nodes"] if node["op"] == op) for op in ("aten::ones", "aten::arange"))
+    assert ones["kwargs"]["dtype"]["dtype"] == "bf16" and "dtype" not in arange.get("kwargs", {})
+
+
+def test_a_convolution_without_a_batch_has_a_batch_of_one(module_file: Any, tmp_path: Path) -> None:
+    graph = _graph(
+        module_file("""
+            class Model(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.conv = nn.Conv2d(3, 4, 3)
+                def forward(self, x): return self.conv(x)
+            def get_inputs(): return [torch.rand(3, 6, 6)]
+            """),
+        tmp_path / "task",
+    )
+    assert [node["op"] for node in graph["nodes"]] == ["aten::unsqueeze", "aten::conv2d", "aten::squeeze.dim"]

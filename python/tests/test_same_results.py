@@ -48,6 +48,27 @@ modules = {
                 return y - z, y
         def get_inputs(): return [torch.randn(4, 4)]
         """,
+    "what_works_in_place_keeps_its_dtype": """
+        class Model(nn.Module):
+            def forward(self, x, bias):
+                y = (x * 2).half()
+                y += bias
+                above = x * 1
+                above.gt_(0.5)
+                return y, above
+        def get_inputs(): return [torch.randn(4, 8), torch.randn(8)]
+        """,
+    "copies_of_inputs_are_written": """
+        class Model(nn.Module):
+            def forward(self, x):
+                half, turned, flat, copied = x.half(), x.t().contiguous(), x.t().reshape(-1), x.to(torch.float32, copy=True)
+                half += 1
+                turned *= 2
+                flat.relu_()
+                copied.neg_()
+                return half, turned, flat, copied, x + 1
+        def get_inputs(): return [torch.randn(4, 8)]
+        """,
     "a_view_is_written": """
         class Model(nn.Module):
             def forward(self, x):
@@ -129,6 +150,35 @@ modules = {
                 return self.bn(y), y
         def get_inputs(): return [torch.randn(8, 4)]
         """,
+    "autocast_inside_of_operators": """
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.lstm, self.gru, self.cell = nn.LSTM(8, 8, 2, bidirectional=True), nn.GRU(8, 8), nn.LSTMCell(8, 8)
+            def forward(self, x):
+                with torch.autocast("cpu", dtype=torch.bfloat16):
+                    with torch.autocast("cpu", enabled=False):
+                        exact = torch.einsum("bij,bkj->bik", x, x)
+                    product, sum = torch.einsum("bij,bkj->bik", x, x), torch.einsum("bij->bi", x)
+                    recurrent = *self.lstm(x), self.gru(x), self.cell(x[0])
+                    return exact, product, sum, recurrent, torch.tensordot(x, x, ([2], [2])), F.dropout(x.flatten(1), 0.0)
+        def get_inputs(): return [torch.randn(2, 5, 8)]
+        """,
+    "batch_norm_under_autocast_and_beside_a_written_view": """
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.conv = nn.Conv2d(3, 4, 3)
+                self.bn = nn.BatchNorm2d(4)
+                self.fixed = nn.BatchNorm2d(4).eval()
+            def forward(self, x):
+                before = self.bn.running_mean * 2
+                with torch.autocast("cpu", dtype=torch.bfloat16):
+                    y = self.bn(self.bn(self.conv(x)))
+                y[:, 0] = self.bn.running_mean[0]
+                return self.fixed(y), before, self.bn.running_var * 2
+        def get_inputs(): return [torch.rand(2, 3, 5, 5)]
+        """,
     "bfloat16": """
         class Model(nn.Module):
             def __init__(self):
@@ -157,6 +207,16 @@ modules = {
         def get_inputs():
             return [torch.randint(-5, 9, (4, 4)), torch.rand(4, 4) > 0.5,
                     torch.randint(0, 200, (3,), dtype=torch.uint8)]
+        """,
+    "convolutions_without_a_batch": """
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.conv, self.back, self.line = nn.Conv2d(3, 4, 3), nn.ConvTranspose2d(4, 3, 3), nn.Conv1d(3, 4, 3, padding="same")
+            def forward(self, x):
+                y = self.back(self.conv(x))
+                return y, self.line(y.flatten(1))
+        def get_inputs(): return [torch.randn(3, 6, 6)]
         """,
     "channels_last": """
         class Model(nn.Module):

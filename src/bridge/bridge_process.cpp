@@ -25,8 +25,21 @@ std::string variable_or(const char* name, const std::string& otherwise) {
   return given && *given ? given : otherwise;
 }
 
-//! The line that is for the user: ours, else the last one, which is where Python names an exception.
-std::string reason_in(const std::string& messages) {
+std::string python_path() { return variable_or("CUDAL1_PYTHON", "/usr/bin/python3"); }
+
+//! What Python says last, where it names an exception, without a word of ours.
+std::string from_python(std::string_view last_line, const std::string& subject) {
+  if (last_line.empty()) return fmt::format("{}: Python ended without a word", subject);
+  if (last_line.find("No module named 'torch'") != std::string_view::npos)
+    return fmt::format(
+        "{} has no torch, which modules need: start ./cudal1, which finds or installs it, or name another Python in "
+        "CUDAL1_PYTHON",
+        python_path());
+  return fmt::format("{}: {}", subject, last_line);
+}
+
+//! The line that is for the user: ours, else the last one.
+std::string reason_in(const std::string& messages, const std::string& subject) {
   std::string_view last;
   for (std::size_t begin = 0; begin < messages.size();) {
     const std::size_t end = std::min(messages.find('\n', begin), messages.size());
@@ -36,14 +49,14 @@ std::string reason_in(const std::string& messages) {
     if (!line.empty()) last = line;
     begin = end + 1;
   }
-  return std::string(last);
+  return from_python(last, subject);
 }
 
 }  // namespace
 
 ChildOptions bridge_child(const std::string& python_module, const std::vector<std::string>& arguments) {
   ChildOptions child;
-  child.arguments = {variable_or("CUDAL1_PYTHON", "/usr/bin/python3"), "-m", python_module};
+  child.arguments = {python_path(), "-m", python_module};
   child.arguments.insert(child.arguments.end(), arguments.begin(), arguments.end());
   child.environment = minimal_environment();
   const std::string bridge = bridge_directory().string(), given = variable_or("PYTHONPATH", "");
@@ -53,8 +66,7 @@ ChildOptions bridge_child(const std::string& python_module, const std::vector<st
 }
 
 std::string bridge_complaint(const fs::path& messages, const std::string& subject) {
-  const std::string reason = reason_in(read_file(messages, max_message_bytes));
-  return reason.empty() ? fmt::format("{}: Python ended without a word", subject) : reason;
+  return reason_in(read_file(messages, max_message_bytes), subject);
 }
 
 fs::path bridge_directory() {

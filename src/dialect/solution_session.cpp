@@ -216,6 +216,7 @@ Result<SolutionTimes> SolutionSession::call(const TensorTable& leaves, const Sol
   if (!called) return called.failure();
   if (auto collected = process_->ask(collect, copy_limit, Status::timeout); !collected) return collected.failure();
   times.total_ms = milliseconds_since(begin);
+  if (auto kept = process_->ask({{"do", "keep"}}, copy_limit, Status::timeout); !kept) return kept.failure();
   times.device_ms = number_in(called.value(), "device_ms");
   times.joined_ms = number_in(called.value(), "joined_ms");
   const bool sensible = times.device_ms > 0.0 && times.device_ms <= times.call_ms && times.joined_ms >= times.device_ms;

@@ -179,6 +179,8 @@ void write_contents(const PackageContents& contents, const fs::path& folder) {
 
 void check_interface(const Task& task) {
   const Json interface = interface_of(task);
+  if (const std::string reason = interface.value("no_package", ""); !reason.empty())
+    throw Error(fmt::format("{}: {}", task.name, reason));
   if (const auto type = unknown_type(interface.at("outputs")))
     throw Error(
         fmt::format("{}: forward returns a {}, which a package cannot rebuild: tensors, tuples, lists, dicts and "

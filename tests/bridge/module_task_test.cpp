@@ -28,6 +28,8 @@ if "refuse" in text:
     sys.exit(1)
 if "break" in text:
     raise ValueError("a defect of the bridge")
+if "bare" in text:
+    raise ModuleNotFoundError("No module named 'torch'")
 if "leave" in text:
     os._exit(int(text.split()[1]))
 if "die" in text:
@@ -103,7 +105,9 @@ TEST_F(ModuleTask, FailuresAreOneLineAndLeaveNothingBehind) {
   write(module(), "refuse");
   EXPECT_EQ(refusal(), module().string() + ":3: Model raises");
   write(module(), "break");
-  EXPECT_EQ(refusal(), "ValueError: a defect of the bridge");
+  EXPECT_EQ(refusal(), module().string() + ": ValueError: a defect of the bridge");
+  write(module(), "bare");
+  EXPECT_TRUE(refusal().starts_with(python() + " has no torch, which modules need: start ./cudal1")) << refusal();
   write(module(), "die");
   EXPECT_EQ(refusal(), module().string() + ": Python was ended by signal 9");
   write(module(), "leave 0");

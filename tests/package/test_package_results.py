@@ -71,6 +71,26 @@ def test_results_that_cannot_be_rebuilt_are_refused(tmp_path: Path, text: str, t
     assert not (tmp_path / "odd_package").exists()
 
 
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (RELU.replace("def get_inputs", "def make(): return Net()\nNet, Model = Model, make\ndef get_inputs"), "Model is a function"),
+        (
+            RELU.replace(
+                "    def forward",
+                "    def __init__(self):\n        super().__init__()\n        self.register_forward_hook(lambda *call: call[2] * 2)\n"
+                "    def forward",
+            ),
+            "the constructor sets hooks on the module itself",
+        ),
+    ],
+)
+def test_modules_that_nothing_can_stand_in_for_are_refused(tmp_path: Path, text: str, reason: str) -> None:
+    done = run_export(tmp_path, text, "odd", "--no-verify")
+    assert done.returncode == 1 and reason in done.stderr and done.stderr.count("\n") == 1
+    assert not (tmp_path / "odd_package").exists()
+
+
 NAMES = """
 import torch
 
