@@ -9,6 +9,7 @@
 
 #include "base/random.hpp"
 #include "policy/policy.hpp"
+#include "policy/prompt/exemplar_draw.hpp"
 
 namespace cudal1 {
 
@@ -32,18 +33,12 @@ struct ExemplarOptions {
   std::size_t islands = 4;
 };
 
-struct ScoreBucket {
-  long long number = 0;              //!< of those from number * width up to (number + 1) * width
-  double mean = 0.0;                 //!< of the logarithms
-  std::vector<std::size_t> members;  //!< indices of programs
-};
-
-//! Of programs that were right (reward above 0), the slowest bucket first. A text that is there twice counts once, with
-//! its last reward.
+//! Of programs that were right (reward above 0), by the logarithm of the reward, the slowest bucket first. A text that
+//! is there twice counts once, with its last reward.
 std::vector<ScoreBucket> score_buckets(const std::vector<ScoredProgram>& programs, double width);
 
-//! P proportional to exp((mean - mu) / tau): mu, being the same for all, falls out. Adds up to 1.
-std::vector<double> bucket_probabilities(const std::vector<ScoreBucket>& buckets, double temperature);
+//! Throws Error for a width, temperature or number of islands that is not above 0.
+void check(const ExemplarOptions& options);
 
 //! Indices of `programs`, the slowest first, no text twice. Fewer than `count` where there are not as many that were
 //! right; where there are fewer buckets, programs of the same ones fill up.
