@@ -45,6 +45,15 @@ bool may_compile_when_called(const std::string& text) {
   return false;
 }
 
+//! Is it an input, a weight or a state, or a view of one?
+bool shows_a_leaf(const OpGraph& graph, ValueId id) {
+  const auto is_computed = [&](ValueId value) {
+    return graph.values[static_cast<std::size_t>(value)].kind == ValueKind::node_output;
+  };
+  const auto& view = graph.values[static_cast<std::size_t>(id)].view;
+  return !is_computed(id) || (view && !is_computed(view->base));
+}
+
 }  // namespace
 
 SolutionSession::SolutionSession(const SolutionTask& task, const SolutionDevice& device, SolutionProgram program,
@@ -55,6 +64,8 @@ SolutionSession::SolutionSession(const SolutionTask& task, const SolutionDevice&
   prepared_ = at::empty({static_cast<std::int64_t>(inputs_end_ - inputs_begin_)},
                         at::TensorOptions(device_.tensors).dtype(at::kByte));
   if (device_.is_cuda()) flush_buffer_ = at::empty({flushed_bytes}, prepared_.options());
+  const OpGraph& graph = task_.task.graph;
+  results_show_inputs_ = std::ranges::any_of(graph.outputs, [&](ValueId id) { return shows_a_leaf(graph, id); });
 }
 
 //! Weights, states and outputs lie at fixed places; inputs roam within theirs.
@@ -140,12 +151,8 @@ Result<SolutionSession::Done> SolutionSession::start(const std::vector<bool>& re
                {"outputs", json::array()}};
   for (std::size_t i = 0; i < required.size(); ++i) request["weights"][i]["required"] = static_cast<bool>(required[i]);
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
-    const Value& value = graph.values[static_cast<std::size_t>(graph.outputs[i])];
-    const bool is_view =
-        value.kind != ValueKind::node_output ||
-        (value.view && graph.values[static_cast<std::size_t>(value.view->base)].kind != ValueKind::node_output);
     request["outputs"].push_back(to_json(outputs_[i]));
-    request["outputs"].back()["is_view"] = is_view;
+    request["outputs"].back()["is_view"] = shows_a_leaf(graph, graph.outputs[i]);
   }
   request["path"] = (program_.file.empty() ? process_->text_path() : program_.file).string();
   if (program_.file.empty()) request["source"] = program_.text;
@@ -214,6 +221,7 @@ Result<SolutionTimes> SolutionSession::call(const TensorTable& leaves, const Sol
   const auto called = process_->ask({{"do", "call"}}, call_limit, Status::timeout);
   times.call_ms = milliseconds_since(call_begin);
   if (!called) return called.failure();
+  take_inputs_away();
   if (auto collected = process_->ask(collect, copy_limit, Status::timeout); !collected) return collected.failure();
   times.total_ms = milliseconds_since(begin);
   if (auto kept = process_->ask({{"do", "keep"}}, copy_limit, Status::timeout); !kept) return kept.failure();
@@ -227,6 +235,14 @@ Result<SolutionTimes> SolutionSession::call(const TensorTable& leaves, const Sol
   return times;
 }
 
+//! The clock runs: whoever says that it is done has no more use for them, and whoever puts off its work needs them.
+void SolutionSession::take_inputs_away() {
+  violation_ = found_violation();
+  if (results_show_inputs_) return;
+  bytes_at(inputs_begin_, inputs_end_ - inputs_begin_).fill_(not_a_number_byte);
+  device_.synchronize();
+}
+
 std::vector<at::Tensor> SolutionSession::results() const {
   std::vector<at::Tensor> results;
   for (const Window& output : outputs_) results.push_back(at(output));
@@ -234,7 +250,7 @@ std::vector<at::Tensor> SolutionSession::results() const {
   return results;
 }
 
-std::optional<Failure> SolutionSession::find_violation() const {
+std::optional<Failure> SolutionSession::found_violation() const {
   if (bytes_at(inputs_begin_, inputs_end_ - inputs_begin_).equal(prepared_)) return std::nullopt;
   const auto* base = static_cast<const std::byte*>(prepared_.const_data_ptr());
   for (std::size_t i = 0; i < inputs_.size(); ++i) {

@@ -59,8 +59,8 @@ class SolutionSession {
   //! Outputs, then states, of the last call; valid until the next.
   std::vector<at::Tensor> results() const;
 
-  //! What the last call did to its inputs and the memory around them.
-  std::optional<Failure> find_violation() const;
+  //! What the last call did to its inputs and the memory around them, until it said that it was done.
+  const std::optional<Failure>& violation() const { return violation_; }
   //! Are the weights what was written?
   std::optional<Failure> find_changed_weight();
 
@@ -80,6 +80,8 @@ class SolutionSession {
   std::string key_of(ValueId value) const;
   void choose_places();
   void prepare_inputs(const TensorTable& leaves);
+  void take_inputs_away();
+  std::optional<Failure> found_violation() const;
   void flush_caches();
   std::chrono::milliseconds limit_of_next_call(const SolutionLimits& limits);
   Result<Done> done(Result<nlohmann::json> answer) const;
@@ -95,7 +97,9 @@ class SolutionSession {
   TensorTable constants_;
   at::Tensor prepared_;  // the inputs' part of the arena as it must be during a call
   at::Tensor flush_buffer_;
+  bool results_show_inputs_ = false;  // results may lie in the inputs' memory
   bool called_ = false;
+  std::optional<Failure> violation_;
   std::unique_ptr<SolutionProcess> process_;  // last: it uses the arena
 };
 

@@ -73,7 +73,7 @@ class SolutionVerifier {
   std::optional<Failure> run_once(const TensorTable& leaves, const Expected& expected, Distribution distribution) {
     const auto called = session_.call(leaves, options_.limits);
     if (!called) return called.failure();
-    if (auto failure = session_.find_violation()) return failure;
+    if (session_.violation()) return session_.violation();
     return check_results(context_.rule, session_.results(), expected, distribution, made_);
   }
 
