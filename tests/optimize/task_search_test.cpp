@@ -116,6 +116,14 @@ TEST_F(TaskSearchTest, TheNextBestTakesThePlaceOfOneThatIsWrongOnInputsOfItsOwn)
   }
 }
 
+TEST_F(TaskSearchTest, WhoWasFoundWrongIsNotTriedInEveryLaterRun) {
+  for (const char* name : {"errs", "fails", "strays"}) put_on_record(adding_program(name, "a[i] - b[i]"), 50.0);
+  EXPECT_EQ(to_string(search({}, false)->confirmed_best()->evaluation.status), "wrong_result");
+  const auto best = search({right_}, false)->confirmed_best();
+  ASSERT_TRUE(best);
+  EXPECT_EQ(best->text, right_);
+}
+
 TEST_F(TaskSearchTest, WithoutAnyThatIsRightTheVerdictOfTheLastIsKept) {
   put_on_record(wrong_, 50.0);
   const auto best = search({}, false)->confirmed_best();
