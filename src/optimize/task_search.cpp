@@ -40,8 +40,14 @@ TaskSearch::TaskSearch(Backend& backend, Task task, Archive* archive, std::uniqu
   parts.start = [this](const std::string& text) { queue_.add(fmt::format("search-{}.cu", ++started_), text); };
   parts.finish = [this](double best) { return judge_for(Use::search).evaluate(queue_.next(), best); };
   parts.stop = options_.stop;
-  run_ = std::make_unique<SearchRun>(std::move(parts), options_.limits, on_record(),
-                                     read_progress(options_.progress_file, identity_));
+  std::vector<ScoredProgram> known = on_record();
+  const SearchRun::Spent spent = spent_before(known);
+  run_ = std::make_unique<SearchRun>(std::move(parts), options_.limits, std::move(known), spent);
+}
+
+//! Nothing where what was found for it is not on record, in another archive perhaps: there is nothing to go on from.
+SearchRun::Spent TaskSearch::spent_before(const std::vector<ScoredProgram>& known) const {
+  return known.empty() ? SearchRun::Spent{} : read_progress(options_.progress_file, identity_);
 }
 
 TaskJudge& TaskSearch::judge_for(Use use) {
