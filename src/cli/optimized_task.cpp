@@ -62,7 +62,9 @@ std::string head_text(const OptimizedTask& task) {
                                  task.exhausted ? "; there was nothing more to try" : "");
   for (const PolicyRecord& record : task.models) text += fmt::format("  {}\n", record_text(record));
   if (task.evaluations > task.judged) text += fmt::format("  {} with those of earlier runs\n", task.evaluations);
-  return text + (is_timed(task) ? best_text(task.best->evaluation) : "  none that is right and could be timed\n");
+  if (is_timed(task)) return text + best_text(task.best->evaluation);
+  const std::string why = task.why_none.empty() ? "" : fmt::format(": {}", one_line(task.why_none));
+  return text + fmt::format("  none that is right and could be timed{}\n", why);
 }
 
 std::string tail_text(const OptimizedTask& task) {
@@ -85,6 +87,7 @@ json fields_of(const OptimizedTask& task) {
             {"exhausted", task.exhausted},
             {"why_no_package", task.why_no_package.empty() ? json(nullptr) : json(task.why_no_package)},
             {"best", nullptr},
+            {"why_none", task.why_none.empty() ? json(nullptr) : json(task.why_none)},
             {"techniques", json::array()},
             {"models", json::array()},
             {"replaced_share", task.replaced ? json(*task.replaced) : json(nullptr)},

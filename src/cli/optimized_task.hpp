@@ -23,6 +23,7 @@ struct OptimizedTask {
   bool stopped = false, exhausted = false;
   bool wants_another_process = false;
   std::optional<JudgedProgram> best;
+  std::string why_none;  //!< of the first program that is not right, where none is
   std::vector<PartEffect> effects;
   std::optional<double> replaced;  //!< share of the reference's time
   std::filesystem::path program, package;

@@ -1,6 +1,8 @@
 // cudal1-search: what `optimize` and `bench --policy` do for one task. Reads a request from standard input, a socket,
 // says there how far it is, and in the end what came of it. A further line from the other side, or its end, means:
 // stop, and report.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <memory>
@@ -121,6 +123,17 @@ const Failure* run(TaskSearch& search, const SearchRequest& request, const Asker
   return failure;
 }
 
+std::string failure_text(const Evaluation& evaluation) {
+  return fmt::format("{}: {}", to_string(evaluation.status), evaluation.failure.message);
+}
+
+//! Of the first program that was refused: often the task itself cannot be run, and all say the same.
+std::string why_none_is_right(const SearchRun& run) {
+  const auto is_wrong = [](const JudgedProgram& finding) { return finding.evaluation.status != Status::ok; };
+  const auto wrong = std::ranges::find_if(run.judged(), is_wrong);
+  return wrong == run.judged().end() ? "" : failure_text(wrong->evaluation);
+}
+
 OptimizedTask counted(const SearchRun& run, const SearchRequest& request, const PolicyMaker& policies) {
   OptimizedTask found;
   found.name = request.name;
@@ -145,11 +158,15 @@ OptimizedTask finished(OptimizedTask found, TaskSearch& search, const SearchRequ
   found.stopped = asker.wants_stop();
   if (!found.stopped && search.run().best_reward() > 0.0) search.profile_reference();
   found.best = search.confirmed_best();
+  if (!found.best) found.why_none = why_none_is_right(search.run());
   if (!found.best) return found;
   found.replaced = search.replaced_share(found.best->text);
   if (const Failure* failure = failure_of_gpu(found.best->evaluation, request))
     return given_up(std::move(found), *failure);
-  if (found.best->evaluation.status != Status::ok) return found;
+  if (found.best->evaluation.status != Status::ok) {
+    found.why_none = failure_text(found.best->evaluation);
+    return found;
+  }
   write_best(found, search.task(), {request.task, request.module}, request.folder);
   if (request.explain && !asker.wants_stop()) found.effects = search.effects(found.best->text);
   return found;

@@ -1,5 +1,5 @@
 #include <ATen/ops/empty_strided.h>
-#include <ATen/ops/zeros.h>
+#include <ATen/ops/full.h>
 #include <fmt/format.h>
 
 #include <optional>
@@ -78,20 +78,33 @@ class MetaInference {
             fmt::format("node {} ({}): the sizes of its outputs depend on the values of its inputs; such "
                         "operators are not supported",
                         node.name, node.op));
-      return run_on_zeros(node, problem);
+      return tried_outputs(node, problem);
     }
   }
 
-  //! Without a meta kernel only a real run tells the shapes; it also tells wrong arguments better.
-  std::vector<at::Tensor> run_on_zeros(const Node& node, const Error& meta_problem) {
-    std::unordered_map<ValueId, at::Tensor> zeros;
+  //! Without a meta kernel only a real run tells the shapes; it also tells wrong arguments better. Zeros are indices of
+  //! everything, but integers cannot be divided by them.
+  std::vector<at::Tensor> tried_outputs(const Node& node, const Error& meta_problem) const {
     std::int64_t bytes = 0;
     for (const ValueId id : graph_.reads(node)) bytes += graph_.values[id].meta.span_bytes();
     if (bytes > max_trial_bytes) return declared_outputs(node, too_large_to_try(node, bytes, meta_problem));
-    for (const ValueId id : graph_.reads(node)) zeros.try_emplace(id, zeros_like_value(id));
+    try {
+      return run_on(0, node);
+    } catch (const Error& problem_with_zeros) {
+      try {
+        return run_on(1, node);
+      } catch (const Error&) {
+        throw Error(problem_with_zeros);
+      }
+    }
+  }
+
+  std::vector<at::Tensor> run_on(int number, const Node& node) const {
+    std::unordered_map<ValueId, at::Tensor> arguments;
+    for (const ValueId id : graph_.reads(node)) arguments.try_emplace(id, filled_like_value(id, number));
     const AtenCall call(node, at::kCPU, /*widen=*/false);
     std::vector<at::Tensor> outputs;
-    for (const at::Tensor& output : call([&](ValueId id) -> const at::Tensor& { return zeros.at(id); }))
+    for (const at::Tensor& output : call([&](ValueId id) -> const at::Tensor& { return arguments.at(id); }))
       outputs.push_back(empty_meta(meta_of(output)));
     return outputs;
   }
@@ -107,10 +120,10 @@ class MetaInference {
     return outputs;
   }
 
-  at::Tensor zeros_like_value(ValueId id) const {
+  at::Tensor filled_like_value(ValueId id, int number) const {
     const TensorMeta& meta = graph_.values[id].meta;
     const std::int64_t elements = meta.span_bytes() / size_in_bytes(meta.dtype);
-    return at::zeros({elements}, at::TensorOptions().dtype(to_scalar_type(meta.dtype)))
+    return at::full({elements}, number, at::TensorOptions().dtype(to_scalar_type(meta.dtype)))
         .as_strided(meta.sizes, meta.strides);
   }
 

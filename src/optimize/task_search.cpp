@@ -15,6 +15,13 @@ namespace {
 
 constexpr std::size_t most_confirmed = 3;  // whoever fails more often than that has found nothing
 
+//! By what it did, whatever else the device was busy with.
+bool is_proven_wrong(Status status) {
+  return status == Status::wrong_result || status == Status::out_of_bounds || status == Status::modified_input ||
+         status == Status::nondeterministic || status == Status::wrong_when_timed || status == Status::illegal_access ||
+         status == Status::unsafe;
+}
+
 }  // namespace
 
 TaskSearch::TaskSearch(Backend& backend, Task task, Archive* archive, std::unique_ptr<Policy> policy,
@@ -33,8 +40,14 @@ TaskSearch::TaskSearch(Backend& backend, Task task, Archive* archive, std::uniqu
   parts.start = [this](const std::string& text) { queue_.add(fmt::format("search-{}.cu", ++started_), text); };
   parts.finish = [this](double best) { return judge_for(Use::search).evaluate(queue_.next(), best); };
   parts.stop = options_.stop;
-  run_ = std::make_unique<SearchRun>(std::move(parts), options_.limits, on_record(),
-                                     read_progress(options_.progress_file, identity_));
+  std::vector<ScoredProgram> known = on_record();
+  const SearchRun::Spent spent = spent_before(known);
+  run_ = std::make_unique<SearchRun>(std::move(parts), options_.limits, std::move(known), spent);
+}
+
+//! Nothing where what was found for it is not on record, in another archive perhaps: there is nothing to go on from.
+SearchRun::Spent TaskSearch::spent_before(const std::vector<ScoredProgram>& known) const {
+  return known.empty() ? SearchRun::Spent{} : read_progress(options_.progress_file, identity_);
 }
 
 TaskJudge& TaskSearch::judge_for(Use use) {
@@ -81,11 +94,15 @@ void TaskSearch::record(const JudgedProgram& finding) {
   }
 }
 
-//! Each text once; what this run has measured of it counts.
+//! Each text once; what this run has measured of it counts. Who was found wrong after it had been right, on inputs of
+//! its own, is none: it would be the best of every later run, too.
 std::vector<TaskSearch::Candidate> TaskSearch::best_first() {
   std::map<std::string, Candidate> by_text;
-  for (const ScoredProgram& known : on_record())
-    if (known.reward > by_text[known.text].reward) by_text[known.text] = {known.text, known.reward};
+  for (const ScoredProgram& known : on_record()) {
+    Candidate& candidate = by_text[known.text];
+    if (is_proven_wrong(known.failure.status)) candidate = {};
+    if (known.reward > candidate.reward) candidate = {known.text, known.reward};
+  }
   for (const JudgedProgram& found : run_->judged())
     if (found.evaluation.reward) by_text[found.text] = {found.text, *found.evaluation.reward, &found};
   std::vector<Candidate> candidates;

@@ -33,14 +33,38 @@ std::string text_of(const DirectiveText& directive) {
   return text.substr(std::min(text.size(), text.find_first_not_of(' ')));
 }
 
-const FusionTechnique& technique_for(const Region& region, SourcePosition at) {
+//! Null: none.
+const FusionTechnique* first_technique_for(const Region& region) {
   for (const FusionTechnique* technique : fusion_techniques())
-    if (technique->is_for(region)) return *technique;
+    if (technique->is_for(region)) return technique;
+  return nullptr;
+}
+
+//! Where no technique is for all of these nodes: one that none is for even if it is alone, or the first of them that is
+//! too much for the techniques that are for those before it.
+std::string why_no_technique(const Region& region) {
+  const OpGraph& graph = region.graph();
+  const auto named = [&](int node) {
+    return fmt::format("{} ({})", quoted(graph.nodes[node].name), graph.nodes[node].op);
+  };
   for (const int node : region.computing_nodes())
-    reject(Status::plan_error, at,
-           fmt::format("no technique fuses {} ({}) with the other nodes", quoted(region.graph().nodes[node].name),
-                       region.graph().nodes[node].op));
-  reject(Status::plan_error, at, "these nodes are views: there is nothing to compute");
+    if (first_technique_for(Region(graph, {node})) == nullptr)
+      return fmt::format("no technique fuses {}; leave it to the library", named(node));
+  std::set<int> before;
+  for (const int node : region.computing_nodes()) {
+    before.insert(node);
+    if (first_technique_for(Region(graph, before)) == nullptr)
+      return fmt::format("no technique fuses {} together with the nodes of this line before it; fuse them apart",
+                         named(node));
+  }
+  return "no technique fuses these nodes together; fuse them apart";
+}
+
+const FusionTechnique& technique_for(const Region& region, SourcePosition at) {
+  if (const FusionTechnique* technique = first_technique_for(region)) return *technique;
+  if (region.computing_nodes().empty())
+    reject(Status::plan_error, at, "these nodes are views: there is nothing to compute");
+  reject(Status::plan_error, at, why_no_technique(region));
 }
 
 class Writer {

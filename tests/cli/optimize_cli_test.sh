@@ -153,6 +153,18 @@ asked seconds --budget-minutes 10 --at-once 2 >/dev/null
 [[ $(field asked.json '[round(r["asked"]["seconds"] / 30) for r in d["results"]]') == '[20, 20]' ]] ||
   fail 'all of the time for each of two at once'
 
+cat >unrunnable.py <<'PYTHON'
+import torch
+class Model(torch.nn.Module):
+    def forward(self, x, y):
+        return torch.nn.functional.binary_cross_entropy(x.sigmoid(), y)
+def get_inputs(): return [torch.randn(6, 24), torch.rand(6, 24).round()]
+def get_init_inputs(): return []
+PYTHON
+"$cudal1" optimize unrunnable.py --device vgpu -o unrunnable --budget-evals 1 --no-explain >unrunnable.out 2>&1
+grep -q 'none that is right.*binary_cross_entropy_1.*between 0 and 1' unrunnable.out ||
+  fail "why none is right is said: $(cat unrunnable.out)"
+
 "$cudal1" optimize modules/broken.py --device vgpu >/dev/null 2>&1
 [[ $? == 1 ]] || fail 'nothing could be done: exit code 1'
 "$cudal1" optimize modules/gate.py --budget-evals none >/dev/null 2>&1

@@ -155,6 +155,14 @@ TEST(InferMetas, OperatorsWithoutMetaKernelRunOnZeros) {
   expect_metas_of_a_run(task);
 }
 
+TEST(InferMetas, IntegersMayBeDivided) {
+  const Task task = inferred(
+      R"("inputs": [{"name": "x", "dtype": "i64", "shape": [5, 3], "draw": {"kind": "integers", "low": -9, "high": 9}},
+      {"name": "y", "dtype": "i64", "shape": [3], "draw": {"kind": "integers", "low": 1, "high": 5}}])",
+      R"({"name": "floor_divide_1", "op": "aten::floor_divide", "args": ["x", "y"]})", R"("floor_divide_1")");
+  EXPECT_EQ(task.graph.values[task.graph.outputs.front()].meta.sizes, (std::vector<std::int64_t>{5, 3}));
+}
+
 TEST(InferMetas, DeclaredOutputsMustBeTrue) {
   const auto declared = [](std::string_view outputs) {
     return refusal(one_input("f32", "[2, 3]"),

@@ -59,11 +59,15 @@ class TaskSearchTest : public ::testing::Test {
   }
 
   std::unique_ptr<TaskSearch> search(std::deque<std::string> texts, bool timed_later) {
+    return search(std::move(texts), timed_later, archive_);
+  }
+
+  std::unique_ptr<TaskSearch> search(std::deque<std::string> texts, bool timed_later, Archive& archive) {
     TaskSearchOptions options;
     options.limits.evaluations = static_cast<int>(texts.size());
     options.progress_file = folder_.path() / "progress.json";
     options.best_is_timed_later = timed_later;
-    auto made = std::make_unique<TaskSearch>(backend(), task(), &archive_,
+    auto made = std::make_unique<TaskSearch>(backend(), task(), &archive,
                                              std::make_unique<GivenPrograms>(std::move(texts)), options);
     while (made->step()) {
     }
@@ -114,6 +118,23 @@ TEST_F(TaskSearchTest, TheNextBestTakesThePlaceOfOneThatIsWrongOnInputsOfItsOwn)
     EXPECT_EQ(to_string(best->evaluation.status), "ok") << best->evaluation.failure.message;
     fs::remove(folder_.path() / "progress.json");
   }
+}
+
+TEST_F(TaskSearchTest, WhoWasFoundWrongIsNotTriedInEveryLaterRun) {
+  for (const char* name : {"errs", "fails", "strays"}) put_on_record(adding_program(name, "a[i] - b[i]"), 50.0);
+  EXPECT_EQ(to_string(search({}, false)->confirmed_best()->evaluation.status), "wrong_result");
+  const auto best = search({right_}, false)->confirmed_best();
+  ASSERT_TRUE(best);
+  EXPECT_EQ(best->text, right_);
+}
+
+TEST_F(TaskSearchTest, WhatWasSpentCountsOnlyWhereItsFindingsAreOnRecord) {
+  EXPECT_EQ(search({right_}, true)->run().judged().size(), 1);
+  EXPECT_EQ(search({right_}, true)->run().judged().size(), 0) << "it was judged in the run before";
+  Archive another(folder_.path() / "another.sqlite");
+  const auto again = search({right_}, true, another);
+  EXPECT_EQ(again->run().judged().size(), 1);
+  EXPECT_TRUE(again->confirmed_best());
 }
 
 TEST_F(TaskSearchTest, WithoutAnyThatIsRightTheVerdictOfTheLastIsKept) {

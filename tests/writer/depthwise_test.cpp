@@ -168,6 +168,22 @@ TEST_F(Depthwise, MakesOneOfTransposedConvolutionAndPooling) {
   EXPECT_RIGHT(task, "//! fuse conv_1 tanh_1 pool_1\n");
 }
 
+TEST_F(Depthwise, IsRightForSingleElementsNoneAndStrides) {
+  EXPECT_RIGHT(convolved({.input = {1, 1, 1, 1}, .weight = {1, 1, 3, 3}, .groups = 1}), fuse_both);
+  EXPECT_RIGHT(convolved({.input = {0, 6, 9, 11}}), fuse_both);
+  EXPECT_RIGHT(convolved({.more = {{"strides", {1400, 210, 22, 2}}}}), fuse_both);
+  EXPECT_RIGHT(transposed({.input = {1, 6, 1, 1}, .stride = {2, 2}}), fuse_both);
+}
+
+TEST_F(Depthwise, CountsBeyondThirtyTwoBits) {
+  TaskText task;
+  task.input("x", {2, 6, 8, 8}, {{"strides", {std::int64_t{1} << 32, 64, 8, 1}}}).weight("w", {6, 1, 3, 3});
+  task.node("conv_1", "aten::conv2d", {"x", "w", nullptr, {1, 1}, {1, 1}, {1, 1}, 6}).output("conv_1");
+  const Verdict verdict = planned(task, "//! fuse conv_1\n");
+  EXPECT_EQ(verdict.status, "ok") << verdict.message;
+  EXPECT_NE(verdict.code.find("4294967296ull * i0"), std::string::npos) << verdict.code;
+}
+
 TEST_F(Depthwise, RefusesToComputeAConvolutionManyTimes) {
   TaskText task;
   task.input("x", {2, 3, 9, 9}).weight("w", {3, 1, 3, 3}).weight("v", {20, 3, 1, 1});

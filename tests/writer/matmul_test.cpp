@@ -351,6 +351,15 @@ TEST_F(Matmul, PlacesBeyond32BitsAreReached) {
   EXPECT_NE(results.code.find("const unsigned long long r0"), std::string::npos) << results.code;
 }
 
+TEST_F(Matmul, NamesTheNodeThatCannotBeFused) {
+  TaskText task;
+  task.input("x", {4, 6}).weight("w", {6, 6}).node("relu_1", "aten::relu", {"x"});
+  task.node("mm_1", "aten::mm", {"relu_1", "w"}).node("mm_2", "aten::mm", {"mm_1", "w"});
+  task.node("sort_1", "aten::sort", {"mm_2"}).output("sort_1");
+  EXPECT_REFUSED(task, "//! fuse *\n", "no technique fuses 'sort_1' (aten::sort); leave it to the library");
+  EXPECT_REFUSED(task, "//! fuse relu_1 mm_1 mm_2\n", "no technique fuses 'mm_2' (aten::mm) together with");
+}
+
 TEST_F(Matmul, RefusesWhatItCannotWrite) {
   const TaskText task = linear_gelu(33, 35, 20);
   const std::string fuse = "//! fuse linear_1 gelu_1 : ";

@@ -418,8 +418,18 @@ TEST_F(Rows, RefusesWhatItCannotWrite) {
   outer.node("view_1", "aten::view", {"sum_1", {6, 1}});
   outer.node("add_1", "aten::add.Tensor", {"sum_1", "view_1"}).output("add_1");
   EXPECT_REFUSED(outer, "//! fuse sum_1 add_1\n", "each many times");
+  TaskText apart;
+  apart.input("x", {3, 4}, {{"strides", {5, 1}}}).node("sum_1", "aten::sum.dim_IntList", {"x", {1}}).output("sum_1");
+  EXPECT_REFUSED(apart, "//! fuse sum_1 : vector=4\n", "start at a multiple of 4");
+  TaskText weighted;
+  weighted.input("x", {4, 6});
+  weighted.input("t", {4}, {{"dtype", "i64"}, {"draw", {{"kind", "integers"}, {"low", 0}, {"high", 6}}}});
+  weighted.weight("w", {6}).node("cross_entropy_loss_1", "aten::cross_entropy_loss", {"x", "t", "w"});
+  weighted.output("cross_entropy_loss_1");
+  EXPECT_REFUSED(weighted, "//! fuse cross_entropy_loss_1\n", "'cross_entropy_loss_1' cannot be fused: it has weights");
   EXPECT_REFUSED(softmax_of({4, 6}, 1), "//! fuse mul_1 softmax_1 add_1 : split=64\n", "split=64");
   EXPECT_REFUSED(softmax_of({4, 6}, 1), "//! fuse mul_1 softmax_1 add_1 : vector=4\n", "vector=4 does not divide");
+  EXPECT_REFUSED(softmax_of({8, 6}, 0), "//! fuse mul_1 softmax_1 add_1 : threads=along vector=8\n", "side by side in");
   EXPECT_REFUSED(softmax_of({4, 6000}, 1), "//! fuse mul_1 softmax_1 add_1 : lanes=32 keep=yes\n", "keep=yes");
   EXPECT_REFUSED(softmax_of({4, 600}, 1), "//! fuse mul_1 softmax_1 add_1 : keep=yes split=2\n", "split is 2");
   EXPECT_REFUSED(softmax_of({40, 6}, 0), "//! fuse mul_1 softmax_1 add_1 : threads=across lanes=64\n", "lanes=64");

@@ -126,6 +126,7 @@ TEST_F(Scan, RefusesWhatItCannotWrite) {
   EXPECT_REFUSED(cumsum_of({4, 6}, 1), "//! fuse mul_1 cumsum_1 add_1 : lanes=64 threads=across\n", "lanes=64");
   EXPECT_REFUSED(cumsum_of({4, 6}, 1), "//! fuse mul_1 cumsum_1 add_1 : split=64\n", "split=64");
   EXPECT_REFUSED(cumsum_of({4, 6}, 1), "//! fuse mul_1 cumsum_1 add_1 : vector=4\n", "vector=4 does not divide");
+  EXPECT_REFUSED(cumsum_of({8, 6}, 0), "//! fuse mul_1 cumsum_1 add_1 : threads=along vector=8\n", "side by side in");
 }
 
 }  // namespace

@@ -32,6 +32,17 @@ TEST_F(Simplify, MultipliesRowsOrColumns) {
     }
 }
 
+TEST_F(Simplify, IsRightWithoutElementsAndForStrides) {
+  for (const bool left : {true, false}) {
+    EXPECT_RIGHT(scaled(left, 0, 5), "//! simplify matmul_1\n");
+    EXPECT_RIGHT(scaled(left, 5, 0), "//! simplify matmul_1\n//! fuse matmul_1\n");
+  }
+  TaskText apart;
+  apart.input("v", {7}, {{"strides", {3}}}).input("b", {7, 5}, {{"strides", {1, 9}}});
+  apart.node("diag_1", "aten::diag", {"v"}).node("mm_1", "aten::mm", {"diag_1", "b"}).output("mm_1");
+  EXPECT_RIGHT(apart, "//! simplify mm_1\n//! fuse mm_1\n");
+}
+
 TEST_F(Simplify, KeepsTheMatrixThatOthersRead) {
   TaskText task = scaled(true, 3, 4);
   EXPECT_RIGHT(task.output("diag_1"), "//! simplify *\n");

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "program/rejection.hpp"
 #include "writer/draft.hpp"
 #include "writer/fused/element_code.hpp"
 
@@ -26,6 +27,18 @@ bool AccessCode::fits(ValueId value, const Affine& place, std::int64_t width) co
   return std::ranges::all_of(place.factors, [&](const auto& entry) {
     return entry.second % width == 0 || std::ranges::find(inner.atoms, entry.first) != inner.atoms.end();
   });
+}
+
+std::string AccessCode::why_unfit(ValueId value, const Affine& place, std::int64_t width) const {
+  const Loop& inner = loops_.back();
+  const std::string name = quoted(graph_.values[value].name);
+  if (inner.stride_of(place) != 1)
+    return fmt::format("vector={}: no elements of {} lie side by side in the order in which threads take them", width,
+                       name);
+  if (inner.size % width != 0)
+    return fmt::format("vector={} does not divide the {} elements of {} that lie side by side", width, inner.size,
+                       name);
+  return fmt::format("vector={}: not all lines of {} start at a multiple of {} elements", width, name, width);
 }
 
 std::int64_t AccessCode::widest(ValueId value, const Affine& place) const {

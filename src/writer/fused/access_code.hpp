@@ -31,6 +31,8 @@ class AccessCode {
 
   //! May so many neighbours be moved in one access?
   bool fits(ValueId value, const Affine& place, std::int64_t width) const;
+  //! For whoever asked for so many, where they do not fit.
+  std::string why_unfit(ValueId value, const Affine& place, std::int64_t width) const;
   //! The most, up to 16 bytes of the largest element that the innermost loop moves, that this tensor can be moved by.
   std::int64_t widest(ValueId value, const Affine& place) const;
   //! Does some tensor reach so far that its places need 64 bits?

@@ -69,7 +69,6 @@ class StageMaker {
     }
     rest.kwargs.clear();
     set_argument(rows, loss.reduction_position, "reduction", std::int64_t{0});
-    rows.name = made_.graph.values[losses].name;
     rows.outputs = {losses};
     made_.first.insert(static_cast<int>(made_.graph.nodes.size()));
     made_.graph.nodes.push_back(std::move(rows));

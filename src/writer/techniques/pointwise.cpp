@@ -88,9 +88,7 @@ class PointwiseKernel {
     const std::int64_t width = parameters.number("vector");
     const FusedTerms::Output& first = fused_.outputs.front();
     if (width > 1 && !code_.fits(first.value, first.place, width))
-      reject(Status::plan_error, parameters.at("vector"),
-             fmt::format("vector={} does not divide the {} elements of {} that lie side by side", width,
-                         loops_.back().size, quoted(graph_.values[first.value].name)));
+      reject(Status::plan_error, parameters.at("vector"), code_.why_unfit(first.value, first.place, width));
     return width;
   }
 

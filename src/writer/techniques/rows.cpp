@@ -54,9 +54,7 @@ class ShapeChooser {
     if (parameters_.is_auto("vector")) return code.access().widest(load.value, load.place);
     const std::int64_t width = parameters_.number("vector");
     if (width > 1 && !code.access().fits(load.value, load.place, width))
-      reject(Status::plan_error, parameters_.at("vector"),
-             fmt::format("vector={} does not divide the {} elements of {} that lie side by side", width,
-                         space_.columns.back().size, quoted(graph_.values[load.value].name)));
+      reject(Status::plan_error, parameters_.at("vector"), code.access().why_unfit(load.value, load.place, width));
     return width;
   }
 
