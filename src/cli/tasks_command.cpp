@@ -10,6 +10,7 @@
 #include "base/seconds_since.hpp"
 #include "bridge/python_nursery.hpp"
 #include "cli/commands.hpp"
+#include "cli/generated_tasks.hpp"
 #include "cli/printable.hpp"
 #include "cli/progress.hpp"
 #include "cli/suite_options.hpp"
@@ -27,6 +28,7 @@ constexpr std::uint64_t bytes_per_export = std::uint64_t{3} << 30;
 
 struct TasksOptions {
   SuiteOptions suite;
+  GeneratedTasksOptions generation;
   fs::path export_to;
   int jobs = default_jobs();
   bool as_json = false;
@@ -127,7 +129,15 @@ void print_json(const ChosenTasks& chosen, const std::vector<ExportRow>& rows) {
   fmt::print("{}\n", all.dump(2, ' ', false, json::error_handler_t::replace));
 }
 
+int generate_tasks(const TasksOptions& options) {
+  if (!options.suite.path.empty() || chooses_among_tasks(options.suite))
+    throw UsageError("--generate makes tasks of its own: leave out the suite and what chooses among its tasks");
+  return run_generation(options.generation, options.export_to, options.as_json);
+}
+
 int run_tasks(const TasksOptions& options) {
+  if (options.generation.count > 0) return generate_tasks(options);
+  if (options.suite.path.empty()) throw UsageError("path is required: a suite, unless tasks are made with --generate");
   const ChosenTasks chosen = choose_tasks(options.suite);
   std::vector<ExportRow> rows;
   if (!options.export_to.empty()) rows = export_all(chosen.tasks, options);
@@ -145,10 +155,14 @@ int run_tasks(const TasksOptions& options) {
 
 void add_tasks_command(CLI::App& app, CommandAction& action) {
   auto options = std::make_shared<TasksOptions>();
-  CLI::App* command = app.add_subcommand("tasks", "List the tasks of a suite, or export them as task folders");
+  CLI::App* command = app.add_subcommand(
+      "tasks", "List the tasks of a suite, or export them as task folders; or generate some to train on");
   command->footer(
-      "Example: cudal1 tasks KernelBench --level 1 --id 1-20\n         cudal1 tasks my_modules --export tasks");
+      "Example: cudal1 tasks KernelBench --level 1 --id 1-20\n         cudal1 tasks my_modules --export tasks\n"
+      "         cudal1 tasks --generate 400 --seed 1 --split-of train --export generated");
   add_suite_options(*command, options->suite);
+  command->get_option("path")->required(false);
+  add_generation_options(*command, options->generation);
   command->add_option("--export", options->export_to, "Make a task folder of each in this folder");
   command->add_option("--jobs", options->jobs, "Exports at once; fewer where memory is short")
       ->check(CLI::Range(1, 256));

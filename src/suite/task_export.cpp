@@ -66,7 +66,9 @@ TaskFolder task_folder_of(const SuiteTask& task) {
 fs::path module_of(const TaskFolder& task) {
   if (!task.module.empty()) return task.module;
   std::error_code problem;
-  return fs::exists(task.folder / "source.py", problem) ? task.folder / "source.py" : fs::path();
+  // A text without the bridge's interface, as generated tasks have it, comes with weights that are not the module's.
+  const bool is_exported = fs::exists(task.folder / "interface.json", problem);
+  return is_exported && fs::exists(task.folder / "source.py", problem) ? task.folder / "source.py" : fs::path();
 }
 
 void copy_task(const fs::path& folder, const fs::path& target) {

@@ -16,7 +16,8 @@ struct TaskFolder {
 //! Exports the module, unless that was done before; a native task lies ready. Throws Error: one line with the place.
 TaskFolder task_folder_of(const SuiteTask& task);
 
-//! The module that a task was made from: the bridge leaves its source in the folder. Empty for a native task.
+//! The module that a task was made from: the bridge leaves its source in the folder. Empty for a native task, one that
+//! was generated included.
 std::filesystem::path module_of(const TaskFolder& task);
 
 //! Copies a task folder. A task that lies there already is replaced; anything else stays, and Error is thrown.

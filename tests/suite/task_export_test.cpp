@@ -91,5 +91,13 @@ TEST_F(TaskExport, CopiesReplaceTasksAndNothingElse) {
   EXPECT_EQ(files_below(folder_.path() / "out").size(), 2u);
 }
 
+TEST_F(TaskExport, OfATaskThatNoBridgeMadeHasNoModule) {
+  folder_.write("generated/graph.json", "{}");
+  folder_.write("generated/source.py", "class Model: pass");
+  EXPECT_EQ(module_of({folder_.path() / "generated", {}}), fs::path());
+  folder_.write("generated/interface.json", "{}");
+  EXPECT_EQ(module_of({folder_.path() / "generated", {}}), folder_.path() / "generated" / "source.py");
+}
+
 }  // namespace
 }  // namespace cudal1
