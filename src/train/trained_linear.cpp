@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/result.hpp"
+#include "model/transformer/joined_rows.hpp"
 
 namespace cudal1 {
 namespace {
@@ -18,19 +19,6 @@ at::Tensor rows_in(const at::Tensor& flat, std::int64_t offset, const std::vecto
     count += part.numel();
   }
   return flat.narrow(0, offset, count).view(shape);
-}
-
-//! All rows of these parameters in one tensor, of which they become parts: nothing is kept twice.
-at::Tensor side_by_side(std::vector<at::Tensor> parts) {
-  if (parts.size() == 1) return parts[0].detach();
-  const at::Tensor all = at::cat(parts, 0).detach();
-  std::int64_t first = 0;
-  for (at::Tensor& part : parts) {
-    const std::int64_t rows = part.size(0);
-    part.set_data(all.narrow(0, first, rows));
-    first += rows;
-  }
-  return all;
 }
 
 std::vector<std::string> with_ending(const std::vector<std::string>& layers, const std::string& ending) {
@@ -113,10 +101,10 @@ TrainedLinear::TrainedLinear(const Transformer& model, const std::vector<std::st
   };
   std::vector<std::int64_t> first_rows = {0};
   for (const at::Tensor& weight : all_of(".weight")) first_rows.push_back(first_rows.back() + weight.size(0));
-  weight_ = side_by_side(all_of(".weight"));
+  weight_ = joined_rows(all_of(".weight"));
   weight_gradient_ = gradients.of(with_ending(layers, ".weight"));
   if (model.parameters().contains(layers[0] + ".bias")) {
-    bias_ = side_by_side(all_of(".bias"));
+    bias_ = joined_rows(all_of(".bias"));
     bias_gradient_ = gradients.of(with_ending(layers, ".bias"));
   }
   if (adapter) add_adapter(*adapter, layers, first_rows, gradients);

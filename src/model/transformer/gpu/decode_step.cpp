@@ -2,24 +2,19 @@
 
 #include <ATen/ATen.h>
 
+#include <utility>
+
+#include "model/transformer/joined_rows.hpp"
 #include "model/transformer/parameter_names.hpp"
 #include "model/transformer/rotary.hpp"
 
 namespace cudal1 {
 namespace {
 
-//! All rows of these parameters in one tensor, of which they become parts: nothing is kept twice.
-at::Tensor side_by_side(const Transformer& model, const std::vector<std::string>& names) {
+at::Tensor joined(const Transformer& model, const std::vector<std::string>& names) {
   std::vector<at::Tensor> parts;
   for (const std::string& name : names) parts.push_back(model.parameter(name));
-  const at::Tensor all = at::cat(parts, 0);
-  std::int64_t first = 0;
-  for (at::Tensor& part : parts) {
-    const std::int64_t rows = part.size(0);
-    part.set_data(all.narrow(0, first, rows));
-    first += rows;
-  }
-  return all;
+  return joined_rows(std::move(parts));
 }
 
 //! out (rows, N) = x (rows, K) times weight (N, K); into memory that stays where it is
@@ -54,10 +49,10 @@ DecodeStep::Layer DecodeStep::layer_of(const Transformer& model, std::int64_t in
                                     name("self_attn.v_proj.") + std::string(kind)};
   };
   Layer layer;
-  layer.projection = side_by_side(model, all_of("weight"));
-  layer.bias = config_.attention_bias ? side_by_side(model, all_of("bias")) : nothing_;
+  layer.projection = joined(model, all_of("weight"));
+  layer.bias = config_.attention_bias ? joined(model, all_of("bias")) : nothing_;
   layer.mixed = model.parameter(name("self_attn.o_proj.weight"));
-  layer.gate_and_up = side_by_side(model, {name("mlp.gate_proj.weight"), name("mlp.up_proj.weight")});
+  layer.gate_and_up = joined(model, {name("mlp.gate_proj.weight"), name("mlp.up_proj.weight")});
   layer.down = model.parameter(name("mlp.down_proj.weight"));
   layer.attention_norm = model.parameter(name("input_layernorm.weight"));
   layer.feed_forward_norm = model.parameter(name("post_attention_layernorm.weight"));
