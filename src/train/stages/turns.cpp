@@ -9,9 +9,9 @@
 namespace cudal1 {
 
 std::uint64_t seed_of(std::uint64_t run_seed, std::initializer_list<std::uint64_t> place) {
-  Random random(run_seed);
-  std::uint64_t seed = random.next();
-  for (const std::uint64_t number : place) seed = Random(seed ^ Random(number).next()).next();
+  constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;
+  std::uint64_t seed = Random(run_seed).next();
+  for (const std::uint64_t number : place) seed = Random(seed * odd + number).next();
   return seed;
 }
 
