@@ -24,7 +24,7 @@ const vgpu::GpuProfile& h200() {
 }
 
 const std::vector<TrainingTask>& tasks() {
-  static const std::vector<TrainingTask> all = training_tasks(14, 5);
+  static const std::vector<TrainingTask> all = training_tasks(42, 5);
   return all;
 }
 
@@ -52,8 +52,13 @@ TEST(AllParameters, GiveTheSamePlanAsWithoutThem) {
 
 TEST(AllParameters, AreSaidForEveryFusion) {
   for (const TrainingTask& task : tasks())
-    for (const ProgramVariant& variant : variants_of(task, 1))
-      for (const Fusion& fusion : proposal_from_text(variant.text)->fusions) EXPECT_FALSE(fusion.parameters.empty());
+    for (const ProgramVariant& variant : variants_of(task, 1)) {
+      const Proposal proposal = *proposal_from_text(variant.text);
+      for (const Fusion& fusion : proposal.fusions) {
+        EXPECT_FALSE(fusion.parameters.empty());
+        for (const auto& [name, value] : fusion.parameters) EXPECT_NE(value, "auto");
+      }
+    }
 }
 
 TEST(ProgramVariants, BecomePlansThatAreAllDifferent) {
