@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -90,6 +91,8 @@ struct RunSettings {
   std::int64_t context_tokens = 2048;      //!< of prompt and answer together
   std::int64_t tokens_at_once = 16384;     //!< of texts whose gradients are computed together
   std::int64_t slots = 128;                //!< texts that are written at once; fewer on a CPU
+  double largest_gradient = 1.0;           //!< norm to which longer gradients are scaled
+  double weight_decay = 0.0;               //!< of AdamW
   std::int64_t checkpoint_every = 10;      //!< steps
   std::int64_t keep_checkpoints = 2;       //!< of a stage, beside its last one
   std::int64_t validate_every = 0;         //!< steps of stage 3; 0: at the end only
@@ -112,11 +115,18 @@ struct TrainingConfig {
 TrainingConfig parse_training_config(std::string_view text, std::string_view origin);
 TrainingConfig load_training_config(const std::filesystem::path& file);
 
-//! `section.key=value`, as on the command line.
+//! `section.key=value`, as on the command line, where strings need no quotes and arrays no brackets. Throws UsageError.
 void set_training_option(TrainingConfig& config, std::string_view assignment);
 
 //! All keys with their values, in the order of the manual: what a run keeps, and what identifies it.
 std::string to_toml(const TrainingConfig& config);
+
+//! The first key that a run begun with `before` may not go on with, as one line; nothing if it may. Those that change
+//! nothing of what is learned (how often checkpoints are written, how many processes compile, when to stop) may differ.
+std::optional<std::string> difference(const TrainingConfig& before, const TrainingConfig& now);
+
+//! All keys with defaults, ranges and meanings: a table a section, for docs/train.md.
+std::string training_options_markdown();
 
 //! Throws UsageError for numbers that make no sense together.
 void check(const TrainingConfig& config);
