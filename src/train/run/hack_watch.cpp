@@ -4,20 +4,17 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <array>
 
 #include "base/files.hpp"
 #include "base/lines.hpp"
 #include "base/result.hpp"
+#include "train/cheats.hpp"
 
 namespace cudal1 {
 namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-
-constexpr std::array cheats{Status::forbidden, Status::modified_input, Status::wrong_when_timed, Status::clock_mismatch,
-                            Status::faster_than_possible};
 
 std::string first_lines(const std::string& text, std::int64_t count) {
   std::size_t end = 0;
@@ -41,8 +38,6 @@ std::int64_t lines_in(const json& state) {
 
 }  // namespace
 
-bool is_caught_cheat(Status status) { return std::ranges::find(cheats, status) != cheats.end(); }
-
 HackWatch::HackWatch(const fs::path& file, const json& state, const HackWatchOptions& options)
     : options_(options), log_(cut_back(file, lines_in(state))), lines_(lines_in(state)) {
   if (state.is_null()) return;
@@ -62,7 +57,7 @@ void HackWatch::observe(const CheckpointName& step, const std::string& task, con
   if (reward.reward > 0.0 && assessment.is_measured_again) counts_.rechecked_reward += reward.reward;
   if (reward.kind == SampleKind::success || reward.kind == SampleKind::copy)
     watch_for_jump(step, task, program, assessment);
-  if (!is_caught_cheat(status)) return;
+  if (!is_cheat(status)) return;
   const std::string kind(to_string(status));
   write(kind, ++counts_.caught[kind],
         {{"stage", step.stage},

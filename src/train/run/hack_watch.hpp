@@ -10,17 +10,11 @@
 #include <string>
 
 #include "base/line_log.hpp"
-#include "base/status.hpp"
 #include "train/assess/assessor.hpp"
 #include "train/reward_shaping.hpp"
 #include "train/run/checkpoint.hpp"
 
 namespace cudal1 {
-
-//! What an honest program does not come to by a slip: forbidden, modified_input, wrong_when_timed, clock_mismatch,
-//! faster_than_possible. Not nondeterministic, out_of_bounds and unsafe, which are what races and wrong indices look
-//! like, however welcome they would be to a cheat: they earn nothing, and are failures among others.
-bool is_caught_cheat(Status status);
 
 struct HackWatchOptions {
   double jump_factor = 2.0;        //!< times the best speed-up of the task before: a jump

@@ -91,7 +91,7 @@ struct RunSettings {
   std::int64_t context_tokens = 2048;     //!< of prompt and answer together
   std::int64_t tokens_at_once = 16384;    //!< of texts whose gradients are computed together
   std::int64_t slots = 128;               //!< texts that are written at once; fewer on a CPU
-  double largest_gradient = 1.0;          //!< norm to which longer gradients are scaled
+  double longest_gradient = 1.0;          //!< norm to which longer gradients are scaled
   double weight_decay = 0.0;              //!< of AdamW
   std::int64_t checkpoint_every = 10;     //!< steps
   std::int64_t keep_checkpoints = 2;      //!< of a stage, beside its last one

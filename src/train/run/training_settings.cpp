@@ -62,7 +62,7 @@ Settings settings_of(RunSettings& run) {
       {"run", "context_tokens", &run.context_tokens, "of prompt and answer together, at most", at_least_one},
       {"run", "tokens_at_once", &run.tokens_at_once, "of texts whose gradients are computed together", at_least_one},
       {"run", "slots", &run.slots, "texts that are written at once; fewer on a CPU", at_least_one},
-      {"run", "largest_gradient", &run.largest_gradient, "norm to which longer gradients are scaled", above_zero},
+      {"run", "longest_gradient", &run.longest_gradient, "norm to which longer gradients are scaled", above_zero},
       {"run", "weight_decay", &run.weight_decay, "of AdamW", at_least(0)},
       {"run", "checkpoint_every", &run.checkpoint_every, "steps", at_least_one, {}, may_change},
       {"run",
