@@ -34,9 +34,7 @@ constexpr std::size_t most_manifest_bytes = std::size_t{1} << 28;
 
 // --- Names ---
 
-bool is_plain(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.';
-}
+bool is_plain(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.'; }
 
 //! Of a file in a checkpoint: nothing that leads out of it.
 bool is_good_file_name(std::string_view name) {
@@ -158,7 +156,8 @@ std::string Checkpoint::read(const std::string& file) const {
   std::string bytes;
   bytes.reserve(files_.at(file).at("bytes").get<std::size_t>());
   std::size_t shard = 0;
-  for (const json& expected : files_.at(file).at("shards")) bytes += read_shard(folder_, shard_name(file, shard++), expected);
+  for (const json& expected : files_.at(file).at("shards"))
+    bytes += read_shard(folder_, shard_name(file, shard++), expected);
   return bytes;
 }
 

@@ -1,4 +1,5 @@
-// What a run needs to go on after a kill: folders `checkpoints/STAGE-STEP/`, each with files in shards of at most 12 MiB
+// What a run needs to go on after a kill: folders `checkpoints/STAGE-STEP/`, each with files in shards of at most 12
+// MiB
 // (`NAME.000`, …), `manifest.json` with the SHA-256 of every shard, and an empty `DONE`, which comes last of all. A
 // folder without it is not there: readers pass it over, the next writer clears it away.
 #pragma once
@@ -35,9 +36,9 @@ class Checkpoint {
 
   const std::filesystem::path& folder() const { return folder_; }
   const CheckpointName& name() const { return name_; }
-  std::int64_t number() const { return number_; }      //!< the newest has the largest
+  std::int64_t number() const { return number_; }         //!< the newest has the largest
   const nlohmann::json& notes() const { return notes_; }  //!< as CheckpointWriter::finish was given them
-  std::vector<std::string> files() const;              //!< names, sorted
+  std::vector<std::string> files() const;                 //!< names, sorted
 
   //! One file's bytes. Throws Error for a name that is not there, and names a shard that is missing or damaged.
   std::string read(const std::string& file) const;

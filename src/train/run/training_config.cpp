@@ -106,8 +106,9 @@ void check_stages(const std::vector<std::string>& stages) {
 void check_lengths(const RunSettings& run) {
   for (const auto& [key, tokens] :
        {std::pair{"answer_tokens", run.answer_tokens}, {"written_out_tokens", run.written_out_tokens}})
-    demand(tokens < run.context_tokens, fmt::format("run.{} ({}) must be below run.context_tokens ({}): prompts need room",
-                                                    key, tokens, run.context_tokens));
+    demand(tokens < run.context_tokens,
+           fmt::format("run.{} ({}) must be below run.context_tokens ({}): prompts need room", key, tokens,
+                       run.context_tokens));
   demand(run.tokens_at_once >= run.context_tokens,
          fmt::format("run.tokens_at_once ({}) must be at least run.context_tokens ({}): one text has to fit",
                      run.tokens_at_once, run.context_tokens));
@@ -187,8 +188,8 @@ std::string training_options_markdown() {
   std::string_view section;
   for (const TrainingSetting& setting : settings_of(defaults)) {
     if (setting.section != section)
-      text += fmt::format("{}### [{}]\n| key | default | may be | what |\n|---|---|---|---|\n", text.empty() ? "" : "\n",
-                          setting.section);
+      text += fmt::format("{}### [{}]\n| key | default | may be | what |\n|---|---|---|---|\n",
+                          text.empty() ? "" : "\n", setting.section);
     section = setting.section;
     text += markdown_row(setting);
   }

@@ -60,9 +60,9 @@ struct SupervisedSettings {
 //! [self_supervised]
 struct SelfSupervisedSettings {
   std::int64_t rounds = 2;
-  std::int64_t samples = 8;           //!< a task and round
-  std::int64_t most_plans = 4;        //!< distinct ones of a task and round that are learned from
-  double supervised_share = 0.5;      //!< of a batch: pairs of stage 1
+  std::int64_t samples = 8;       //!< a task and round
+  std::int64_t most_plans = 4;    //!< distinct ones of a task and round that are learned from
+  double supervised_share = 0.5;  //!< of a batch: pairs of stage 1
   std::int64_t batch = 64;
   double learning_rate = 6e-4;
 };
@@ -86,16 +86,16 @@ struct ContrastiveSettings {
 struct RunSettings {
   std::uint64_t seed = 1;
   std::vector<std::string> stages = {"supervised", "self_supervised", "contrastive"};
-  std::int64_t answer_tokens = 160;        //!< of directives
-  std::int64_t written_out_tokens = 700;   //!< of an answer with CUDA in it; longer ones are not learned
-  std::int64_t context_tokens = 2048;      //!< of prompt and answer together
-  std::int64_t tokens_at_once = 16384;     //!< of texts whose gradients are computed together
-  std::int64_t slots = 128;                //!< texts that are written at once; fewer on a CPU
-  double largest_gradient = 1.0;           //!< norm to which longer gradients are scaled
-  double weight_decay = 0.0;               //!< of AdamW
-  std::int64_t checkpoint_every = 10;      //!< steps
-  std::int64_t keep_checkpoints = 2;       //!< of a stage, beside its last one
-  std::int64_t validate_every = 0;         //!< steps of stage 3; 0: at the end only
+  std::int64_t answer_tokens = 160;       //!< of directives
+  std::int64_t written_out_tokens = 700;  //!< of an answer with CUDA in it; longer ones are not learned
+  std::int64_t context_tokens = 2048;     //!< of prompt and answer together
+  std::int64_t tokens_at_once = 16384;    //!< of texts whose gradients are computed together
+  std::int64_t slots = 128;               //!< texts that are written at once; fewer on a CPU
+  double longest_gradient = 1.0;          //!< norm to which longer gradients are scaled
+  double weight_decay = 0.0;              //!< of AdamW
+  std::int64_t checkpoint_every = 10;     //!< steps
+  std::int64_t keep_checkpoints = 2;      //!< of a stage, beside its last one
+  std::int64_t validate_every = 0;        //!< steps of stage 3; 0: at the end only
 };
 
 struct TrainingConfig {

@@ -50,17 +50,27 @@ std::vector<std::string> family_names() {
 Settings settings_of(RunSettings& run) {
   return {
       {"run", "seed", &run.seed, "of everything that is drawn but the tasks"},
-      {"run", "stages", &run.stages, "to go through, in this order", {}, {"supervised", "self_supervised", "contrastive"}},
+      {"run",
+       "stages",
+       &run.stages,
+       "to go through, in this order",
+       {},
+       {"supervised", "self_supervised", "contrastive"}},
       {"run", "answer_tokens", &run.answer_tokens, "of an answer in directives, at most", at_least_one},
-      {"run", "written_out_tokens", &run.written_out_tokens, "of an answer with CUDA in it; longer ones are not learned",
-       at_least_one},
+      {"run", "written_out_tokens", &run.written_out_tokens,
+       "of an answer with CUDA in it; longer ones are not learned", at_least_one},
       {"run", "context_tokens", &run.context_tokens, "of prompt and answer together, at most", at_least_one},
       {"run", "tokens_at_once", &run.tokens_at_once, "of texts whose gradients are computed together", at_least_one},
       {"run", "slots", &run.slots, "texts that are written at once; fewer on a CPU", at_least_one},
-      {"run", "largest_gradient", &run.largest_gradient, "norm to which longer gradients are scaled", above_zero},
+      {"run", "longest_gradient", &run.longest_gradient, "norm to which longer gradients are scaled", above_zero},
       {"run", "weight_decay", &run.weight_decay, "of AdamW", at_least(0)},
       {"run", "checkpoint_every", &run.checkpoint_every, "steps", at_least_one, {}, may_change},
-      {"run", "keep_checkpoints", &run.keep_checkpoints, "of each stage, beside its last one", at_least(0), {},
+      {"run",
+       "keep_checkpoints",
+       &run.keep_checkpoints,
+       "of each stage, beside its last one",
+       at_least(0),
+       {},
        may_change},
       {"run", "validate_every", &run.validate_every, "steps of stage 3; 0: at the end only", at_least(0)},
   };
@@ -73,7 +83,11 @@ Settings settings_of(ModelSettings& model) {
       {"model", "rank", &model.rank, "of the adapter", from(1, 1024)},
       {"model", "alpha", &model.alpha, "of the adapter, which is scaled by alpha / rank", above_zero},
       {"model", "device", &model.device, "where the model is", {}, {"auto", "cpu", "cuda"}},
-      {"model", "dtype", &model.dtype, "of the frozen weights; auto: f32 on a CPU, bf16 on a GPU", {},
+      {"model",
+       "dtype",
+       &model.dtype,
+       "of the frozen weights; auto: f32 on a CPU, bf16 on a GPU",
+       {},
        {"auto", "f32", "bf16", "f16"}},
   };
 }
@@ -98,7 +112,12 @@ Settings settings_of(JudgeSettings& judge) {
   return {
       {"judge", "device", &judge.device, "that programs run on", {}, {"auto", "cuda", "vgpu"}},
       {"judge", "gpu", &judge.gpu, "whose times the virtual one predicts"},
-      {"judge", "jobs", &judge.jobs, "programs that are compiled at once; 0: as many as there are cores", at_least(0), {},
+      {"judge",
+       "jobs",
+       &judge.jobs,
+       "programs that are compiled at once; 0: as many as there are cores",
+       at_least(0),
+       {},
        may_change},
       {"judge", "archive", &judge.archive, "where measurements are kept and shared; empty: in the run's folder"},
   };
@@ -139,16 +158,27 @@ Settings learning_settings_of(ContrastiveSettings& stage) {
       {"contrastive", "clip_low", &stage.loss.clip_low, "ratios from 1 - low …", from(0, 0.999)},
       {"contrastive", "clip_high", &stage.loss.clip_high, "… to 1 + high count in full", at_least(0)},
       {"contrastive", "kl_weight", &stage.loss.kl_weight, "of the distance to the policy of stage 2", at_least(0)},
-      {"contrastive", "normalisation", by_name(stage.loss.normalisation, &length_normalisation_from_string),
-       "what weighs the same", {}, {"per_token", "per_sample"}},
+      {"contrastive",
+       "normalisation",
+       by_name(stage.loss.normalisation, &length_normalisation_from_string),
+       "what weighs the same",
+       {},
+       {"per_token", "per_sample"}},
   };
 }
 
 Settings reward_settings_of(ContrastiveSettings& stage) {
   return {
-      {"contrastive", "reward", by_name(stage.reward.shape, &reward_shape_from_string), "of a success", {},
+      {"contrastive",
+       "reward",
+       by_name(stage.reward.shape, &reward_shape_from_string),
+       "of a success",
+       {},
        {"log_speedup", "paper"}},
-      {"contrastive", "failure_reward", &stage.reward.failure_reward, "of log_speedup; no success is worth less",
+      {"contrastive",
+       "failure_reward",
+       &stage.reward.failure_reward,
+       "of log_speedup; no success is worth less",
        {.most = 0.0}},
       {"contrastive", "least_replaced_share", &stage.reward.least_replaced_share,
        "of the reference's time, for a success", share},
@@ -162,8 +192,12 @@ Settings reward_settings_of(ContrastiveSettings& stage) {
 Settings exemplar_settings_of(ExemplarPoolOptions& pool) {
   ExemplarOptions& selection = pool.selection;
   return {
-      {"contrastive", "exemplars", by_name(selection.choice, &exemplar_choice_from_string), "which programs prompts show",
-       {}, {"bucket", "island", "random", "none"}},
+      {"contrastive",
+       "exemplars",
+       by_name(selection.choice, &exemplar_choice_from_string),
+       "which programs prompts show",
+       {},
+       {"bucket", "island", "random", "none"}},
       {"contrastive", "exemplar_count", &selection.count, "in a prompt, at most", from(0, 64)},
       {"contrastive", "share_without", &pool.share_without, "of prompts that show none", share},
       {"contrastive", "bucket_width", &selection.bucket_width, "in the logarithm of the speed-up", above_zero},
@@ -171,20 +205,42 @@ Settings exemplar_settings_of(ExemplarPoolOptions& pool) {
       {"contrastive", "islands", &selection.islands, "populations that seldom meet", from(1, 1000)},
       {"contrastive", "migrate_every", &pool.migrate_every,
        "additions, after which the best of each island moves on; 0: never", at_least(0)},
-      {"contrastive", "reset_every", &pool.reset_every, "additions, after which the worst island starts again; 0: never",
-       at_least(0)},
+      {"contrastive", "reset_every", &pool.reset_every,
+       "additions, after which the worst island starts again; 0: never", at_least(0)},
   };
 }
 
 Settings settings_of(CollapseLimits& limits) {
   return {
-      {"collapse", "steps", &limits.steps, "the median of so many must lie beyond a limit", at_least_one, {}, may_change},
+      {"collapse",
+       "steps",
+       &limits.steps,
+       "the median of so many must lie beyond a limit",
+       at_least_one,
+       {},
+       may_change},
       {"collapse", "least_entropy", &limits.least_entropy, "nats a token", at_least(0), {}, may_change},
-      {"collapse", "largest_kl", &limits.largest_kl, "nats a token, to the policy of stage 2", above_zero, {}, may_change},
+      {"collapse",
+       "largest_kl",
+       &limits.largest_kl,
+       "nats a token, to the policy of stage 2",
+       above_zero,
+       {},
+       may_change},
       {"collapse", "least_distinct_plans", &limits.least_distinct_plans, "of a group", at_least(0), {}, may_change},
-      {"collapse", "largest_trick_share", &limits.largest_trick_share,
-       "of the reward that one trick earns; above 1: not looked at", above_zero, {}, may_change},
-      {"collapse", "most_skipped", &limits.most_skipped, "steps in a row whose loss was not finite", at_least_one, {},
+      {"collapse",
+       "largest_trick_share",
+       &limits.largest_trick_share,
+       "of the reward that one trick earns; above 1: not looked at",
+       above_zero,
+       {},
+       may_change},
+      {"collapse",
+       "most_skipped",
+       &limits.most_skipped,
+       "steps in a row whose loss was not finite",
+       at_least_one,
+       {},
        may_change},
   };
 }
@@ -263,7 +319,8 @@ std::string SettingRange::text() const {
   std::string text;
   if (least > -std::numeric_limits<double>::infinity())
     text = fmt::format("{} {}", excludes_least ? "above" : "at least", least);
-  if (most < std::numeric_limits<double>::infinity()) text += fmt::format("{}at most {}", text.empty() ? "" : ", ", most);
+  if (most < std::numeric_limits<double>::infinity())
+    text += fmt::format("{}at most {}", text.empty() ? "" : ", ", most);
   return text;
 }
 

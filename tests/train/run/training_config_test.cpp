@@ -64,26 +64,32 @@ steps = 7
 TEST(TrainingConfig, ABadOneIsRefusedWithThePlaceAndWhatWasMeant) {
   const std::pair<std::string, std::string> cases[] = {
       {"[run]\nsede = 1", "run.toml:2: there is no key 'sede' in [run]; did you mean 'seed'?"},
-      {"[contrastive]\nlearning_rat = 1", "run.toml:2: there is no key 'learning_rat' in [contrastive]; did you mean "
-                                          "'learning_rate'?"},
-      {"[run]\nbucket_width = 1", "run.toml:2: there is no key 'bucket_width' in [run]; did you mean it in "
-                                  "[contrastive]?"},
+      {"[contrastive]\nlearning_rat = 1",
+       "run.toml:2: there is no key 'learning_rat' in [contrastive]; did you mean "
+       "'learning_rate'?"},
+      {"[run]\nbucket_width = 1",
+       "run.toml:2: there is no key 'bucket_width' in [run]; did you mean it in "
+       "[contrastive]?"},
       {"[contrastiv]\nsteps = 1", "run.toml:2: there is no section 'contrastiv'; did you mean 'contrastive'?"},
       {"rank = 1", "run.toml:1: 'rank' stands before any section; did you mean it in [model]?"},
       {"\n[run]\nseed = -1", "run.toml:3: run.seed must be a whole number, not below 0, not '-1'"},
       {"[run]\nslots = 1.5", "run.toml:2: run.slots must be a whole number, not '1.5'"},
       {"[run]\nslots = \"8\"", "run.toml:2: run.slots must be a whole number, not '\"8\"'"},
       {"[run]\nslots = 0", "run.toml:2: run.slots must be at least 1, not '0'"},
-      {"[contrastive]\nmost_resamples = 99999999999", "run.toml:2: contrastive.most_resamples must be a whole number, "
-                                                      "not '99999999999'"},
+      {"[contrastive]\nmost_resamples = 99999999999",
+       "run.toml:2: contrastive.most_resamples must be a whole number, "
+       "not '99999999999'"},
       {"[contrastive]\nlearning_rate = 0", "run.toml:2: contrastive.learning_rate must be above 0, not '0'"},
-      {"[contrastive]\nshare_without = 1.5", "run.toml:2: contrastive.share_without must be at least 0, at most 1, not "
-                                             "'1.5'"},
+      {"[contrastive]\nshare_without = 1.5",
+       "run.toml:2: contrastive.share_without must be at least 0, at most 1, not "
+       "'1.5'"},
       {"[contrastive]\nsmoothing = 1", "run.toml:2: contrastive.smoothing must be true or false, not '1'"},
-      {"[contrastive]\nexemplars = \"buckets\"", "run.toml:2: contrastive.exemplars must be one of bucket, island, "
-                                                 "random, none, not 'buckets'; did you mean 'bucket'?"},
-      {"[run]\nstages = [\"supervise\"]", "run.toml:2: run.stages must be one of supervised, self_supervised, "
-                                          "contrastive, not 'supervise'; did you mean 'supervised'?"},
+      {"[contrastive]\nexemplars = \"buckets\"",
+       "run.toml:2: contrastive.exemplars must be one of bucket, island, "
+       "random, none, not 'buckets'; did you mean 'bucket'?"},
+      {"[run]\nstages = [\"supervise\"]",
+       "run.toml:2: run.stages must be one of supervised, self_supervised, "
+       "contrastive, not 'supervise'; did you mean 'supervised'?"},
       {"[run]\nstages = \"supervised\"", "run.toml:2: run.stages must be an array of strings, not '\"supervised\"'"},
       {"[run]\nseed = 1\n\nseed = 2", "run.toml:4: 'seed' stands in line 2 already"},
       {"[run]\n[run]", "run.toml:2: section [run] is there already"},
@@ -94,8 +100,9 @@ TEST(TrainingConfig, ABadOneIsRefusedWithThePlaceAndWhatWasMeant) {
       {"[model]\npath = file", "run.toml:2: 'file' is no value: a string stands in quotes"},
       {"[model]\npath = \"file", "run.toml:2: a string has no closing quote"},
       {"[model]\npath = \"\\u00e4\"", "run.toml:2: a string has an escape other than \\\" \\\\ \\n \\t \\r"},
-      {"[run]\nstages = [\"supervised\"", "run.toml:2: expected ',' between values, or ']' behind them: an array stands "
-                                          "on one line"},
+      {"[run]\nstages = [\"supervised\"",
+       "run.toml:2: expected ',' between values, or ']' behind them: an array stands "
+       "on one line"},
       {"[run]\nseed = \x01", "run.toml:2: has a control character"},
       {"[run]\n\xff", "run.toml:2: is not UTF-8"},
   };
@@ -134,8 +141,9 @@ TEST(TrainingConfig, WhatIsWrittenIsReadBackAsItWas) {
 
 TEST(TrainingConfig, OptionsOfACommandLineNeedNoQuotes) {
   TrainingConfig config;
-  for (const char* option : {"contrastive.exemplars=random", "model.path=a=b.gguf", "run.stages=supervised,contrastive",
-                             "run.seed = 7", "tasks.families=['rows']", "contrastive.smoothing=false", "model.adapter="})
+  for (const char* option :
+       {"contrastive.exemplars=random", "model.path=a=b.gguf", "run.stages=supervised,contrastive", "run.seed = 7",
+        "tasks.families=['rows']", "contrastive.smoothing=false", "model.adapter="})
     set_training_option(config, option);
   EXPECT_EQ(config.contrastive.exemplars.selection.choice, ExemplarChoice::random);
   EXPECT_EQ(config.model.path, "a=b.gguf");
@@ -145,8 +153,7 @@ TEST(TrainingConfig, OptionsOfACommandLineNeedNoQuotes) {
   EXPECT_FALSE(config.contrastive.smoothing);
   EXPECT_EQ(error_of([&] { set_training_option(config, "run.sede=1"); }),
             "there is no key 'sede' in [run]; did you mean 'seed'?");
-  EXPECT_EQ(error_of([&] { set_training_option(config, "seed"); }),
-            "'seed' is no setting: write SECTION.KEY=VALUE");
+  EXPECT_EQ(error_of([&] { set_training_option(config, "seed"); }), "'seed' is no setting: write SECTION.KEY=VALUE");
   EXPECT_EQ(error_of([&] { set_training_option(config, "run.slots=many"); }),
             "'many' is no value: a string stands in quotes");
 }
@@ -202,9 +209,10 @@ TEST(TrainingSettings, EachKeyHasAFieldOfItsOwn) {
 
 //! Pieces of good configurations in random order with random bytes between them.
 std::string random_text(Random& random) {
-  static const std::vector<std::string> pieces{"[run]",  "\n",  "seed", " = ", "1",    "[",   "]",   "\"",    "'",  "\\",
-                                               "#",      ",",   "-",    "1e",  "_",    ".",   "inf", "stages", "=",
-                                               "\r\n",   "\t",  "nan",  "+",   "true", "[[",  "é",   "9999999999999999999999"};
+  static const std::vector<std::string> pieces{
+      "[run]", "\n",   "seed", " = ", "1",  "[",    "]",  "\"",  "'",
+      "\\",    "#",    ",",    "-",   "1e", "_",    ".",  "inf", "stages",
+      "=",     "\r\n", "\t",   "nan", "+",  "true", "[[", "é",   "9999999999999999999999"};
   std::string text;
   for (std::uint64_t count = random.below(40); count > 0; --count) {
     if (random.below(8) == 0)
