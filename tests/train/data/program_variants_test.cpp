@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "generated_training_tasks.hpp"
@@ -61,11 +62,20 @@ TEST(AllParameters, AreSaidForEveryFusion) {
     }
 }
 
+//! No technique writes it, and where it takes most of the time no program is a success.
+bool has_library_attention(const OpGraph& graph) {
+  return std::ranges::any_of(graph.nodes, [](const Node& node) {
+    return node.op.find("scaled_dot_product_attention") != std::string::npos;
+  });
+}
+
 TEST(ProgramVariants, BecomePlansThatAreAllDifferent) {
   for (const TrainingTask& task : tasks()) {
     std::set<std::string> plans = {hash_of(task.task.graph, "")};
     const auto variants = variants_of(task, 2);
-    EXPECT_EQ(variants.size(), 12u) << task.task.name;
+    if (!has_library_attention(task.task.graph)) {
+      EXPECT_EQ(variants.size(), 12u) << task.task.name;
+    }
     for (const ProgramVariant& variant : variants) {
       EXPECT_EQ(hash_of(task.task.graph, variant.text), variant.plan_hash) << variant.text;
       EXPECT_TRUE(plans.insert(variant.plan_hash).second);
