@@ -7,7 +7,7 @@
 #include "base/result.hpp"
 #include "base/seconds_since.hpp"
 #include "graph/executor.hpp"
-#include "model/files/open_model.hpp"
+#include "model/files/gguf_file.hpp"
 #include "model/tokenizer/tokenizer.hpp"
 #include "policy/search/reference_time.hpp"
 #include "train/data/supervised_data.hpp"
@@ -107,7 +107,7 @@ void run(const Options& options) {
   SupervisedDataOptions data_options{.pairs = options.pairs, .prompt = {.gpu = gpu}};
   std::optional<Tokenizer> tokenizer;
   if (!options.model.empty()) {
-    tokenizer.emplace(open_model(options.model)->tokenizer());
+    tokenizer.emplace(GgufFile(options.model).tokenizer());
     data_options.prompt.count_tokens = [&](std::string_view text) { return tokenizer->encode(text).size(); };
   }
   Random random(options.seed);
@@ -132,7 +132,7 @@ int main(int argc, char** argv) {
   app.add_option("--variants", options.variants, "Programs for each");
   app.add_option("--pairs", options.pairs, "Pairs of all");
   app.add_option("--seed", options.seed, "Of tasks, variants and pairs");
-  app.add_option("--model", options.model, "Whose tokenizer counts; otherwise three bytes are a token");
+  app.add_option("--model", options.model, "A GGUF file whose tokenizer counts; otherwise three bytes are a token");
   app.add_option("--write", options.pairs_file, "Where to write the pairs (JSONL)");
   CLI11_PARSE(app, argc, argv);
   try {

@@ -19,6 +19,15 @@ std::string nodes_text(const std::set<std::string>& nodes) {
   return fmt::format("{}", fmt::join(nodes, " "));
 }
 
+//! Those that usually change most come first; others, in the order of the alphabet, behind them.
+std::vector<std::string> by_weight(const std::map<std::string, std::string>& parameters) {
+  constexpr std::array<std::string_view, 6> heavy{"math", "tile", "lanes", "split", "items", "vector"};
+  std::vector<std::string> names;
+  for (const auto& [name, value] : parameters) names.push_back(name);
+  std::ranges::stable_sort(names, {}, [&](const std::string& name) { return std::ranges::find(heavy, name); });
+  return names;
+}
+
 std::string word_of(const std::string& line) { return line.substr(0, line.find(' ')); }
 
 const Fusion* fusion_of(const Proposal& proposal, const std::set<std::string>& nodes) {
@@ -73,7 +82,8 @@ class Differences {
   }
 
   void add_parameters(const Fusion& fusion, const Fusion& other) {
-    for (const auto& [name, value] : fusion.parameters) {
+    for (const std::string& name : by_weight(fusion.parameters)) {
+      const std::string& value = fusion.parameters.at(name);
       const auto found = other.parameters.find(name);
       if (found == other.parameters.end() || found->second != value) add(fmt::format("{}={}", name, value));
     }

@@ -22,6 +22,12 @@ TEST(ProgramDifferences, NameWhatOneHasAndTheOtherHasNot) {
   EXPECT_EQ(program_differences(plain, plain), "");
 }
 
+TEST(ProgramDifferences, BeginWithTheParametersThatWeighMost) {
+  EXPECT_EQ(program_differences("//! fuse mm_1 : add=8 blocks=2 math=fp32 tile=64x64x32\n",
+                                "//! fuse mm_1 : add=32 blocks=1 math=tf32x3 tile=64x64x16\n"),
+            "math=fp32, tile=64x64x32");
+}
+
 TEST(ProgramDifferences, AreAtMostSoManyAndManyNodesAreCounted) {
   EXPECT_EQ(program_differences(wider, plain, 1), "graph");
   EXPECT_EQ(program_differences("//! fuse a_1 b_1 c_1 d_1\n", ""), "fuse 4 nodes with a_1");

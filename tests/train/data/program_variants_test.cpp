@@ -3,12 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "generated_training_tasks.hpp"
+#include "policy/grammar/directive_grammar.hpp"
 #include "policy/prompt/answer.hpp"
 #include "policy/search/all_parameters.hpp"
 #include "policy/search/openings.hpp"
+#include "program_sampler.hpp"
 #include "train/data/written_out.hpp"
 #include "writer/technique.hpp"
 #include "writer/write_program.hpp"
@@ -61,15 +64,37 @@ TEST(AllParameters, AreSaidForEveryFusion) {
     }
 }
 
+//! No technique writes it, and where it takes most of the time no program is a success.
+bool has_library_attention(const OpGraph& graph) {
+  return std::ranges::any_of(graph.nodes, [](const Node& node) {
+    return node.op.find("scaled_dot_product_attention") != std::string::npos;
+  });
+}
+
 TEST(ProgramVariants, BecomePlansThatAreAllDifferent) {
   for (const TrainingTask& task : tasks()) {
     std::set<std::string> plans = {hash_of(task.task.graph, "")};
     const auto variants = variants_of(task, 2);
-    EXPECT_EQ(variants.size(), 12u) << task.task.name;
+    if (!has_library_attention(task.task.graph)) {
+      EXPECT_EQ(variants.size(), 12u) << task.task.name;
+    }
     for (const ProgramVariant& variant : variants) {
       EXPECT_EQ(hash_of(task.task.graph, variant.text), variant.plan_hash) << variant.text;
       EXPECT_TRUE(plans.insert(variant.plan_hash).second);
       EXPECT_FALSE(variant.techniques.empty());
+    }
+  }
+}
+
+//! A model that is held to the grammar must be able to say what it was taught.
+TEST(ProgramVariants, AreTextsOfTheTasksGrammar) {
+  for (const TrainingTask& task : tasks()) {
+    GrammarSampler grammar(directive_grammar(task.task.graph));
+    GrammarSampler with_code(directive_grammar(task.task.graph, {.with_code = true}));
+    for (const ProgramVariant& variant : variants_of(task, 9, 6)) {
+      const std::string written = written_out(task.task.graph, variant.text).value_or("");
+      EXPECT_TRUE(grammar.accepts(variant.text)) << variant.text;
+      EXPECT_TRUE(with_code.accepts(written)) << written;
     }
   }
 }
