@@ -8,7 +8,7 @@
 namespace cudal1 {
 namespace {
 
-GeneratedText text_of(const SampleOutcome& outcome) {
+GeneratedText text_of(const ChatSampleOutcome& outcome) {
   if (outcome.failure) return {.text = {}, .failure = outcome.failure->message};
   const ChatSample& sample = *outcome.sample;
   return {sample.text, sample.finish, sample.tokens.prompt, sample.tokens.completion, sample.cost, {}};
@@ -27,7 +27,7 @@ std::vector<GeneratedText> RemoteGenerator::generate(const GenerationRequest& re
   const ChatRequest asked = chat_request(request);
   if (announce_) std::exchange(announce_, nullptr)(client_.estimate({asked}));
   std::vector<GeneratedText> texts;
-  for (const SampleOutcome& outcome : client_.complete(asked)) texts.push_back(text_of(outcome));
+  for (const ChatSampleOutcome& outcome : client_.complete(asked)) texts.push_back(text_of(outcome));
   return texts;
 }
 
