@@ -28,8 +28,7 @@ struct Candidate {
 constexpr const char* no_room = "there is no room for it";
 
 PromptSubject in_order(PromptSubject subject, ExemplarOrder order) {
-  if (order == ExemplarOrder::slowest_first)
-    std::ranges::stable_sort(subject.exemplars, {}, &PromptExemplar::speedup);
+  if (order == ExemplarOrder::slowest_first) std::ranges::stable_sort(subject.exemplars, {}, &PromptExemplar::speedup);
   return subject;
 }
 

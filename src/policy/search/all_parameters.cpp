@@ -23,7 +23,9 @@ const std::vector<std::string>& choices_of(const std::string& technique, const s
 
 //! By the ratio: from 3 to 4 it is nearer than to 2.
 std::string nearest_number(const std::vector<std::string>& choices, const std::string& wanted) {
-  const auto distance = [&](const std::string& choice) { return std::abs(std::log(std::stod(choice) / std::stod(wanted))); };
+  const auto distance = [&](const std::string& choice) {
+    return std::abs(std::log(std::stod(choice) / std::stod(wanted)));
+  };
   return *std::ranges::min_element(choices.begin() + 1, choices.end(), {}, distance);  // the first is "auto"
 }
 
