@@ -35,6 +35,7 @@ struct WrittenGroup {
   std::vector<WrittenLaunch> launches;
   std::set<std::string> headers;  //!< "cudal1/vector.cuh"
   std::string code;
+  OperandRounding rounding = OperandRounding::none;
 };
 
 //! The second's launches come after the first's.

@@ -50,7 +50,7 @@ std::string paragraph(const std::string& label, const std::string& text) {
 
 std::string listed_parameter(const Parameter& parameter) {
   return paragraph(fmt::format("    {:<8} ", parameter.name),
-                   fmt::format("{}: {}", parameter.what, listed(parameter.choices, 64)));
+                   fmt::format("{}: {}", parameter.what, listed(parameter.all_choices(), 64)));
 }
 
 //! A bar would begin the next column of a table.
@@ -68,7 +68,7 @@ std::string parameter_table(const std::vector<Parameter>& parameters) {
   std::string text = "| parameter | what it is | values |\n|---|---|---|\n";
   for (const Parameter& parameter : parameters) {
     std::string choices;
-    for (const std::string& choice : parameter.choices)
+    for (const std::string& choice : parameter.all_choices())
       choices += fmt::format("{}`{}`", choices.empty() ? "" : " ", choice);
     text += fmt::format("| `{}` | {} | {} |\n", parameter.name, for_table(parameter.what), choices);
   }
@@ -87,7 +87,7 @@ json to_json(const TechniqueDescription& technique) {
     parameters.push_back({{"name", parameter.name},
                           {"what", parameter.what},
                           {"default", parameter.choices.front()},
-                          {"choices", parameter.choices}});
+                          {"choices", parameter.all_choices()}});
   return {{"name", technique.name},   {"directive", technique.directive}, {"what", technique.what},
           {"helps", technique.helps}, {"hurts", technique.hurts},         {"example", technique.example},
           {"parameters", parameters}};

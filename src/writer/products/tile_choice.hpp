@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "program/plan.hpp"
 #include "writer/parameters.hpp"
 
 namespace cudal1 {
@@ -19,6 +20,8 @@ enum class ProductMath {
   tf32x3,  //!< fp32 accuracy by three products of TF32 parts
   tensor,  //!< operands of 16 bits
   wgmma,   //!< tf32x3 by groups of four warps (<cudal1/gemm_groups.cuh>)
+  tf32,    //!< one product of fp32 operands that are rounded to TF32
+  bf16,    //!< the same, rounded to bf16
 };
 
 struct ProductTile {
@@ -77,6 +80,9 @@ std::int64_t shared_bytes(const ProductShape& shape, const ProductOperands& oper
 
 //! `tile`, `stages`, `split`, `swizzle`, `math`, and of the warps `warps`, `add`, `ahead`, `blocks`.
 const std::vector<Parameter>& product_parameters();
+
+//! What a matrix product does to its operands.
+OperandRounding rounding_of(ProductMath math);
 
 //! Throws Rejection where a parameter does not go with the product.
 ProductShape choose_shape(const ProductSizes& sizes, const ProductOperands& operands,

@@ -69,7 +69,9 @@ WrittenGroup ProductFusion::write(const Region& region, const ParameterValues& p
     reject(Status::plan_error, parameters.at("tile"), "there is nothing to multiply: only tile=rows can do that");
   const ProductShape shape = choose_shape(space.sizes, space.operands(), parameters);
   refuse_sizes(space.sizes, shape, at);
-  return ProductCode(region.graph(), space, shape, name).write();
+  WrittenGroup group = ProductCode(region.graph(), space, shape, name).write();
+  group.rounding = rounding_of(shape.math);
+  return group;
 }
 
 }  // namespace cudal1
