@@ -149,7 +149,7 @@ class Writer {
   }
 
   [[noreturn]] static void refuse_rounding(OperandRounding rounding, const ParameterValues& parameters) {
-    constexpr const char* enough[] = {"", "standard, tf32 and paper", "tf32 and paper", "paper"};
+    constexpr const char* enough[] = {"", "standard, tf32 or paper", "tf32 or paper", "paper"};
     reject(Status::plan_error, parameters.at("math"),
            fmt::format("math={} rounds fp32 operands, which this evaluation's precision does not allow (--precision {} "
                        "would); take math=tf32x3",

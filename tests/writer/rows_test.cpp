@@ -395,6 +395,18 @@ TEST_F(Rows, DividesByADeviation) {
   }
 }
 
+//! The task's own graph, too, is right: of equal numbers anything may come out.
+TEST_F(Rows, StandardisesRowsWithoutAnEpsilon) {
+  TaskText task;
+  const json keep = {{"kwargs", {{"correction", 1}, {"keepdim", true}}}};
+  task.input("x", {9, 37}).node("mean_1", "aten::mean.dim", {"x", json::array({1}), true});
+  task.node("std_1", "aten::std.correction", {"x", json::array({1})}, keep);
+  task.node("sub_1", "aten::sub.Tensor", {"x", "mean_1"}).node("div_1", "aten::div.Tensor", {"sub_1", "std_1"});
+  task.output("div_1");
+  EXPECT_RIGHT(task, "");
+  EXPECT_RIGHT(task, "//! fuse mean_1 std_1 sub_1 div_1\n");
+}
+
 TEST_F(Rows, FewLongRowsAreSplit) {
   TaskText task;
   task.input("x", {3, 40000}).node("mean_1", "aten::mean.dim", {"x", {1}}).output("mean_1");
