@@ -377,6 +377,15 @@ TEST_F(Matmul, RefusesToRoundOperandsUndeclared) {
   EXPECT_REFUSED(task, fuse + "bf16 add=32\n", "add=32 is for math=tf32x3");
 }
 
+TEST_F(Matmul, RoundedOperandsCompileForAGpu) {
+  if (const std::string why = why_no_nvrtc(); !why.empty()) GTEST_SKIP() << why;
+  for (const char* math : {"tf32", "bf16"})
+    for (const char* tile : {"128x128x32", "16x64x64"}) {
+      const std::string program = fmt::format("//! fuse linear_1 gelu_1 : tile={} math={}\n", tile, math);
+      EXPECT_EQ(compiled_for(linear_gelu(70, 88, 72), program, "sm_90", Declared::paper), "compiled");
+    }
+}
+
 TEST_F(Matmul, RoundsToTf32WithinItsBudget) {
   const Verdict verdict = judged(linear_gelu(64, 64, 512), "//! fuse linear_1 gelu_1 : math=tf32\n", Declared::tf32);
   EXPECT_EQ(verdict.status, "ok") << verdict.message;

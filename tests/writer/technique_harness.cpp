@@ -85,6 +85,12 @@ Precision precision_of(Declared declared) {
   return all[static_cast<int>(declared)];
 }
 
+ProgramLimits limits_of(Declared declared) {
+  ProgramLimits limits;
+  limits.rounding = rounding_allowed(precision_of(declared));
+  return limits;
+}
+
 Verdict judged_on(Backend& backend, const TaskText& task, const std::string& program, Declared declared) {
   JudgeOptions options;
   options.mode = JudgeMode::fast;
@@ -93,9 +99,7 @@ Verdict judged_on(Backend& backend, const TaskText& task, const std::string& pro
   const Task loaded = load_task_with_metas(write_task(task));
   TaskJudge judge(backend, loaded, options);
   const Evaluation evaluation = judge.evaluate(judge.compile("program.cu", program));
-  ProgramLimits limits;
-  limits.rounding = rounding_allowed(options.precision);
-  Verdict verdict = planned_for(loaded.graph, program, limits);
+  Verdict verdict = planned_for(loaded.graph, program, limits_of(declared));
   if (evaluation.status != Status::ok) take_failure(verdict, evaluation.status, evaluation.failure);
   return verdict;
 }
@@ -152,8 +156,9 @@ Verdict planned(const TaskText& task, const std::string& program) { return plann
 
 std::string why_no_nvrtc() { return find_nvrtc() ? std::string() : "no NVRTC: " + nvrtc_search_description(); }
 
-std::string compiled_for(const TaskText& task, const std::string& program, const std::string& target) {
-  const Verdict verdict = planned(task, program);
+std::string compiled_for(const TaskText& task, const std::string& program, const std::string& target,
+                         Declared precision) {
+  const Verdict verdict = planned_for(graph_of(task), program, limits_of(precision));
   if (verdict.status != "ok") return verdict.message;
   CompileRequest request{verdict.code, {}, target};
   for (const std::string& step : verdict.steps)

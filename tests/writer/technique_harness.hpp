@@ -59,7 +59,8 @@ OpGraph graph_of(const TaskText& task);
 Verdict planned(const TaskText& task, const std::string& program);
 
 //! "compiled", or what NVRTC says of what the writer makes of the program; `target`: "sm_90". Needs no GPU.
-std::string compiled_for(const TaskText& task, const std::string& program, const std::string& target);
+std::string compiled_for(const TaskText& task, const std::string& program, const std::string& target,
+                         Declared precision = Declared::standard);
 //! Why that cannot be asked here; empty: it can.
 std::string why_no_nvrtc();
 
