@@ -48,9 +48,17 @@ std::string paragraph(const std::string& label, const std::string& text) {
   return result + line + "\n";
 }
 
+//! With what some values need besides.
+std::string described(const Parameter& parameter) {
+  if (parameter.if_declared.empty()) return parameter.what;
+  return fmt::format(
+      "{}; {}: fp32 operands rounded to that, one product, where a lower precision is declared (eval --precision)",
+      parameter.what, listed(parameter.if_declared));
+}
+
 std::string listed_parameter(const Parameter& parameter) {
   return paragraph(fmt::format("    {:<8} ", parameter.name),
-                   fmt::format("{}: {}", parameter.what, listed(parameter.all_choices(), 64)));
+                   fmt::format("{}: {}", described(parameter), listed(parameter.all_choices(), 64)));
 }
 
 //! A bar would begin the next column of a table.
@@ -70,7 +78,7 @@ std::string parameter_table(const std::vector<Parameter>& parameters) {
     std::string choices;
     for (const std::string& choice : parameter.all_choices())
       choices += fmt::format("{}`{}`", choices.empty() ? "" : " ", choice);
-    text += fmt::format("| `{}` | {} | {} |\n", parameter.name, for_table(parameter.what), choices);
+    text += fmt::format("| `{}` | {} | {} |\n", parameter.name, for_table(described(parameter)), choices);
   }
   return text;
 }
@@ -85,7 +93,7 @@ json to_json(const TechniqueDescription& technique) {
   json parameters = json::array();
   for (const Parameter& parameter : technique.parameters)
     parameters.push_back({{"name", parameter.name},
-                          {"what", parameter.what},
+                          {"what", described(parameter)},
                           {"default", parameter.choices.front()},
                           {"choices", parameter.all_choices()}});
   return {{"name", technique.name},   {"directive", technique.directive}, {"what", technique.what},

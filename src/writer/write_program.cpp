@@ -146,6 +146,7 @@ class Writer {
     draft_.add_group(name, nodes, group, text_of(directive));
     done(technique, directive, word);
     techniques_.back().first_line = lines_before + 1;
+    techniques_.back().parameters = group.parameters;
   }
 
   [[noreturn]] static void refuse_rounding(OperandRounding rounding, const ParameterValues& parameters) {
@@ -169,7 +170,7 @@ class Writer {
   }
 
   void done(const Technique& technique, const DirectiveText& directive, const DirectiveToken& word) {
-    techniques_.push_back({technique.description().name, text_of(directive), word.at, 0});
+    techniques_.push_back({technique.description().name, text_of(directive), word.at});
     for (const DirectivePiece& piece : directive.pieces) lines_.insert(piece.at.line);
   }
 

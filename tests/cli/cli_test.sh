@@ -60,6 +60,13 @@ check 'a prompt has the format card' 0 '^### pointwise$' prompt "$softmax"
 check 'what a prompt is made of' 0 '^  format card +[0-9]+ tokens$' prompt "$softmax"
 check 'a small context takes the card in brief' 0 '^  format card +[0-9]+ left out: there is no room' prompt "$softmax" \
   --context 5000 --answer-tokens 1000
+pairs="$work/pairs.jsonl"
+printf '%s\n' '{"task":"rows_0123456789ab","split":"train","group":"g","prompt":"p","completion":"c","plan_hash":"h","speedup":2.0,"reward":0.69,"exemplars":0,"form":"directives"}' >"$pairs"
+check 'examples for other trainers' 0 '^[{]"prompt":\[[{]"role":"user","content":"p"[}]\],"completion":' "$cudal1" data export "$pairs" \
+  --format trl -o -
+check 'an unknown format' 2 '^cudal1: --format: parquet not in' "$cudal1" data export "$pairs" --format parquet -o -
+printf '{"task":\n' >>"$pairs"
+check 'a damaged line of examples' 1 'pairs.jsonl:2: this is no JSON' "$cudal1" data export "$pairs" --format verl -o -
 check 'a compact prompt' 0 '^softmax_1 = softmax\(x, -1\) f32\[4096,1024\]$' prompt "$softmax" --form compact
 check 'a context that is too small' 1 "^cudal1: the graph of 'row_softmax' .1 nodes. does not fit" prompt "$softmax" \
   --context 500

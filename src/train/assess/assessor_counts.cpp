@@ -3,14 +3,10 @@
 #include <fmt/format.h>
 
 #include "base/result.hpp"
+#include "train/cheats.hpp"
 #include "writer/write_program.hpp"
 
 namespace cudal1 {
-
-bool is_cheat(Status status) {
-  return status == Status::forbidden || status == Status::faster_than_possible ||
-         status == Status::wrong_when_timed || status == Status::modified_input || status == Status::clock_mismatch;
-}
 
 void count(AssessorCounts& counts, const Assessment& assessment) {
   ++counts.assessed;

@@ -5,9 +5,6 @@
 
 namespace cudal1 {
 
-//! Of statuses that only a program gets which tries what no honest one does.
-bool is_cheat(Status status);
-
 void count(AssessorCounts& counts, const Assessment& assessment);
 
 //! Of the program that says nothing. Throws Error where there is none.

@@ -41,6 +41,11 @@ double products_a_us(ProductMath math) {
   return 280e6 / multiprocessors;
 }
 
+std::string_view name_of(ProductMath math) {
+  constexpr std::string_view names[] = {"fp32", "tf32x3", "tensor", "wgmma", "tf32", "bf16"};
+  return names[static_cast<std::size_t>(math)];
+}
+
 //! Small tiles of a warp load more for each product. In parts of the largest's speed.
 double efficiency(const ProductTile& tile) {
   const double rows = static_cast<double>(tile.rows / tile.warps_down);
@@ -296,8 +301,7 @@ const std::vector<Parameter>& product_parameters() {
         {"swizzle", "rows of tiles that neighbouring blocks walk down together", {"auto", "1", "2", "4", "8", "16"}},
         {"math",
          "how fp32 operands are multiplied; wgmma: as tf32x3, by groups of four warps where the GPU can (H100, H200), "
-         "with tile=128x128x32; tensor: operands of 16 bits; tf32, bf16: rounded to that, one product, where a lower "
-         "precision is declared (`eval --precision tf32`, `paper`)",
+         "with tile=128x128x32; tensor: operands of 16 bits",
          {"auto", "fp32", "tf32x3", "tensor", "wgmma"},
          {"tf32", "bf16"}},
         {"warps",
@@ -318,6 +322,20 @@ const std::vector<Parameter>& product_parameters() {
 OperandRounding rounding_of(ProductMath math) {
   if (math == ProductMath::bf16) return OperandRounding::bf16;
   return math == ProductMath::tf32 ? OperandRounding::tf32 : OperandRounding::none;
+}
+
+std::map<std::string, std::string> parameters_of(const ProductShape& shape) {
+  const bool by_groups = shape.math == ProductMath::wgmma, by_warps = shape.math == ProductMath::tf32x3;
+  std::map<std::string, std::string> said = {{"tile", shape.tile.name()},
+                                             {"split", std::to_string(shape.split)},
+                                             {"swizzle", std::to_string(shape.swizzle)},
+                                             {"math", std::string(name_of(shape.math))},
+                                             {"warps", shape.tile.warps()},
+                                             {"blocks", std::to_string(shape.blocks)}};
+  if (!by_groups) said["stages"] = std::to_string(shape.stages);
+  if (by_warps || by_groups) said["add"] = std::to_string(shape.loop.in_a_row);
+  if (by_warps) said["ahead"] = std::to_string(shape.loop.ahead ? 1 : 0);
+  return said;
 }
 
 ProductShape choose_shape(const ProductSizes& sizes, const ProductOperands& operands,

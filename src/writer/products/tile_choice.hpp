@@ -1,7 +1,9 @@
 // How a matrix product is dealt out to blocks and warps: what a directive says, and what is best where it says nothing.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <string>
 
 #include "program/plan.hpp"
 #include "writer/parameters.hpp"
@@ -83,6 +85,9 @@ const std::vector<Parameter>& product_parameters();
 
 //! What a matrix product does to its operands.
 OperandRounding rounding_of(ProductMath math);
+
+//! What says this shape, of parameters that its math has.
+std::map<std::string, std::string> parameters_of(const ProductShape& shape);
 
 //! Throws Rejection where a parameter does not go with the product.
 ProductShape choose_shape(const ProductSizes& sizes, const ProductOperands& operands,

@@ -88,6 +88,7 @@ WrittenGroup ConvolutionFusion::write(const Region& region, const ParameterValue
   refuse_sizes(space.sizes, shape, at);
   WrittenGroup group = ConvolutionCode(region.graph(), space, shape, name).write();
   group.rounding = rounding_of_windows(shape.math);
+  group.parameters = parameters_of(shape);
   return group;
 }
 

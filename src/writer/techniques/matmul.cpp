@@ -27,7 +27,9 @@ WrittenGroup write_by_rows(const Region& region, const ParameterValues& paramete
                          parameter, parameters.text(parameter)));
   const RowFusion rows;
   TokenCursor nothing(DirectiveText{});
-  return rows.write(region, ParameterValues::read(nothing, rows.description().parameters), at, name);
+  WrittenGroup group = rows.write(region, ParameterValues::read(nothing, rows.description().parameters), at, name);
+  group.parameters = {{"tile", "rows"}};
+  return group;
 }
 
 }  // namespace
@@ -71,6 +73,7 @@ WrittenGroup ProductFusion::write(const Region& region, const ParameterValues& p
   refuse_sizes(space.sizes, shape, at);
   WrittenGroup group = ProductCode(region.graph(), space, shape, name).write();
   group.rounding = rounding_of(shape.math);
+  group.parameters = parameters_of(shape);
   return group;
 }
 

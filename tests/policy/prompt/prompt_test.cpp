@@ -218,5 +218,39 @@ TEST(PromptForm, HasANameAndIsFoundByIt) {
   EXPECT_FALSE(prompt_form_from_string("Full"));
 }
 
+std::vector<std::string> scores_in(const std::string& text) {
+  std::vector<std::string> scores;
+  for (std::size_t at = text.find("score "); at != text.npos; at = text.find("score ", at + 1))
+    scores.push_back(text.substr(at + 6, 4));
+  return scores;
+}
+
+TEST(Prompt, ShowsTheSlowestFirstOrTheOrderThatIsGiven) {
+  PromptSubject subject = sample_subject();
+  subject.exemplars = {{"//! fuse gelu_1\n", 1.87}, {"//! graph\n", 1.04}};
+  PromptOptions options{.form = PromptForm::compact, .context_tokens = 8192};
+  EXPECT_EQ(scores_in(make_prompt(subject, options).text), (std::vector<std::string>{"1.04", "1.87"}));
+  options.order = ExemplarOrder::as_given;
+  EXPECT_EQ(scores_in(make_prompt(subject, options).text), (std::vector<std::string>{"1.87", "1.04"}));
+}
+
+TEST(Prompt, WhatGoesForLackOfRoomIsTheSlowestInAnyOrder) {
+  PromptSubject subject = sample_subject();
+  subject.exemplars = {{"//! fuse gelu_1\n", 1.87}, {"//! graph\n", 1.04}};
+  PromptOptions options{.form = PromptForm::compact, .context_tokens = 8192, .order = ExemplarOrder::as_given};
+  const Prompt all = make_prompt(subject, options);
+  options.context_tokens = all.tokens + all.answer_tokens - 1;
+  EXPECT_EQ(scores_in(make_prompt(subject, options).text), (std::vector<std::string>{"1.87"}));
+}
+
+TEST(Prompt, AsksForCudaWhereItIsWanted) {
+  PromptOptions options{.form = PromptForm::compact, .context_tokens = 8192};
+  EXPECT_TRUE(has(make_prompt(sample_subject(), options).text, "a faster program: directive lines only."));
+  options.program = ProgramForm::written_out;
+  const std::string text = make_prompt(sample_subject(), options).text;
+  EXPECT_FALSE(has(text, "directive lines only"));
+  EXPECT_TRUE(has(text, "a faster program: CUDA kernels with directive lines that launch them."));
+}
+
 }  // namespace
 }  // namespace cudal1

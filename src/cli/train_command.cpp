@@ -1,0 +1,53 @@
+#include <fmt/format.h>
+
+#include <chrono>
+#include <csignal>
+#include <thread>
+
+#include "archive/archive.hpp"
+#include "base/result.hpp"
+#include "cli/commands.hpp"
+#include "cli/device_choice.hpp"
+#include "cli/printable.hpp"
+#include "cli/training_parts.hpp"
+#include "train/course/training_course.hpp"
+
+namespace cudal1 {
+namespace {
+
+struct TrainOptions {
+  std::filesystem::path config, output;
+  std::vector<std::string> settings;
+  bool describe = false;
+};
+
+//! What training needs of this machine, as long as the course goes on.
+int run_train(const TrainOptions& options) {
+  if (options.describe) {
+    fmt::print("{}", training_options_markdown());
+    return 0;
+  }
+  TrainingConfig config = options.config.empty() ? TrainingConfig{} : load_training_config(options.config);
+  for (const std::string& setting : options.settings) set_training_option(config, setting);
+  check(config);
+  return train(config, options.output);
+}
+
+}  // namespace
+
+void add_train_command(CLI::App& app, CommandAction& action) {
+  auto options = std::make_shared<TrainOptions>();
+  CLI::App* command = app.add_subcommand(
+      "train",
+      "Train a language model to write fast programs: supervised, self-supervised, contrastive\n"
+      "Example: cudal1 train configs/small.toml -o runs/first");
+  command->add_option("CONFIG", options->config, "TOML (docs/train.md); without it the recipe as it is")
+      ->check(CLI::ExistingFile);
+  command->add_option("-o,--output", options->output, "Folder of the run; one that was ended is gone on with")
+      ->default_val("runs/train");
+  command->add_option("--set", options->settings, "section.key=value, over what CONFIG says; may come several times");
+  command->add_flag("--options", options->describe, "Print all sections and keys with their defaults, and end");
+  command->callback([options, &action] { action = [options] { return run_train(*options); }; });
+}
+
+}  // namespace cudal1
