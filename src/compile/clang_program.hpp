@@ -25,6 +25,11 @@ std::map<std::string, std::string> take_kernel_symbols(std::string& ptx, const s
 //! or a multiple, were a single byte (which it calls .u8, not .b8): gives such arrays 2^32 bytes.
 void restore_lost_sizes(std::string& ptx);
 
+//! Of `(x >> 63) & 7` with a signed x of 64 bits clang 14 makes `bfe.u64 …, 63, 3`, which has zeros where copies of the
+//! sign are shifted in (it takes the shift's 32 bits for the width of x): makes a shift and a mask of it. What inline
+//! assembly says stays.
+void restore_shifted_signs(std::string& ptx);
+
 //! The first error of clang's log. Errors in our headers get the place in the program that led to them; errors of the
 //! variables above are about a kernel's name.
 CompilerDiagnosis first_clang_error(std::string_view log, const std::vector<std::string>& kernels);

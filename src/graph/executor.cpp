@@ -8,6 +8,7 @@
 #include "base/result.hpp"
 #include "graph/aten_call.hpp"
 #include "graph/backend_flags.hpp"
+#include "graph/gpu_deviation.hpp"
 #include "graph/tf32_rounding.hpp"
 #include "graph/torch_errors.hpp"
 
@@ -58,11 +59,10 @@ struct Executor::Resolved {
 
   Resolved(const OpGraph& task_graph, const ExecutorOptions& executor_options)
       : graph(task_graph), options(executor_options) {
-    const bool emulate_tf32 = options.device.is_cpu() && !options.fp64;
     for (const Node& node : graph.nodes) {
       AtenCall call = resolve(node);
       std::vector<ValueId> rounded;
-      if (emulate_tf32) rounded = tf32_operands(node, call, options.precision);
+      if (stands_for_gpu()) rounded = tf32_operands(node, call, options.precision);
       const bool without_cudnn = is_slow_in_cudnn(node, call);
       steps.push_back({std::move(call), node.outputs, std::move(rounded), {}, without_cudnn});
     }
@@ -70,6 +70,9 @@ struct Executor::Resolved {
     for (std::size_t id = 0; id < last.size(); ++id)
       if (last[id] >= 0) steps[last[id]].last_uses.push_back(static_cast<ValueId>(id));
   }
+
+  //! What it computes is the reference of programs for a GPU.
+  bool stands_for_gpu() const { return options.device.is_cpu() && !options.fp64; }
 
   //! cuDNN computes these in fp64 up to eleven times more slowly than products of matrices do.
   bool is_slow_in_cudnn(const Node& node, const AtenCall& call) const {
@@ -150,6 +153,7 @@ struct Executor::Resolved {
     const CudnnSwitch cudnn(step.without_cudnn);
     const bool draws = options.fp64 && step.call.draws_random_numbers();
     std::vector<at::Tensor> outputs = draws ? draw_for_oracle(graph.nodes[index], step, table) : call(step, table);
+    if (stands_for_gpu()) underflow_as_on_gpu(graph.nodes[index], outputs);
     if (outputs.size() < step.outputs.size())
       throw Error(fmt::format("node {}: {} outputs are used, but the operator returned {}", graph.nodes[index].name,
                               step.outputs.size(), outputs.size()));

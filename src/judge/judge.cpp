@@ -351,10 +351,25 @@ const std::string& TaskJudge::name() const { return impl_->context->task().name;
 const std::string& TaskJudge::hash() const { return impl_->context->task().hash; }
 const std::string& TaskJudge::source_text() const { return impl_->context->task().source_text; }
 
+OperandRounding rounding_allowed(Precision precision) {
+  switch (precision) {
+    case Precision::strict:
+      return OperandRounding::none;
+    case Precision::tf32:
+      return OperandRounding::tf32;
+    case Precision::paper:
+      return OperandRounding::bf16;
+    default:
+      return OperandRounding::tf32_in_convolutions;
+  }
+}
+
 CompiledProgram compile_program(const OpGraph& graph, Backend& backend, const std::string& name,
-                                const std::string& text) {
+                                const std::string& text, Precision precision) {
   CompiledProgram program{name, text, {}, {}, {}};
-  auto plan = plan_program(graph, text);
+  ProgramLimits limits;
+  limits.rounding = rounding_allowed(precision);
+  auto plan = plan_program(graph, text, limits);
   if (!plan) {
     program.failure = plan.failure();
     return program;
@@ -373,7 +388,7 @@ CompiledProgram compile_program(const OpGraph& graph, Backend& backend, const st
 }
 
 CompiledProgram TaskJudge::compile(const std::string& program_name, const std::string& text) const {
-  return compile_program(impl_->context->task().graph, impl_->backend, program_name, text);
+  return compile_program(impl_->context->task().graph, impl_->backend, program_name, text, impl_->options.precision);
 }
 
 void TaskJudge::profile_steps(bool wanted) { impl_->options.profile_steps = wanted; }

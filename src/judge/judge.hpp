@@ -54,9 +54,12 @@ struct CompiledProgram {
   CompiledModule module;
 };
 
+//! What programs may round operands to where this is declared; the error budget has its say afterwards.
+OperandRounding rounding_allowed(Precision precision);
+
 //! Text -> plan -> module for a task whose metas are known. Safe to call from many threads.
 CompiledProgram compile_program(const OpGraph& graph, Backend& backend, const std::string& name,
-                                const std::string& text);
+                                const std::string& text, Precision precision = Precision::standard);
 
 //! A task as judge and compiler want it: with sizes, strides and dtypes of all its values. Throws Error.
 Task load_task_with_metas(const std::filesystem::path& path);

@@ -27,6 +27,7 @@ struct OutputBudget : Budget {
   std::vector<VariationLimit> limits;  //!< native inputs: of parts whose variation it hides
   Jumps jumps;                         //!< elements that it is not for
   bool varies = false;                 //!< native inputs: elements differ by far more than PyTorch is off
+  bool is_open = false;                //!< equal inputs: finite in one honest way and not in another
 };
 
 //! What the task's outputs (then its states) must be on one input set.

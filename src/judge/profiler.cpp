@@ -48,7 +48,9 @@ std::vector<CallTimes> timed_steps(const ProfileJob& job, Random& random) {
 }
 
 vgpu::ProfileReport counted_steps(const ProfileJob& job, Backend& counter, Random& random) {
-  CompiledProgram program = compile_program(job.context.task().graph, counter, job.program.name, job.program.text);
+  // It has been judged: whatever precision that was under, this one allows no less.
+  CompiledProgram program =
+      compile_program(job.context.task().graph, counter, job.program.name, job.program.text, Precision::paper);
   if (program.failure) throw Error(program.failure->message);
   program.plan.cuda_graph = false;  // as the steps were timed
   program.plan.branches.clear();

@@ -31,9 +31,7 @@ TaskSearch::TaskSearch(Backend& backend, Task task, Archive* archive, std::uniqu
       archive_(archive),
       options_(std::move(options)),
       policy_(std::move(policy)),
-      queue_([this](const std::string& name,
-                    const std::string& text) { return compile_program(task_.graph, backend_, name, text); },
-             options_.jobs),
+      queue_([this](const std::string& name, const std::string& text) { return compiled(name, text); }, options_.jobs),
       identity_{judge_for(Use::search).hash(), backend.info().name, options_.policy_name} {
   SearchParts parts;
   parts.policy = policy_.get();
@@ -66,7 +64,11 @@ TaskJudge& TaskSearch::judge_for(Use use) {
 }
 
 Evaluation TaskSearch::judged(Use use, const std::string& name, const std::string& text) {
-  return judge_for(use).evaluate(compile_program(task_.graph, backend_, name, text));
+  return judge_for(use).evaluate(compiled(name, text));
+}
+
+CompiledProgram TaskSearch::compiled(const std::string& name, const std::string& text) const {
+  return compile_program(task_.graph, backend_, name, text, options_.precision);
 }
 
 //! Programs of this task on this device, as parents of new ones.

@@ -63,6 +63,7 @@ class TaskSearch {
   };
   TaskJudge& judge_for(Use use);
   Evaluation judged(Use use, const std::string& name, const std::string& text);
+  CompiledProgram compiled(const std::string& name, const std::string& text) const;
   std::vector<ScoredProgram> on_record();
   SearchRun::Spent spent_before(const std::vector<ScoredProgram>& known) const;
   std::vector<Candidate> best_first();

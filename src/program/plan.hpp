@@ -114,10 +114,19 @@ nlohmann::json plan_to_json(const Plan& plan);
 //! Throws Error when the JSON is not a plan.
 Plan plan_from_json(const nlohmann::json& json);
 
+//! What fp32 operands may be rounded to before tensor cores multiply them, each of these more than the one before.
+enum class OperandRounding {
+  none,
+  tf32_in_convolutions,  //!< as PyTorch's own flags have it
+  tf32,
+  bf16,
+};
+
 struct ProgramLimits {
   //! Directives that somebody else carries out; none is left in the text, but messages name them.
   std::vector<std::string> other_directives = {};
   std::size_t max_text_bytes = std::size_t{4} << 20;
+  OperandRounding rounding = OperandRounding::tf32_in_convolutions;
 };
 
 //! Program text -> Plan. The graph must have metas for all its values (infer_metas).

@@ -35,6 +35,7 @@ struct WrittenGroup {
   std::vector<WrittenLaunch> launches;
   std::set<std::string> headers;  //!< "cudal1/vector.cuh"
   std::string code;
+  OperandRounding rounding = OperandRounding::none;
   //! What was chosen, by the directive or where that says nothing, of parameters that mean something here. Said, they
   //! give the same kernels; but a number that a technique chose by itself need not be among the choices.
   std::map<std::string, std::string> parameters = {};

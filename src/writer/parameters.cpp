@@ -40,6 +40,12 @@ std::string read_value(TokenCursor& cursor) {
 
 }  // namespace
 
+std::vector<std::string> Parameter::all_choices() const {
+  std::vector<std::string> all = choices;
+  all.insert(all.end(), if_declared.begin(), if_declared.end());
+  return all;
+}
+
 ParameterValues ParameterValues::read(TokenCursor& cursor, const std::vector<Parameter>& parameters) {
   ParameterValues values;
   const SourcePosition directive = cursor.peek().at;
@@ -52,10 +58,10 @@ ParameterValues ParameterValues::read(TokenCursor& cursor, const std::vector<Par
       reject(Status::parse_error, name.at, fmt::format("'{}' has no value behind '='", parameter.name));
     const SourcePosition at = cursor.peek().at;
     const std::string value = read_value(cursor);
-    if (std::ranges::find(parameter.choices, value) == parameter.choices.end())
+    const std::vector<std::string> choices = parameter.all_choices();
+    if (std::ranges::find(choices, value) == choices.end())
       reject(Status::plan_error, at,
-             fmt::format("{} is not among the values of '{}': {}", quoted(value), parameter.name,
-                         listed(parameter.choices, 24)));
+             fmt::format("{} is not among the values of '{}': {}", quoted(value), parameter.name, listed(choices, 24)));
     if (!values.values_.emplace(parameter.name, Given{value, at}).second)
       reject(Status::parse_error, name.at, fmt::format("'{}' is given twice", parameter.name));
   }

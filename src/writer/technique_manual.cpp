@@ -48,9 +48,17 @@ std::string paragraph(const std::string& label, const std::string& text) {
   return result + line + "\n";
 }
 
+//! With what some values need besides.
+std::string described(const Parameter& parameter) {
+  if (parameter.if_declared.empty()) return parameter.what;
+  return fmt::format(
+      "{}; {}: fp32 operands rounded to that, one product, where a lower precision is declared (eval --precision)",
+      parameter.what, listed(parameter.if_declared));
+}
+
 std::string listed_parameter(const Parameter& parameter) {
   return paragraph(fmt::format("    {:<8} ", parameter.name),
-                   fmt::format("{}: {}", parameter.what, listed(parameter.choices, 64)));
+                   fmt::format("{}: {}", described(parameter), listed(parameter.all_choices(), 64)));
 }
 
 //! A bar would begin the next column of a table.
@@ -68,9 +76,9 @@ std::string parameter_table(const std::vector<Parameter>& parameters) {
   std::string text = "| parameter | what it is | values |\n|---|---|---|\n";
   for (const Parameter& parameter : parameters) {
     std::string choices;
-    for (const std::string& choice : parameter.choices)
+    for (const std::string& choice : parameter.all_choices())
       choices += fmt::format("{}`{}`", choices.empty() ? "" : " ", choice);
-    text += fmt::format("| `{}` | {} | {} |\n", parameter.name, for_table(parameter.what), choices);
+    text += fmt::format("| `{}` | {} | {} |\n", parameter.name, for_table(described(parameter)), choices);
   }
   return text;
 }
@@ -85,9 +93,9 @@ json to_json(const TechniqueDescription& technique) {
   json parameters = json::array();
   for (const Parameter& parameter : technique.parameters)
     parameters.push_back({{"name", parameter.name},
-                          {"what", parameter.what},
+                          {"what", described(parameter)},
                           {"default", parameter.choices.front()},
-                          {"choices", parameter.choices}});
+                          {"choices", parameter.all_choices()}});
   return {{"name", technique.name},   {"directive", technique.directive}, {"what", technique.what},
           {"helps", technique.helps}, {"hurts", technique.hurts},         {"example", technique.example},
           {"parameters", parameters}};

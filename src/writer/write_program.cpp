@@ -69,7 +69,8 @@ const FusionTechnique& technique_for(const Region& region, SourcePosition at) {
 
 class Writer {
  public:
-  Writer(const OpGraph& graph, const SourceScan& scan) : draft_(graph, words_of(scan)) {
+  Writer(const OpGraph& graph, const SourceScan& scan, OperandRounding allowed)
+      : draft_(graph, words_of(scan)), allowed_rounding_(allowed) {
     for (const DirectiveText& directive : scan.directives) write(directive);
   }
 
@@ -140,11 +141,20 @@ class Writer {
     const auto parameters = ParameterValues::read(cursor, technique.description().parameters);
     const std::string name = draft_.unused_name("fuse_" + code_name(draft_.graph.nodes[*nodes.rbegin()].name));
     const WrittenGroup group = technique.write(region, parameters, word.at, name);
+    if (group.rounding > allowed_rounding_) refuse_rounding(group.rounding, parameters);
     const int lines_before = draft_.line_count();
     draft_.add_group(name, nodes, group, text_of(directive));
     done(technique, directive, word);
     techniques_.back().first_line = lines_before + 1;
     techniques_.back().parameters = group.parameters;
+  }
+
+  [[noreturn]] static void refuse_rounding(OperandRounding rounding, const ParameterValues& parameters) {
+    constexpr const char* enough[] = {"", "standard, tf32 or paper", "tf32 or paper", "paper"};
+    reject(Status::plan_error, parameters.at("math"),
+           fmt::format("math={} rounds fp32 operands, which this evaluation's precision does not allow (--precision {} "
+                       "would); take math=tf32x3",
+                       parameters.text("math"), enough[static_cast<int>(rounding)]));
   }
 
   void refuse_half_hoisted(const std::set<int>& nodes, SourcePosition at) const {
@@ -165,6 +175,7 @@ class Writer {
   }
 
   Draft draft_;
+  OperandRounding allowed_rounding_;
   std::vector<AppliedTechnique> techniques_;
   std::vector<std::size_t> marks_;
   std::set<int> lines_;
@@ -186,7 +197,7 @@ void mark_lines(Writer& writer, std::string_view text) {
 Result<WrittenProgram> write_program(const OpGraph& graph, std::string_view text, const ProgramLimits& limits) {
   try {
     check_is_text(text, limits.max_text_bytes);
-    Writer writer(graph, scan_source(text));
+    Writer writer(graph, scan_source(text), limits.rounding);
     if (!writer.wrote()) return WrittenProgram{graph, std::string(text), {}, {}};
     mark_lines(writer, text);
     return writer.finish(text);

@@ -57,6 +57,17 @@ mkdir other && sed 's/relu/tanh/' modules/gate.py >other/gate.py
   --json >twice.json 2>/dev/null || fail 'two tasks of the same name'
 [[ -s twice/gate/program.cu && -s twice/gate_2/program.cu ]] || fail 'have a folder each'
 
+# Attention by the library is one step: a CUDA Graph of it only copies what goes in and out.
+cat >attention.py <<'PYTHON'
+import torch
+class Model(torch.nn.Module):
+    def forward(self, q): return torch.nn.functional.scaled_dot_product_attention(q, q, q)
+def get_inputs(): return [torch.randn(1, 2, 9, 8)]
+def get_init_inputs(): return []
+PYTHON
+"$cudal1" optimize attention.py --device vgpu --archive archive.sqlite -o slow --budget-evals 1 --no-baselines --no-explain \
+  2>/dev/null | grep -q 'nothing that was tried is faster' || fail 'a program that is slower is not praised'
+
 # Two tasks at once: modules/gate.py and other/gate.py.
 searches_of() { pgrep -P "$1" -f cudal1-search; }
 start_two() {  # OUT: searches without end; goes on when both have judged something

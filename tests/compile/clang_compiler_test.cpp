@@ -16,6 +16,7 @@
 #include "base/files.hpp"
 #include "base/sandbox.hpp"
 #include "compile/clang_process.hpp"
+#include "compile/clang_program.hpp"
 
 namespace cudal1 {
 namespace {
@@ -464,6 +465,19 @@ TEST_F(CachedClangTest, ErrorsAndVerdictsAreRememberedInFull) {
     EXPECT_EQ(second.failure().message, first.failure().message);
     EXPECT_EQ(second.failure().at, first.failure().at);
   }
+}
+
+TEST(ClangProgram, BringsBackSignsThatAreShiftedIn) {
+  std::string ptx =
+      "\tbfe.u64 \t%rd12, %rd11, 63, 3;\n\tbfe.u64 \t%rd1, %rd2, 60, 4;\n\tbfe.u64 %rd1, %rd2, %r3, %r4;\n";
+  restore_shifted_signs(ptx);
+  EXPECT_EQ(ptx,
+            "\tshr.s64 %rd12, %rd11, 63;\n\tand.b64 %rd12, %rd12, 7;\n\tbfe.u64 \t%rd1, %rd2, 60, 4;\n"
+            "\tbfe.u64 %rd1, %rd2, %r3, %r4;\n");
+  const std::string own = "\t// begin inline asm\n\tbfe.u64 %rd1, %rd2, 63, 3;\n\t// end inline asm\n";
+  std::string kept = own;
+  restore_shifted_signs(kept);
+  EXPECT_EQ(kept, own);
 }
 
 TEST_F(ClangCompilerTest, ThreadsCompileAtOnce) {

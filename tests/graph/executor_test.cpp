@@ -256,6 +256,17 @@ TEST(Tf32, MatrixProductsRoundOnlyUnderTheTf32Policy) {
   expect_same(tf32[2], at::einsum("ab,bc->ac", {x, y}));
 }
 
+//! Squares of numbers below 1e-23 are zero in fp32; the fp64 oracle has them.
+TEST(Executor, DeviationsOnTheCpuVanishAsThoseOfAGpu) {
+  const Task task = make_task(one_input("f32", "[2, 3]"),
+                              R"({"name": "std_1", "op": "aten::std.dim", "args": ["x", [1]]})", R"("std_1")");
+  const at::Tensor x = at::tensor({1e-40f, 2e-40f, 3e-40f, 1.0f, 2.0f, 4.0f}).reshape({2, 3});
+  const at::Tensor deviation = run_task(task, {x})[0], exact = run_task(task, {x}, {.fp64 = true})[0];
+  EXPECT_EQ(deviation[0].item<float>(), 0.0f);
+  EXPECT_EQ(deviation[1].item<float>(), x.std(1)[1].item<float>());
+  EXPECT_NEAR(exact[0].item<double>(), 1e-40, 1e-45);
+}
+
 TEST(Tf32, RoundsToNearestEvenAtTenBits) {
   const float ulp = 0x1p-10f;
   const at::Tensor values = at::tensor({1.0f, 1.0f + 0.5f * ulp, 1.0f + 1.5f * ulp, 1.0f + 0.51f * ulp,

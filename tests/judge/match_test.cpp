@@ -67,6 +67,36 @@ TEST(ErrorBudget, LetsTheRootMeanSquareOfOneNumberBeItsLargestError) {
   EXPECT_NEAR(many.rms, 0.5 * many.floor, 0.05 * many.floor);
 }
 
+//! (x - mean) / deviation of each row.
+Task standardised_rows() {
+  Task task = parse_task(R"({"format": "cudal1.graph", "version": 1, "name": "t",
+    "inputs": [{"name": "x", "dtype": "f32", "shape": [9, 37], "draw": {"kind": "normal"}}],
+    "nodes": [{"name": "mean_1", "op": "aten::mean.dim", "args": ["x", [1], true]},
+              {"name": "std_1", "op": "aten::std.correction", "args": ["x", [1]],
+               "kwargs": {"correction": 1, "keepdim": true}},
+              {"name": "sub_1", "op": "aten::sub.Tensor", "args": ["x", "mean_1"]},
+              {"name": "div_1", "op": "aten::div.Tensor", "args": ["sub_1", "std_1"]}],
+    "outputs": ["div_1"]})",
+                         {});
+  infer_metas(task);
+  return task;
+}
+
+//! Of equal numbers that is 0/0, or one rounding by another; of others it is a number.
+TEST(ErrorBudget, SaysNothingOfWhatIsFiniteByChance) {
+  const Task task = standardised_rows();
+  const MatchRule rule(task, at::kCPU, PrecisionPolicy::standard);
+  for (const Distribution distribution : {Distribution::constant, Distribution::native}) {
+    TensorTable leaves;
+    draw_inputs(task, distribution, 2, at::kCPU, leaves);
+    const Expected expected = rule.expect(leaves, distribution, 3);
+    for (const float given : {0.0f, NAN}) {
+      const auto errors = rule.compare(expected, {at::full({9, 37}, given)}, distribution);
+      EXPECT_EQ(errors.at(0).matches(), distribution == Distribution::constant) << given;
+    }
+  }
+}
+
 //! Large numbers that differ by few of their ulps.
 Task large_offset() {
   Task task = parse_task(R"({"format": "cudal1.graph", "version": 1, "name": "t", "inputs": [

@@ -6,6 +6,7 @@
 #include "policy/search/search_policy.hpp"
 #include "program_sampler.hpp"
 #include "sample_graphs.hpp"
+#include "writer/products/tile_choice.hpp"
 #include "writer/technique.hpp"
 #include "writer/write_program.hpp"
 
@@ -61,6 +62,17 @@ TEST(DirectiveGrammar, AcceptsEveryParameterThatATechniqueHas) {
       }
   }
   EXPECT_GT(parameters, 40);
+}
+
+TEST(DirectiveGrammar, HasNothingThatADeclaredPrecisionAloneAllows) {
+  GrammarSampler chain(directive_grammar(sample::chain()));
+  int left_out = 0;
+  for (const Parameter& parameter : product_parameters())
+    for (const std::string& choice : parameter.if_declared) {
+      ++left_out;
+      EXPECT_FALSE(chain.accepts("//! fuse linear_1 : " + parameter.name + "=" + choice + "\n")) << choice;
+    }
+  EXPECT_EQ(left_out, 2);
 }
 
 TEST(DirectiveGrammar, RefusesWhatIsNotWellFormed) {

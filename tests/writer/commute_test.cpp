@@ -15,9 +15,10 @@ class Commute : public ::testing::Test {
   }
 };
 
-TaskText pooled(const char* op, std::vector<std::int64_t> dimensions, bool keep, std::vector<std::int64_t> shape) {
+TaskText pooled(const char* op, std::vector<std::int64_t> dimensions, bool keep, std::vector<std::int64_t> shape,
+                const nlohmann::json& of_input = {}, const nlohmann::json& of_weight = {}) {
   TaskText task;
-  task.input("x", shape).weight("w", {5, shape.back()}).weight("b", {5});
+  task.input("x", shape, of_input).weight("w", {5, shape.back()}, of_weight).weight("b", {5});
   task.node("linear_1", "aten::linear", {"x", "w", "b"}).node("mean_1", op, {"linear_1", dimensions, keep});
   task.node("relu_1", "aten::relu", {"mean_1"}).output("relu_1");
   return task;
@@ -41,15 +42,40 @@ TEST_F(Commute, IsRightForSumsAndAllDimensionsButTheLast) {
     }
 }
 
+const std::string fused = line + "//! split linear_1\n//! fuse linear_1_bias relu_1\n//! fuse mean_1\n";
+
+//! Sums of nothing are zero, and means of nothing NaN, on either side of the layer.
+TEST_F(Commute, IsRightForOddSizesAndWithoutElements) {
+  using Shape = std::vector<std::int64_t>;
+  for (const char* op : {"aten::mean.dim", "aten::sum.dim_IntList"})
+    for (const Shape& shape : {Shape{1, 1, 1}, {13, 31, 17}, {3, 0, 4}, {0, 7, 4}, {3, 7, 0}}) {
+      EXPECT_RIGHT(pooled(op, {1}, false, shape), line);
+      EXPECT_RIGHT(pooled(op, {1}, true, shape), fused);
+      EXPECT_EQ(wrong_metas(pooled(op, {1}, true, shape), line), Steps{});
+    }
+}
+
+TEST_F(Commute, IsRightForStridedInputsAndWeights) {
+  for (const auto& strides : std::vector<std::vector<std::int64_t>>{{4, 12, 1}, {1, 3, 21}, {70, 9, 2}})
+    for (const char* op : {"aten::mean.dim", "aten::sum.dim_IntList"})
+      for (const bool keep : {false, true}) {
+        const TaskText task = pooled(op, {1}, keep, {3, 7, 4}, {{"strides", strides}}, {{"strides", {1, 6}}});
+        EXPECT_RIGHT(task, line);
+        EXPECT_RIGHT(task, fused);
+        EXPECT_EQ(wrong_metas(task, line), Steps{});
+      }
+}
+
 TEST_F(Commute, ServesTheTasksOutputsAndLaterLines) {
   TaskText task = pooled("aten::sum.dim_IntList", {1}, false, {3, 7, 4});
   task.output("mean_1");
   EXPECT_RIGHT(task, line + "//! split linear_1\n//! fuse linear_1_bias relu_1\n//! fuse mean_1\n");
 }
 
-TaskText pooled_image(const char* op, const nlohmann::json& args, bool bias, int padding = 0, int groups = 1) {
+TaskText pooled_image(const char* op, const nlohmann::json& args, bool bias, int padding = 0, int groups = 1,
+                      std::int64_t batch = 2, const nlohmann::json& of_input = {}) {
   TaskText task;
-  task.input("x", {2, 4, 5, 3}).weight("w", {4, 3, 3, 2}).weight("b", {3 * groups});
+  task.input("x", {batch, 4, 5, 3}, of_input).weight("w", {4, 3, 3, 2}).weight("b", {3 * groups});
   const nlohmann::json given = bias ? nlohmann::json("b") : nlohmann::json(nullptr);
   task.node("conv_1", "aten::conv_transpose2d.input", {"x", "w", given, {2, 1}, padding, {1, 0}, groups});
   nlohmann::json all = {"conv_1"};
@@ -73,6 +99,18 @@ TEST_F(Commute, NeedsNoImageBehindATransposedConvolution) {
       }
   EXPECT_RIGHT(pooled_image("aten::adaptive_avg_pool2d", nlohmann::json::array({{1, 1}}), true),
                over_image + "//! split conv_1\n//! fuse conv_1_bias relu_1\n//! fuse mean_1\n");
+}
+
+TEST_F(Commute, IsRightForStridedImagesAndEmptyBatches) {
+  const nlohmann::json image = {2, 3};
+  for (const bool keep : {true, false}) {
+    EXPECT_RIGHT(pooled_image("aten::mean.dim", {image, keep}, true, 0, 1, 0), over_image);
+    for (const auto& strides : std::vector<std::vector<std::int64_t>>{{60, 1, 12, 4}, {200, 47, 9, 2}}) {
+      const TaskText task = pooled_image("aten::sum.dim_IntList", {image, keep}, true, 0, 1, 2, {{"strides", strides}});
+      EXPECT_RIGHT(task, over_image);
+      EXPECT_EQ(wrong_metas(task, over_image), Steps{});
+    }
+  }
 }
 
 TEST_F(Commute, RefusesWhatCutsImagesOff) {

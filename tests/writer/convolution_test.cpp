@@ -247,6 +247,14 @@ TEST_F(Convolutions, RefuseWhatTheyCannotWrite) {
   EXPECT_REFUSED(huge(1, 16384), "//! fuse conv_1", "too large to be found by 32-bit places");
 }
 
+//! PyTorch's own convolutions may, by default.
+TEST_F(Convolutions, RoundOperandsToTf32WherePyTorchDoes) {
+  EXPECT_RIGHT(convolved({.stride = {2, 1}, .padding = {0, 2}, .dilation = {2, 3}}), with("math=tf32"));
+  EXPECT_RIGHT(transposed({.weight = {5, 9, 3, 4}, .padding = {0, 2}}), with("math=tf32"));
+  EXPECT_EQ(judged(convolved({}), with("math=tf32"), Declared::strict).status, "plan_error");
+  EXPECT_REFUSED(convolved({}), with("math=bf16"), "math=bf16 rounds fp32 operands");
+}
+
 //! The batch's part of a place may be far beyond what 32 bits count.
 TEST_F(Convolutions, CountBatchesIn64Bits) {
   const Verdict verdict = planned(huge(11, 8192), "//! fuse conv_1");

@@ -46,6 +46,37 @@ TEST_F(Drop, LeavesOutWhatChangesNothing) {
   }
 }
 
+//! The node in question reads the input itself.
+TaskText first_node(const std::string& op, const nlohmann::json& more_args, const std::vector<std::int64_t>& shape,
+                    const nlohmann::json& of_input = {}) {
+  TaskText task;
+  nlohmann::json args = {"x"};
+  args.insert(args.end(), more_args.begin(), more_args.end());
+  task.input("x", shape, of_input).node("node_1", op, args).node("exp_1", "aten::exp", {"node_1"}).output("exp_1");
+  return task;
+}
+
+TEST_F(Drop, IsRightForOddSizesAndWithoutElements) {
+  for (const auto& shape : std::vector<std::vector<std::int64_t>>{{}, {1}, {1031}, {31, 37}, {0}, {3, 0, 7}})
+    for (const char* after : {"", "//! fuse exp_1\n"}) {
+      const TaskText task = first_node("aten::mul.Tensor", {1.0}, shape);
+      EXPECT_RIGHT(task, std::string("//! drop node_1\n") + after);
+      EXPECT_EQ(wrong_metas(task, "//! drop node_1\n"), Steps{});
+    }
+}
+
+//! Dense tensors keep their strides in every pointwise node; others are copied into order, which is no identity.
+TEST_F(Drop, KeepsStridesAndRefusesToLoseThem) {
+  const TaskText dense = first_node("aten::add.Tensor", {0}, {5, 7}, {{"strides", {1, 5}}});
+  EXPECT_RIGHT(dense, "//! drop node_1\n//! fuse exp_1\n");
+  EXPECT_EQ(wrong_metas(dense, "//! drop node_1\n"), Steps{});
+  for (const auto& strides : std::vector<std::vector<std::int64_t>>{{20, 2}, {3, 31}}) {
+    const TaskText apart = first_node("aten::add.Tensor", {0}, {5, 7}, {{"strides", strides}});
+    EXPECT_REFUSED(apart, "//! drop node_1\n", "no identity");
+    EXPECT_RIGHT(apart, "//! fuse node_1 exp_1\n");
+  }
+}
+
 TEST_F(Drop, FollowsChainsOfTheSameAndFusesAcrossThem) {
   TaskText task;
   task.input("x", {7, 3}).node("relu_1", "aten::relu", {"x"}).node("relu_2", "aten::relu", {"relu_1"});

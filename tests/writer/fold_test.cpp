@@ -120,6 +120,48 @@ TEST_F(Fold, MakesOneChannelOfASumOrMeanOverAll) {
   EXPECT_RIGHT(conv_mean(), "//! fold mean_1 into conv2d_1\n");
 }
 
+struct LinearSizes {
+  std::int64_t rows, in, out;
+};
+
+//! x · wᵀ · v + b · v
+TaskText scaled_linear(const LinearSizes& sizes, const nlohmann::json& of_input = {},
+                       const nlohmann::json& of_weight = {}, const nlohmann::json& of_scale = positive) {
+  TaskText task;
+  task.input("x", {sizes.rows, sizes.in}, of_input).weight("w", {sizes.out, sizes.in}, of_weight);
+  task.weight("b", {sizes.out}).weight("v", {sizes.out}, of_scale).node("linear_1", "aten::linear", {"x", "w", "b"});
+  return task.node("mul_1", "aten::mul.Tensor", {"linear_1", "v"}).output("mul_1");
+}
+
+const std::string into_linear = "//! fold mul_1 into linear_1\n";
+
+TEST_F(Fold, IsRightForOddSizesAndWithoutElements) {
+  for (const LinearSizes& sizes : {LinearSizes{1, 1, 1}, {13, 31, 17}, {0, 3, 4}, {3, 0, 4}, {3, 4, 0}}) {
+    EXPECT_RIGHT(scaled_linear(sizes), into_linear);
+    EXPECT_EQ(wrong_metas(scaled_linear(sizes), into_linear), Steps{});
+  }
+  TaskText nothing;
+  nothing.input("x", {0, 3, 7, 5}).weight("w", {1, 3, 3, 1}).weight("v", {1, 1}, positive);
+  nothing.node("conv_1", "aten::conv2d", {"x", "w"}).node("mul_1", "aten::mul.Tensor", {"conv_1", "v"});
+  EXPECT_RIGHT(nothing.output("mul_1"), "//! fold mul_1 into conv_1\n");
+}
+
+TEST_F(Fold, IsRightForStridedInputsAndWeights) {
+  for (const auto& strides : std::vector<std::vector<std::int64_t>>{{1, 9}, {20, 2}}) {
+    const nlohmann::json apart = {{"strides", strides}};
+    EXPECT_RIGHT(scaled_linear({4, 5, 7}, apart, apart), into_linear);
+    EXPECT_EQ(wrong_metas(scaled_linear({4, 5, 7}, apart), into_linear), Steps{});
+  }
+  nlohmann::json every_third = positive;
+  every_third["strides"] = {3};
+  EXPECT_REFUSED(scaled_linear({4, 5, 7}, {}, {}, every_third), into_linear, "'v' is not contiguous");
+  TaskText task;
+  task.input("x", {2, 3, 7, 5}, {{"strides", {300, 80, 11, 2}}});
+  task.weight("w", {5, 3, 3, 3}, {{"strides", {27, 1, 9, 3}}}).weight("v", {5, 1, 1}, positive);
+  task.node("conv_1", "aten::conv2d", {"x", "w"}).node("mul_1", "aten::mul.Tensor", {"conv_1", "v"});
+  EXPECT_RIGHT(task.output("mul_1"), "//! fold mul_1 into conv_1\n");
+}
+
 TEST_F(Fold, UsesWeightsThatAreComputedLaterInTheModule) {
   TaskText task;
   task.input("x", {4, 3}).weight("w", {7, 3}).weight("v", {7}).node("linear_1", "aten::linear", {"x", "w"});

@@ -16,9 +16,11 @@ class Hoist : public ::testing::Test {
 };
 
 //! x · (softplus(w) + 1)ᵀ + a table of constants
-TaskText scaled_weight(std::int64_t rows = 5, std::int64_t in = 3, std::int64_t out = 7) {
+TaskText scaled_weight(std::int64_t rows = 5, std::int64_t in = 3, std::int64_t out = 7,
+                       const nlohmann::json& of_weight = {}, const nlohmann::json& of_input = {}) {
   TaskText task;
-  task.input("x", {rows, in}).weight("fc.weight", {out, in}).node("softplus_1", "aten::softplus", {"fc.weight"});
+  task.input("x", {rows, in}, of_input).weight("fc.weight", {out, in}, of_weight);
+  task.node("softplus_1", "aten::softplus", {"fc.weight"});
   task.node("add_1", "aten::add.Tensor", {"softplus_1", 1.0}).node("t_1", "aten::t", {"add_1"});
   const nlohmann::json floats = {{"kwargs", {{"dtype", {{"dtype", "f32"}}}}}};
   task.node("mm_1", "aten::mm", {"x", "t_1"}).node("ones_1", "aten::ones", {{out}}, floats);
@@ -38,6 +40,24 @@ TEST_F(Hoist, RunsWeightsOnlyNodesInPrepare) {
 TEST_F(Hoist, IsRightForOddSizes) {
   for (const auto& [rows, in, out] : {std::tuple{1, 1, 1}, {13, 31, 17}, {0, 3, 4}})
     EXPECT_RIGHT(scaled_weight(rows, in, out), "//! hoist *\n");
+}
+
+const std::string fused = "//! hoist *\n//! fuse softplus_1 add_1\n//! fuse mm_1 add_2\n";
+
+TEST_F(Hoist, IsRightWhereWeightsAreEmpty) {
+  for (const auto& [rows, in, out] : {std::tuple{3, 0, 4}, {3, 4, 0}, {0, 0, 0}}) {
+    EXPECT_RIGHT(scaled_weight(rows, in, out), "//! hoist *\n");
+    EXPECT_RIGHT(scaled_weight(rows, in, out), "//! hoist *\n//! fuse softplus_1 add_1\n//! fuse add_2\n");
+  }
+}
+
+TEST_F(Hoist, IsRightForStridedWeightsAndInputs) {
+  for (const auto& strides : std::vector<std::vector<std::int64_t>>{{1, 7}, {20, 2}, {2, 31}}) {
+    const TaskText task = scaled_weight(5, 3, 7, {{"strides", strides}}, {{"strides", {1, 9}}});
+    EXPECT_RIGHT(task, "//! hoist *\n");
+    EXPECT_RIGHT(task, fused);
+    EXPECT_EQ(wrong_metas(task, "//! hoist *\n"), Steps{});
+  }
 }
 
 TEST_F(Hoist, LetsHoistedNodesBeFused) {

@@ -16,9 +16,11 @@ class Layout : public ::testing::Test {
 };
 
 //! conv, relu, max pool, conv, add of what the pool gave
-TaskText two_convolutions(std::int64_t batch = 2, std::int64_t height = 7, std::int64_t width = 5) {
+TaskText two_convolutions(std::int64_t batch = 2, std::int64_t height = 7, std::int64_t width = 5,
+                          const nlohmann::json& of_input = {}, const nlohmann::json& of_weight = {}) {
   TaskText task;
-  task.input("x", {batch, 3, height, width}).weight("w1", {6, 3, 3, 3}).weight("b1", {6}).weight("w2", {6, 6, 3, 3});
+  task.input("x", {batch, 3, height, width}, of_input).weight("w1", {6, 3, 3, 3}, of_weight).weight("b1", {6});
+  task.weight("w2", {6, 6, 3, 3});
   task.node("conv2d_1", "aten::conv2d", {"x", "w1", "b1", {1, 1}, {1, 1}}).node("relu_1", "aten::relu", {"conv2d_1"});
   task.node("max_pool2d_1", "aten::max_pool2d", {"relu_1", {2, 2}, {1, 1}, {1, 1}});
   task.node("conv2d_2", "aten::conv2d", {"max_pool2d_1", "w2", nullptr, {1, 1}, {1, 1}});
@@ -66,6 +68,37 @@ TEST_F(Layout, IsRightForOddSizes) {
     EXPECT_RIGHT(two_convolutions(batch, height, width), all);
 }
 
+const std::string first_two = "//! layout conv2d_1 relu_1 max_pool2d_1 channels_last\n";
+
+//! Rows and pixels with gaps between them, and images on their sides.
+TEST_F(Layout, IsRightForStridedInputsAndWeights) {
+  const std::vector<std::vector<std::int64_t>> of_inputs = {{300, 80, 11, 2}, {105, 35, 1, 7}};
+  for (const auto& strides : of_inputs) {
+    const TaskText task = two_convolutions(2, 7, 5, {{"strides", strides}});
+    EXPECT_RIGHT(task, first_two);
+    EXPECT_RIGHT(task, first_two + "//! fuse conv2d_1_input\n");
+    EXPECT_EQ(wrong_metas(task, first_two), Steps{});
+  }
+  const TaskText turned = two_convolutions(2, 7, 5, {}, {{"strides", {1, 6, 54, 18}}});
+  EXPECT_RIGHT(turned, first_two);
+  EXPECT_EQ(wrong_metas(turned, first_two), Steps{});
+}
+
+//! PyTorch stays in the layout of such an input by itself.
+TEST_F(Layout, LeavesAloneWhatIsChannelsLastAlready) {
+  for (const auto& strides : std::vector<std::vector<std::int64_t>>{{105, 1, 15, 3}, {200, 1, 25, 5}}) {
+    const TaskText task = two_convolutions(2, 7, 5, {{"strides", strides}});
+    EXPECT_REFUSED(task, "//! layout conv2d_1 channels_last\n", "channels_last already");
+  }
+}
+
+TEST_F(Layout, RefusesEmptyBatches) {
+  const TaskText empty = two_convolutions(0);
+  EXPECT_REFUSED(empty, "//! layout conv2d_1 channels_last\n", "its result is empty");
+  EXPECT_REFUSED(empty, "//! layout * channels_last\n", "");
+  EXPECT_RIGHT(empty, "//! fuse relu_1\n");
+}
+
 TEST_F(Layout, FusesCopiesAndEverythingBetween) {
   const std::string program =
       "//! split conv2d_1\n//! layout conv2d_1 conv2d_1_bias relu_1 max_pool2d_1 conv2d_2 add_1 channels_last\n"
@@ -87,7 +120,7 @@ TEST_F(Layout, WorksInThreeDimensionsWithBatchNormAndViews) {
   task.output("exp_1").output("flatten_1");
   // In three dimensions and with few channels cuDNN takes TF32, where that is allowed, for channels_last alone: the
   // reference, which has fp32's errors, would rightly not accept that.
-  EXPECT_RIGHT_WITH(task, "//! layout conv3d_1 batch_norm_1 channels_last\n", Tf32::off);
+  EXPECT_RIGHT_WITH(task, "//! layout conv3d_1 batch_norm_1 channels_last\n", Declared::strict);
   EXPECT_EQ(wrong_metas(task, "//! layout conv3d_1 batch_norm_1 channels_last\n"), Steps{});
 }
 

@@ -283,6 +283,17 @@ TEST_F(MatmulRows, LongRowsOfPositiveNumbersKeepFp32Accuracy) {
   EXPECT_RIGHT(sum_of_product({17, 3000}, {3000, 90}, 1, positive, positive), "//! fuse matmul_1 sum_1\n");
 }
 
+TEST_F(MatmulRows, RoundsOperandsWhereALowerPrecisionIsDeclared) {
+  const json positive = {{"draw", {{"kind", "uniform"}, {"low", 0.0}, {"high", 1.0}}}};
+  const Op mean = {"mean.dim", {"gelu_1", {1}}};
+  for (const auto& [math, declared] : {std::pair{"tf32", Declared::tf32}, {"bf16", Declared::paper}})
+    for (const char* tile : {"tile=128x64x32", "tile=32x32x32", "tile=32x32x32 split=2"}) {
+      const std::string program = fmt::format("//! fuse linear_1 gelu_1 r_1 : {} math={}\n", tile, math);
+      EXPECT_RIGHT_WITH(reduced_linear(40, 50, 70, mean, positive), program, declared);
+      EXPECT_REFUSED(reduced_linear(40, 50, 70, mean), program, "rounds fp32 operands");
+    }
+}
+
 TEST_F(MatmulRows, CombinesTilesWithoutAtomics) {
   const Verdict verdict = planned(reduced_linear(40, 300, 37, sum_of_columns), small_tiles);
   EXPECT_EQ(verdict.code.find("atomic"), std::string::npos) << verdict.code;

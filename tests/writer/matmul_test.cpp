@@ -343,6 +343,55 @@ TEST_F(Matmul, HalfTypesAreRight) {
   }
 }
 
+//! By each tile, with operands that lie along their depth or across it, and with parts of the depth. Of positive
+//! numbers bf16 keeps the two digits that the benchmark looks at.
+TEST_F(Matmul, RoundsOperandsWhereALowerPrecisionIsDeclared) {
+  const auto turned = [](std::int64_t lines) {
+    json more = positive;
+    more["strides"] = {1, lines};
+    return more;
+  };
+  for (const char* tile :
+       {"tile=128x128x32", "tile=32x32x64", "tile=128x16x32", "tile=64x64x16", "tile=32x32x32 split=2"})
+    for (const auto& [math, declared] : {std::pair{"tf32", Declared::tf32}, {"bf16", Declared::paper}}) {
+      const std::string parameters = fmt::format(" : {} math={}\n", tile, math);
+      EXPECT_RIGHT_WITH(linear_gelu(70, 88, 72, positive), "//! fuse linear_1 gelu_1" + parameters, declared);
+      EXPECT_RIGHT_WITH(mm({33, 70}, {70, 37}, positive, positive), "//! fuse matmul_1" + parameters, declared);
+      EXPECT_RIGHT_WITH(mm({33, 70}, {70, 37}, turned(33), turned(70)), "//! fuse matmul_1" + parameters, declared);
+    }
+}
+
+TEST_F(Matmul, RefusesToRoundOperandsUndeclared) {
+  const std::string fuse = "\n//! fuse linear_1 gelu_1 : math=";
+  const TaskText task = linear_gelu(33, 35, 20);
+  EXPECT_REFUSED(task, fuse + "tf32\n", "math=tf32 rounds fp32 operands");
+  EXPECT_REFUSED(task, fuse + "bf16\n", "(--precision paper would)");
+  for (const auto& [math, declared] :
+       {std::pair{"tf32\n", Declared::strict}, {"bf16\n", Declared::strict}, {"bf16\n", Declared::tf32}}) {
+    const Verdict verdict = judged(task, fuse + math, declared);
+    EXPECT_EQ(verdict.status, "plan_error") << math;
+    EXPECT_EQ(verdict.line, 2);
+  }
+  EXPECT_REFUSED(linear_gelu(33, 35, 20, {{"dtype", "f16"}}), fuse + "tf32\n", "math=tf32 is for fp32 operands");
+  EXPECT_REFUSED(task, fuse + "tf32 ahead=1\n", "ahead=1 is for math=tf32x3");
+  EXPECT_REFUSED(task, fuse + "bf16 add=32\n", "add=32 is for math=tf32x3");
+}
+
+TEST_F(Matmul, RoundedOperandsCompileForAGpu) {
+  if (const std::string why = why_no_nvrtc(); !why.empty()) GTEST_SKIP() << why;
+  for (const char* math : {"tf32", "bf16"})
+    for (const char* tile : {"128x128x32", "16x64x64"}) {
+      const std::string program = fmt::format("//! fuse linear_1 gelu_1 : tile={} math={}\n", tile, math);
+      EXPECT_EQ(compiled_for(linear_gelu(70, 88, 72), program, "sm_90", Declared::paper), "compiled");
+    }
+}
+
+TEST_F(Matmul, RoundsToTf32WithinItsBudget) {
+  const Verdict verdict = judged(linear_gelu(64, 64, 512), "//! fuse linear_1 gelu_1 : math=tf32\n", Declared::tf32);
+  EXPECT_EQ(verdict.status, "ok") << verdict.message;
+  EXPECT_NE(verdict.code.find("RoundedInputs<cudal1::ToTf32>"), std::string::npos) << verdict.code;
+}
+
 TEST_F(Matmul, PlacesBeyond32BitsAreReached) {
   const Verdict verdict = planned(mm({70000, 40000}, {40000, 64}), "//! fuse matmul_1 : tile=128x64x32\n");
   EXPECT_EQ(verdict.status, "ok") << verdict.message;
@@ -363,7 +412,7 @@ TEST_F(Matmul, NamesTheNodeThatCannotBeFused) {
 TEST_F(Matmul, RefusesWhatItCannotWrite) {
   const TaskText task = linear_gelu(33, 35, 20);
   const std::string fuse = "//! fuse linear_1 gelu_1 : ";
-  EXPECT_REFUSED(task, fuse + "math=tf32\n", "is not among the values of 'math'");
+  EXPECT_REFUSED(task, fuse + "math=fp64\n", "is not among the values of 'math'");
   EXPECT_REFUSED(task, fuse + "math=tensor\n", "operands of 16 bits");
   EXPECT_REFUSED(linear_gelu(33, 35, 20, {{"dtype", "f16"}}), fuse + "math=tf32x3\n", "fp32 operands");
   EXPECT_REFUSED(task, fuse + "tile=32x32x32 split=4\n", "fewer tiles than parts");

@@ -20,11 +20,12 @@ struct Sizes {
   std::int64_t in, between, out;
 };
 
-TaskText two_layers(const Sizes& sizes, bool first_bias = true, bool second_bias = true) {
+TaskText two_layers(const Sizes& sizes, bool first_bias = true, bool second_bias = true,
+                    const nlohmann::json& of_input = {}, const nlohmann::json& of_weight = {}) {
   TaskText task;
   std::vector<std::int64_t> shape = sizes.rows;
   shape.push_back(sizes.in);
-  task.input("x", shape).weight("w1", {sizes.between, sizes.in}).weight("b1", {sizes.between});
+  task.input("x", shape, of_input).weight("w1", {sizes.between, sizes.in}, of_weight).weight("b1", {sizes.between});
   task.weight("w2", {sizes.out, sizes.between}).weight("b2", {sizes.out});
   const nlohmann::json none = nullptr;
   task.node("linear_1", "aten::linear", {"x", "w1", first_bias ? nlohmann::json("b1") : none});
@@ -49,9 +50,26 @@ TEST_F(Merge, IsRightForOddSizesAndWithoutBiases) {
     EXPECT_RIGHT(two_layers({{3}, 5, 7, 4}, first, second), line);
 }
 
-TEST_F(Merge, IsFollowedBySplitAndFuse) {
-  EXPECT_RIGHT(two_layers({{5}, 3, 8, 2}), line + "//! split linear_1\n//! fuse linear_1_bias relu_1\n");
+const std::string fused = line + "//! split linear_1\n//! fuse linear_1_bias relu_1\n";
+
+TEST_F(Merge, IsRightWithoutElements) {
+  for (const Sizes& sizes : {Sizes{{3, 0}, 2, 3, 2}, {{3}, 0, 3, 2}, {{3}, 2, 3, 0}, {{}, 2, 3, 2}}) {
+    EXPECT_RIGHT(two_layers(sizes), line);
+    EXPECT_RIGHT(two_layers(sizes), fused);
+    EXPECT_EQ(wrong_metas(two_layers(sizes), line), Steps{});
+  }
 }
+
+TEST_F(Merge, IsRightForStridedInputsAndWeights) {
+  for (const auto& strides : std::vector<std::vector<std::int64_t>>{{1, 5}, {20, 2}})
+    for (const auto& of_weight : std::vector<std::vector<std::int64_t>>{{3, 1}, {1, 8}, {7, 2}}) {
+      const TaskText task = two_layers({{5}, 3, 8, 2}, true, true, {{"strides", strides}}, {{"strides", of_weight}});
+      EXPECT_RIGHT(task, fused);
+      EXPECT_EQ(wrong_metas(task, line), Steps{});
+    }
+}
+
+TEST_F(Merge, IsFollowedBySplitAndFuse) { EXPECT_RIGHT(two_layers({{5}, 3, 8, 2}), fused); }
 
 TEST_F(Merge, RefusesWhatWouldCostMoreOrIsNeededElsewhere) {
   EXPECT_REFUSED(two_layers({{5}, 9, 2, 9}), line, "costs more than two through 2");

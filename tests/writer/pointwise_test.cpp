@@ -411,6 +411,16 @@ TEST_F(Pointwise, UpdatesStates) {
   EXPECT_REFUSED(both, "//! fuse relu_1 copy_1 mul_1\n", "another node here updates");
 }
 
+//! By numbers that the compiler knows, with rests of either sign.
+TEST_F(Pointwise, DividesIntegersOf64Bits) {
+  for (const int divisor : {7, -7, 3, 8, 1}) {
+    TaskText task;
+    task.input("i", {9, 7}, integers("i64", -50, 50)).node("n1", "aten::remainder.Scalar", {"i", divisor});
+    task.node("n2", "aten::floor_divide.Scalar", {"i", divisor}).node("n3", "aten::fmod.Scalar", {"i", divisor});
+    EXPECT_RIGHT(task.output("n1").output("n2").output("n3"), "//! fuse n1 n2 n3\n");
+  }
+}
+
 TEST_F(Pointwise, NormalisesByGivenStatistics) {
   TaskText task;
   task.input("x", {2, 3, 5}).weight("w", {3}).weight("b", {3}).weight("0.mean", {3});

@@ -85,11 +85,9 @@ TEST_F(Rows, EqualElementsLeaveNothingWhereProductsAreContracted) {
   for (const auto& [columns, parameters] : {std::pair{1, ""}, {1, " : keep=no"}, {40, ""}, {40, " : split=2"}}) {
     const std::string fuse = fmt::format("//! fuse mul_1 gelu_1 r_1{}\n", parameters);
     for (const Op& op : {Op{"var.correction", {"gelu_1", {2}}, {{"correction", 0}}},
-                         Op{"layer_norm", {"gelu_1", {columns}}},
-                         Op{"group_norm", {"gelu_1", 3}},
+                         Op{"layer_norm", {"gelu_1", {columns}}}, Op{"group_norm", {"gelu_1", 3}},
                          Op{"instance_norm", {"gelu_1", nullptr, nullptr, nullptr, nullptr, true, 0.1, 1e-5, true}},
-                         Op{"softmax.int", {"gelu_1", 2}},
-                         Op{"log_softmax.int", {"gelu_1", 2}}})
+                         Op{"softmax.int", {"gelu_1", 2}}, Op{"log_softmax.int", {"gelu_1", 2}}})
       EXPECT_RIGHT_CONTRACTED(of_equal_columns(columns, op), fuse);
   }
 }
@@ -381,6 +379,32 @@ TEST_F(Rows, ResultsMayKeepReducedDimensionsOrNot) {
   task.node("amax_1", "aten::amax", {"x", json::array({1}), true});
   task.output("sum_1").output("amax_1").output("exp_1");
   EXPECT_RIGHT(task, "//! fuse exp_1 sum_1 amax_1\n");
+}
+
+//! Squares of denormal numbers are zero in fp32, here and on any GPU, and so is a deviation: what is divided by it is
+//! infinite or NaN, and that is no mistake of the program.
+TEST_F(Rows, DividesByADeviation) {
+  for (const char* op : {"std.correction", "std_mean.correction"}) {
+    TaskText task;
+    const json keep = {{"kwargs", {{"correction", 1}, {"keepdim", true}}}};
+    task.input("x", {7, 33}).node("std_1", std::string("aten::") + op, {"x", json::array({1})}, keep);
+    task.node("div_1", "aten::div.Tensor", {"x", "std_1"}).output("div_1");
+    EXPECT_RIGHT(task, "//! fuse std_1 div_1\n");
+    EXPECT_RIGHT(task, "//! fuse std_1\n");
+    EXPECT_RIGHT(task, "//! fuse div_1\n");
+  }
+}
+
+//! The task's own graph, too, is right: of equal numbers anything may come out.
+TEST_F(Rows, StandardisesRowsWithoutAnEpsilon) {
+  TaskText task;
+  const json keep = {{"kwargs", {{"correction", 1}, {"keepdim", true}}}};
+  task.input("x", {9, 37}).node("mean_1", "aten::mean.dim", {"x", json::array({1}), true});
+  task.node("std_1", "aten::std.correction", {"x", json::array({1})}, keep);
+  task.node("sub_1", "aten::sub.Tensor", {"x", "mean_1"}).node("div_1", "aten::div.Tensor", {"sub_1", "std_1"});
+  task.output("div_1");
+  EXPECT_RIGHT(task, "");
+  EXPECT_RIGHT(task, "//! fuse mean_1 std_1 sub_1 div_1\n");
 }
 
 TEST_F(Rows, FewLongRowsAreSplit) {

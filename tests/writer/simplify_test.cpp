@@ -24,7 +24,7 @@ TaskText scaled(bool from_the_left, std::int64_t rows, std::int64_t columns) {
 
 TEST_F(Simplify, MultipliesRowsOrColumns) {
   for (const bool left : {true, false})
-    for (const auto& [rows, columns] : {std::pair{1, 1}, {7, 13}, {5, 1}}) {
+    for (const auto& [rows, columns] : {std::pair{1, 1}, {7, 13}, {5, 1}, {1, 5}, {31, 1031}}) {
       const Verdict verdict = judged(scaled(left, rows, columns), "//! simplify matmul_1\n//! fuse matmul_1\n");
       EXPECT_EQ(verdict.status, "ok") << verdict.message;
       EXPECT_EQ(verdict.steps, (Steps{"launch fuse_matmul_1"}));
@@ -37,10 +37,13 @@ TEST_F(Simplify, IsRightWithoutElementsAndForStrides) {
     EXPECT_RIGHT(scaled(left, 0, 5), "//! simplify matmul_1\n");
     EXPECT_RIGHT(scaled(left, 5, 0), "//! simplify matmul_1\n//! fuse matmul_1\n");
   }
-  TaskText apart;
-  apart.input("v", {7}, {{"strides", {3}}}).input("b", {7, 5}, {{"strides", {1, 9}}});
-  apart.node("diag_1", "aten::diag", {"v"}).node("mm_1", "aten::mm", {"diag_1", "b"}).output("mm_1");
-  EXPECT_RIGHT(apart, "//! simplify mm_1\n//! fuse mm_1\n");
+  for (const auto& strides : std::vector<std::vector<std::int64_t>>{{1, 9}, {20, 2}, {1, 7}}) {
+    TaskText apart;
+    apart.input("v", {7}, {{"strides", {3}}}).input("b", {7, 5}, {{"strides", strides}});
+    apart.node("diag_1", "aten::diag", {"v"}).node("mm_1", "aten::mm", {"diag_1", "b"}).output("mm_1");
+    EXPECT_RIGHT(apart, "//! simplify mm_1\n");
+    EXPECT_RIGHT(apart, "//! simplify mm_1\n//! fuse mm_1\n");
+  }
 }
 
 TEST_F(Simplify, KeepsTheMatrixThatOthersRead) {

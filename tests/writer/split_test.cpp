@@ -23,9 +23,11 @@ TaskText conv_relu(const nlohmann::json& of_input = {}) {
   return task;
 }
 
-TaskText linear_gelu(std::vector<std::int64_t> shape, std::int64_t out) {
+TaskText linear_gelu(std::vector<std::int64_t> shape, std::int64_t out, const nlohmann::json& of_input = {},
+                     const nlohmann::json& of_weight = {}, const nlohmann::json& of_bias = {}) {
   TaskText task;
-  task.input("x", shape).weight("fc.weight", {out, shape.back()}).weight("fc.bias", {out});
+  task.input("x", shape, of_input).weight("fc.weight", {out, shape.back()}, of_weight);
+  task.weight("fc.bias", {out}, of_bias);
   task.node("linear_1", "aten::linear", {"x", "fc.weight", "fc.bias"});
   task.node("gelu_1", "aten::gelu", {"linear_1"}).output("gelu_1");
   return task;
@@ -56,6 +58,27 @@ TEST_F(Split, IsRightForLinearMapsOfOddSizes) {
     EXPECT_RIGHT(linear_gelu(shape, 7), "//! split linear_1\n//! fuse linear_1_bias gelu_1\n");
     EXPECT_EQ(wrong_metas(linear_gelu(shape, 7), "//! split linear_1\n"), Steps{});
   }
+}
+
+TEST_F(Split, IsRightWithoutElements) {
+  const std::string fused = "//! split linear_1\n//! fuse linear_1_bias gelu_1\n";
+  EXPECT_RIGHT(linear_gelu({3, 0}, 7), fused);
+  EXPECT_RIGHT(linear_gelu({3, 5}, 0), fused);
+  EXPECT_RIGHT(linear_gelu({2, 0, 5}, 7), "//! split linear_1\n");
+  TaskText task;
+  task.input("x", {0, 3, 7, 5}).weight("w", {5, 3, 3, 3}).weight("b", {5});
+  task.node("conv2d_1", "aten::conv2d", {"x", "w", "b"}).node("relu_1", "aten::relu", {"conv2d_1"}).output("relu_1");
+  EXPECT_RIGHT(task, "//! split conv2d_1\n//! fuse conv2d_1_bias relu_1\n");
+}
+
+TEST_F(Split, IsRightForStridedOperands) {
+  for (const auto& strides : std::vector<std::vector<std::int64_t>>{{1, 13}, {20, 2}}) {
+    const TaskText task = linear_gelu({13, 7}, 5, {{"strides", strides}}, {{"strides", {1, 6}}}, {{"strides", {3}}});
+    EXPECT_RIGHT(task, "//! split linear_1\n");
+    EXPECT_RIGHT(task, "//! split linear_1\n//! fuse linear_1_bias gelu_1\n");
+    EXPECT_EQ(wrong_metas(task, "//! split linear_1\n"), Steps{});
+  }
+  EXPECT_RIGHT(conv_relu({{"strides", {300, 80, 11, 2}}}), "//! split conv2d_1\n//! fuse conv2d_1_bias relu_1\n");
 }
 
 TEST_F(Split, IsRightForEveryKindOfConvolution) {

@@ -60,17 +60,17 @@ void take_failure(Verdict& verdict, Status status, const Failure& failure) {
   verdict.line = failure.at.line;
 }
 
-Verdict planned_for(const OpGraph& graph, const std::string& program) {
+Verdict planned_for(const OpGraph& graph, const std::string& program, const ProgramLimits& limits = {}) {
   Verdict verdict;
   verdict.status = to_string(Status::ok);
-  const auto written = write_program(graph, program);
+  const auto written = write_program(graph, program, limits);
   if (!written) {
     take_failure(verdict, written.failure().status, written.failure());
     return verdict;
   }
   verdict.code = written.value().text;
   for (const AppliedTechnique& applied : written.value().techniques) verdict.techniques.push_back(applied.technique);
-  const auto plan = plan_program(graph, program);
+  const auto plan = plan_program(graph, program, limits);
   if (!plan) {
     take_failure(verdict, plan.failure().status, plan.failure());
     return verdict;
@@ -80,15 +80,26 @@ Verdict planned_for(const OpGraph& graph, const std::string& program) {
   return verdict;
 }
 
-Verdict judged_on(Backend& backend, const TaskText& task, const std::string& program, Tf32 tf32) {
+Precision precision_of(Declared declared) {
+  constexpr Precision all[] = {Precision::standard, Precision::strict, Precision::tf32, Precision::paper};
+  return all[static_cast<int>(declared)];
+}
+
+ProgramLimits limits_of(Declared declared) {
+  ProgramLimits limits;
+  limits.rounding = rounding_allowed(precision_of(declared));
+  return limits;
+}
+
+Verdict judged_on(Backend& backend, const TaskText& task, const std::string& program, Declared declared) {
   JudgeOptions options;
   options.mode = JudgeMode::fast;
   options.measure_time = false;
-  if (tf32 == Tf32::off) options.precision = Precision::strict;
+  options.precision = precision_of(declared);
   const Task loaded = load_task_with_metas(write_task(task));
   TaskJudge judge(backend, loaded, options);
   const Evaluation evaluation = judge.evaluate(judge.compile("program.cu", program));
-  Verdict verdict = planned_for(loaded.graph, program);
+  Verdict verdict = planned_for(loaded.graph, program, limits_of(declared));
   if (evaluation.status != Status::ok) take_failure(verdict, evaluation.status, evaluation.failure);
   return verdict;
 }
@@ -145,8 +156,9 @@ Verdict planned(const TaskText& task, const std::string& program) { return plann
 
 std::string why_no_nvrtc() { return find_nvrtc() ? std::string() : "no NVRTC: " + nvrtc_search_description(); }
 
-std::string compiled_for(const TaskText& task, const std::string& program, const std::string& target) {
-  const Verdict verdict = planned(task, program);
+std::string compiled_for(const TaskText& task, const std::string& program, const std::string& target,
+                         Declared precision) {
+  const Verdict verdict = planned_for(graph_of(task), program, limits_of(precision));
   if (verdict.status != "ok") return verdict.message;
   CompileRequest request{verdict.code, {}, target};
   for (const std::string& step : verdict.steps)
@@ -155,12 +167,12 @@ std::string compiled_for(const TaskText& task, const std::string& program, const
   return module ? "compiled" : module.failure().message + "\n" + module.failure().details + "\n" + verdict.code;
 }
 
-Verdict judged(const TaskText& task, const std::string& program, Tf32 tf32) {
-  return judged_on(backend(), task, program, tf32);
+Verdict judged(const TaskText& task, const std::string& program, Declared precision) {
+  return judged_on(backend(), task, program, precision);
 }
 
 Verdict judged_contracted(const TaskText& task, const std::string& program) {
-  return judged_on(contracting_backend(), task, program, Tf32::as_pytorch_allows);
+  return judged_on(contracting_backend(), task, program, Declared::standard);
 }
 
 }  // namespace cudal1::testing

@@ -43,11 +43,11 @@ struct Verdict {
   std::vector<std::string> techniques;  //!< names of those that were applied
 };
 
-//! In convolutions of the library, those of the reference as well as the program's.
-enum class Tf32 { as_pytorch_allows, off };
+//! Which precision the evaluation declares (`eval --precision`), for the reference as well as the program.
+enum class Declared { standard, strict, tf32, paper };
 
 //! Verified, not timed: on the virtual GPU, or, where CUDAL1_TEST_DEVICE=cuda, on the GPU.
-Verdict judged(const TaskText& task, const std::string& program, Tf32 tf32 = Tf32::as_pytorch_allows);
+Verdict judged(const TaskText& task, const std::string& program, Declared precision = Declared::standard);
 
 //! The same where the virtual GPU's compiler contracts products and sums, as NVRTC does on the GPU.
 Verdict judged_contracted(const TaskText& task, const std::string& program);
@@ -59,7 +59,8 @@ OpGraph graph_of(const TaskText& task);
 Verdict planned(const TaskText& task, const std::string& program);
 
 //! "compiled", or what NVRTC says of what the writer makes of the program; `target`: "sm_90". Needs no GPU.
-std::string compiled_for(const TaskText& task, const std::string& program, const std::string& target);
+std::string compiled_for(const TaskText& task, const std::string& program, const std::string& target,
+                         Declared precision = Declared::standard);
 //! Why that cannot be asked here; empty: it can.
 std::string why_no_nvrtc();
 
@@ -72,10 +73,10 @@ std::string why_no_device();
 }  // namespace cudal1::testing
 
 //! The program must be right for the task.
-#define EXPECT_RIGHT(task, program) EXPECT_RIGHT_WITH(task, program, ::cudal1::testing::Tf32::as_pytorch_allows)
-#define EXPECT_RIGHT_WITH(task, program, tf32)                                                          \
+#define EXPECT_RIGHT(task, program) EXPECT_RIGHT_WITH(task, program, ::cudal1::testing::Declared::standard)
+#define EXPECT_RIGHT_WITH(task, program, precision)                                                     \
   do {                                                                                                  \
-    const auto verdict_ = ::cudal1::testing::judged(task, program, tf32);                               \
+    const auto verdict_ = ::cudal1::testing::judged(task, program, precision);                          \
     EXPECT_EQ(verdict_.status, "ok") << verdict_.message << "\n" << (program) << "\n" << verdict_.code; \
   } while (false)
 

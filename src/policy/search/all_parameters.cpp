@@ -16,9 +16,9 @@ const std::vector<Parameter>& parameters_of(const std::string& technique) {
   return none;
 }
 
-const std::vector<std::string>& choices_of(const std::string& technique, const std::string& name) {
+std::vector<std::string> choices_of(const std::string& technique, const std::string& name) {
   const auto& parameters = parameters_of(technique);
-  return std::ranges::find(parameters, name, &Parameter::name)->choices;
+  return std::ranges::find(parameters, name, &Parameter::name)->all_choices();
 }
 
 //! By the ratio: from 3 to 4 it is nearer than to 2.
@@ -34,7 +34,7 @@ enum class Unsayable { stays_open, becomes_nearest };
 void say(Fusion& fusion, const AppliedTechnique& applied, Unsayable unsayable) {
   fusion.parameters.clear();
   for (const auto& [name, value] : applied.parameters) {
-    const std::vector<std::string>& choices = choices_of(applied.technique, name);
+    const std::vector<std::string> choices = choices_of(applied.technique, name);
     if (std::ranges::find(choices, value) != choices.end())
       fusion.parameters[name] = value;
     else if (unsayable == Unsayable::becomes_nearest)

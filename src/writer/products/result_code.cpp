@@ -28,7 +28,8 @@ std::vector<std::string> result_names(const ProductResults& results) {
 }
 
 std::string math_name(const ProductShape& shape) {
-  constexpr const char* texts[] = {"Fp32", "Tf32x3", "HalfInputs", "Tf32x3Groups"};
+  constexpr const char* texts[] = {
+      "Fp32", "Tf32x3", "HalfInputs", "Tf32x3Groups", "RoundedInputs<cudal1::ToTf32>", "RoundedInputs<cudal1::ToBf16>"};
   if (shape.math == ProductMath::tf32x3 && shape.loop != WarpLoop{})
     return fmt::format("Tf32x3By<{}, {}>", shape.loop.in_a_row, shape.loop.ahead);
   if (shape.math == ProductMath::wgmma && shape.loop.in_a_row != 64)

@@ -31,6 +31,10 @@ double products_a_us(ProductMath math) {
       return 33e6 / multiprocessors;
     case ProductMath::wgmma:
       return 56e6 / multiprocessors;
+    case ProductMath::tf32:
+      return 90e6 / multiprocessors;
+    case ProductMath::bf16:
+      return 130e6 / multiprocessors;
     case ProductMath::tensor:
       break;
   }
@@ -38,7 +42,7 @@ double products_a_us(ProductMath math) {
 }
 
 std::string_view name_of(ProductMath math) {
-  constexpr std::string_view names[] = {"fp32", "tf32x3", "tensor", "wgmma"};
+  constexpr std::string_view names[] = {"fp32", "tf32x3", "tensor", "wgmma", "tf32", "bf16"};
   return names[static_cast<std::size_t>(math)];
 }
 
@@ -97,6 +101,14 @@ WarpLoop usual_loop(const ProductTile& tile, ProductMath math, std::int64_t dept
   return {has_registers ? 32 : 8, false};
 }
 
+ProductMath math_named(const std::string& name) {
+  if (name == "tensor") return ProductMath::tensor;
+  if (name == "wgmma") return ProductMath::wgmma;
+  if (name == "tf32") return ProductMath::tf32;
+  if (name == "bf16") return ProductMath::bf16;
+  return name == "fp32" ? ProductMath::fp32 : ProductMath::tf32x3;
+}
+
 class ShapeChooser {
  public:
   ShapeChooser(const ProductSizes& sizes, const ProductOperands& operands, const ParameterValues& parameters)
@@ -137,9 +149,7 @@ class ShapeChooser {
     if (math != "tensor" && small)
       reject(Status::plan_error, parameters_.at("math"),
              fmt::format("math={} is for fp32 operands; those of 16 bits have math=tensor", math));
-    if (math == "tensor") return ProductMath::tensor;
-    if (math == "wgmma") return ProductMath::wgmma;
-    return math == "fp32" ? ProductMath::fp32 : ProductMath::tf32x3;
+    return math_named(math);
   }
 
   void choose_warps(ProductShape& shape) const {
@@ -292,7 +302,8 @@ const std::vector<Parameter>& product_parameters() {
         {"math",
          "how fp32 operands are multiplied; wgmma: as tf32x3, by groups of four warps where the GPU can (H100, H200), "
          "with tile=128x128x32; tensor: operands of 16 bits",
-         {"auto", "fp32", "tf32x3", "tensor", "wgmma"}},
+         {"auto", "fp32", "tf32x3", "tensor", "wgmma"},
+         {"tf32", "bf16"}},
         {"warps",
          "warps of a block, down x across its results",
          {"auto", "1x4", "2x1", "2x2", "4x1", "2x4", "4x2", "4x4", "2x8"}},
@@ -306,6 +317,11 @@ const std::vector<Parameter>& product_parameters() {
          {"auto", "1", "2", "3", "4"}}};
   }();
   return parameters;
+}
+
+OperandRounding rounding_of(ProductMath math) {
+  if (math == ProductMath::bf16) return OperandRounding::bf16;
+  return math == ProductMath::tf32 ? OperandRounding::tf32 : OperandRounding::none;
 }
 
 std::map<std::string, std::string> parameters_of(const ProductShape& shape) {

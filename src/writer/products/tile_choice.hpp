@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "program/plan.hpp"
 #include "writer/parameters.hpp"
 
 namespace cudal1 {
@@ -21,6 +22,8 @@ enum class ProductMath {
   tf32x3,  //!< fp32 accuracy by three products of TF32 parts
   tensor,  //!< operands of 16 bits
   wgmma,   //!< tf32x3 by groups of four warps (<cudal1/gemm_groups.cuh>)
+  tf32,    //!< one product of fp32 operands that are rounded to TF32
+  bf16,    //!< the same, rounded to bf16
 };
 
 struct ProductTile {
@@ -79,6 +82,9 @@ std::int64_t shared_bytes(const ProductShape& shape, const ProductOperands& oper
 
 //! `tile`, `stages`, `split`, `swizzle`, `math`, and of the warps `warps`, `add`, `ahead`, `blocks`.
 const std::vector<Parameter>& product_parameters();
+
+//! What a matrix product does to its operands.
+OperandRounding rounding_of(ProductMath math);
 
 //! What says this shape, of parameters that its math has.
 std::map<std::string, std::string> parameters_of(const ProductShape& shape);

@@ -32,6 +32,11 @@ void refuse_warps(const ProductTile& tile, SourcePosition at) {
                        tile.warps(), tile.name()));
 }
 
+//! PyTorch lets its own convolutions multiply in TF32.
+OperandRounding rounding_of_windows(ProductMath math) {
+  return math == ProductMath::tf32 ? OperandRounding::tf32_in_convolutions : rounding_of(math);
+}
+
 const Node& convolution_of(const Region& region) {
   const auto& nodes = region.computing_nodes();
   return region.graph().nodes[*std::ranges::find_if(
@@ -82,6 +87,7 @@ WrittenGroup ConvolutionFusion::write(const Region& region, const ParameterValue
   refuse_warps(shape.tile, parameters.at("warps"));
   refuse_sizes(space.sizes, shape, at);
   WrittenGroup group = ConvolutionCode(region.graph(), space, shape, name).write();
+  group.rounding = rounding_of_windows(shape.math);
   group.parameters = parameters_of(shape);
   return group;
 }

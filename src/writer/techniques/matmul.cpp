@@ -72,6 +72,7 @@ WrittenGroup ProductFusion::write(const Region& region, const ParameterValues& p
   const ProductShape shape = choose_shape(space.sizes, space.operands(), parameters);
   refuse_sizes(space.sizes, shape, at);
   WrittenGroup group = ProductCode(region.graph(), space, shape, name).write();
+  group.rounding = rounding_of(shape.math);
   group.parameters = parameters_of(shape);
   return group;
 }

@@ -96,6 +96,7 @@ WrittenGroup RowProductFusion::write(const Region& region, const ParameterValues
   refuse_sizes(space.product.sizes, shape, at);
   WrittenGroup group = shape.split > 1 ? write_parts_and_rows(region.graph(), space, shape, name)
                                        : RowProductCode(region.graph(), space, shape, name).write();
+  group.rounding = rounding_of(shape.math);
   group.parameters = parameters_of(shape);
   return group;
 }
