@@ -5,12 +5,11 @@
 #include <optional>
 
 #include "base/result.hpp"
-#include "model/files/gguf_file.hpp"
 #include "model/files/lora_adapter.hpp"
 #include "model/files/open_model.hpp"
 #include "model/sampling/sampling_engine.hpp"
 #include "model/tokenizer/chat_form.hpp"
-#include "model/tokenizer/tokenizer_json.hpp"
+#include "model/tokenizer/model_tokenizer.hpp"
 #include "model/transformer/cpu/cpu_decoder.hpp"
 #include "model/transformer/lora.hpp"
 #include "policy/local/grammar_constraint.hpp"
@@ -18,15 +17,8 @@
 namespace cudal1 {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr std::size_t tokens_of_form = 64;  // what chat forms put around a few messages
 constexpr int tokens_between_looks = 16;    // whether somebody asked to stop
-
-TokenizerData tokenizer_data(const fs::path& model, const ModelWeights& weights) {
-  if (const auto* gguf = dynamic_cast<const GgufFile*>(&weights)) return gguf->tokenizer();
-  return read_tokenizer_json(model / "tokenizer.json");
-}
 
 FinishReason finish_of(SampleEnd end) {
   switch (end) {
@@ -48,7 +40,7 @@ struct LocalGenerator::Parts {
   explicit Parts(const LocalGeneratorOptions& given)
       : options(given),
         weights(open_model(given.model)),
-        data(tokenizer_data(given.model, *weights)),
+        data(tokenizer_of_model(given.model, *weights)),
         tokenizer(data),
         form(chat_form_of(data)) {
     // The decoder copies what it needs: merged weights, which are in fp32, go with this function.
