@@ -5,7 +5,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 
@@ -18,7 +17,7 @@
 #include "base/seconds_since.hpp"
 #include "bench_model.hpp"
 #include "kernel_times.hpp"
-#include "model/transformer/parameter_names.hpp"
+#include "model/transformer/lora.hpp"
 #include "results_file.hpp"
 #include "train/training_step.hpp"
 #include "weights_in_memory.hpp"
@@ -65,24 +64,6 @@ std::vector<TrainingText> training_texts(const Texts& texts) {
   return made;
 }
 
-//! Of rank 32 on every linear layer; B is zero, as PEFT begins.
-LoraAdapter fresh_adapter(const ModelConfig& config) {
-  LoraAdapter adapter;
-  adapter.rank = 32;
-  adapter.alpha = 32.0;
-  Random random(3);
-  for (const ParameterShape& parameter : parameter_shapes(config)) {
-    if (!parameter.name.ends_with("_proj.weight")) continue;
-    LoraModule module{parameter.shape[0], parameter.shape[1], {}, {}};
-    module.a.resize(static_cast<std::size_t>(adapter.rank * module.in));
-    const double width = std::sqrt(3.0 / static_cast<double>(module.in));
-    for (float& value : module.a) value = static_cast<float>((2.0 * random.uniform() - 1.0) * width);
-    module.b.resize(static_cast<std::size_t>(adapter.rank * module.out));
-    adapter.modules[parameter.name.substr(0, parameter.name.size() - std::string_view(".weight").size())] = module;
-  }
-  return adapter;
-}
-
 struct Pace {
   double seconds = 0.0;
   std::int64_t tokens = 0;
@@ -98,7 +79,7 @@ class OurTraining {
     TrainingStepOptions made;
     if (kind == "lora") {
       made.adapter = "learned";
-      model_.add_adapter(made.adapter, fresh_adapter(model_.config()));
+      model_.add_adapter(made.adapter, new_adapter(model_.config(), 32, 32.0, 3));
     }
     step_.emplace(model_, made, on_gpu_ ? std::make_shared<CudaRuntime>(0) : nullptr);
   }

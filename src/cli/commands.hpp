@@ -19,6 +19,7 @@ void add_explain_command(CLI::App& app, CommandAction& action);
 void add_techniques_command(CLI::App& app, CommandAction& action);
 void add_prompt_command(CLI::App& app, CommandAction& action);
 void add_export_command(CLI::App& app, CommandAction& action);
+void add_data_command(CLI::App& app, CommandAction& action);
 void add_models_command(CLI::App& app, CommandAction& action);
 void add_doctor_command(CLI::App& app, CommandAction& action);
 

@@ -33,6 +33,7 @@ int main(int argc, char** argv) {
   cudal1::add_check_command(app, action);
   cudal1::add_bench_command(app, action);
   cudal1::add_export_command(app, action);
+  cudal1::add_data_command(app, action);
   cudal1::add_models_command(app, action);
   cudal1::add_doctor_command(app, action);
   try {

@@ -1,17 +1,13 @@
 #include "cli/search_process.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <chrono>
 #include <cmath>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "base/child_process.hpp"
-#include "base/files.hpp"
-#include "base/line_socket.hpp"
+#include "base/line_child.hpp"
 #include "base/result.hpp"
 
 namespace cudal1 {
@@ -20,55 +16,21 @@ namespace {
 using nlohmann::json;
 
 constexpr std::chrono::milliseconds between_looks{200};
-constexpr std::chrono::seconds time_to_end{10};
 constexpr std::size_t most_message_bytes = std::size_t{64} << 20;
-
-std::string how_it_ended(const std::optional<ChildExit>& ended) {
-  if (!ended) return "ended its conversation";
-  if (!ended->exited) return fmt::format("ended with signal {}", ended->code);
-  return fmt::format("ended with exit code {}", ended->code);
-}
-
-//! Of what a process that crashed has written; empty: nothing.
-std::string last_line_of(const std::filesystem::path& file) try {
-  std::string text = read_file(file);
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  return text.substr(text.rfind('\n') + 1);  // npos + 1: the beginning
-} catch (const Error&) {
-  return {};
-}
-
-std::vector<std::pair<std::string, std::string>> environment_with(int threads, const std::vector<std::string>& names) {
-  auto environment = minimal_environment();
-  environment.emplace_back("CUDAL1_CACHE_DIR", cache_directory().string());
-  if (threads > 0 && std::getenv("OMP_NUM_THREADS") == nullptr)
-    environment.emplace_back("OMP_NUM_THREADS", std::to_string(threads));
-  for (const std::string& name : names)
-    if (const char* value = std::getenv(name.c_str())) environment.emplace_back(name, value);
-  return environment;
-}
 
 //! Lives as long as the thread that made it, at most.
 class SearchProcess {
  public:
-  SearchProcess(const SearchRequest& request, int threads) {
-    const UniqueFd nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
-    const UniqueFd messages(::open(messages_file().c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
-    UniqueFd theirs;
-    socket_ = LineSocket(theirs);
-    ChildOptions options;
-    options.arguments = {(executable_directory() / "cudal1-search").string()};
-    options.environment = environment_with(threads, request.environment);
-    options.descriptors = {{theirs.get(), 0}, {nothing.get(), 1}, {messages.get(), 2}};
-    child_ = ChildProcess::start(options);
-    socket_.send(to_json(request).dump(-1, ' ', false, json::error_handler_t::replace));
+  SearchProcess(const SearchRequest& request, int threads)
+      : child_("cudal1-search", environment_with(threads, request.environment)) {
+    child_.send(to_json(request).dump(-1, ' ', false, json::error_handler_t::replace));
   }
 
   TaskReport listen(const SearchEvents& events) {
     for (;;) {
       if (!is_told_to_stop_ && events.stop()) tell_to_stop();
       std::string line;
-      switch (socket_.read(line, most_message_bytes, std::chrono::steady_clock::now() + between_looks)) {
+      switch (child_.read(line, most_message_bytes, std::chrono::steady_clock::now() + between_looks)) {
         case LineSocket::Heard::line:
           if (auto report = heard(json::parse(line), events)) return with_end_of_process(std::move(*report));
           break;
@@ -83,17 +45,14 @@ class SearchProcess {
   }
 
  private:
-  std::filesystem::path messages_file() const { return folder_.path() / "messages.txt"; }
-
   void tell_to_stop() {
     is_told_to_stop_ = true;
-    socket_.send("stop");
+    child_.send("stop");
   }
 
   //! What it has on a GPU is free when it has taken leave; who does not, is made to.
   TaskReport with_end_of_process(TaskReport report) {
-    child_.wait_for(time_to_end);
-    child_.kill();
+    child_.end();
     return report;
   }
 
@@ -108,14 +67,11 @@ class SearchProcess {
   }
 
   std::string obituary() {
-    const std::string words = last_line_of(messages_file());
-    return fmt::format("the search {}{}; what it judged is on record, and the same command goes on from there",
-                       how_it_ended(child_.wait_for(time_to_end)), words.empty() ? "" : fmt::format(" ({})", words));
+    return fmt::format("the search {}; what it judged is on record, and the same command goes on from there",
+                       child_.obituary());
   }
 
-  TemporaryFolder folder_;
-  LineSocket socket_;
-  ChildProcess child_;
+  LineChild child_;
   bool is_told_to_stop_ = false;
 };
 

@@ -88,10 +88,26 @@ GeneratedTask generate_task(const ModuleFamily& family, Choices choices) {
   return task;
 }
 
+namespace {
+
+std::vector<ModuleFamily> wanted_families(const std::vector<std::string>& names) {
+  const auto all = module_families();
+  if (names.empty()) return {all.begin(), all.end()};
+  std::vector<ModuleFamily> wanted;
+  for (const std::string& name : names) {
+    const auto found = std::ranges::find(all, name, &ModuleFamily::name);
+    if (found == all.end()) throw Error(fmt::format("there is no family of tasks '{}'", name));
+    wanted.push_back(*found);
+  }
+  return wanted;
+}
+
+}  // namespace
+
 std::vector<GeneratedTask> generate_tasks(const GenerationOptions& options) {
   Generation generation(options);
   std::vector<GeneratedTask> tasks;
-  const auto families = module_families();
+  const std::vector<ModuleFamily> families = wanted_families(options.families);
   while (tasks.size() < options.count) tasks.push_back(generation.next(families[tasks.size() % families.size()]));
   return tasks;
 }

@@ -41,12 +41,13 @@ struct GenerationOptions {
   std::uint64_t seed = 0;
   std::optional<double> difficulty;  //!< 0 to 1; nothing: every task draws its own
   std::optional<TaskSplit> split;    //!< nothing: all of them
+  std::vector<std::string> families = {};  //!< by name; empty: all
   //! Whether a task is wanted, say because its reference takes neither too long nor too short; nothing: all are.
   std::function<bool(const GeneratedTask&)> accept;
 };
 
 //! No two with the same hash. The families take turns, also where `accept` takes few of one. Throws Error when it finds
-//! no further task in very many attempts.
+//! no further task in very many attempts, and for a family that is not there.
 std::vector<GeneratedTask> generate_tasks(const GenerationOptions& options);
 
 //! Makes a folder with graph.json and source.py in `folder`. A task that lies there already is replaced; anything else

@@ -1,20 +1,12 @@
 // Texts to learn from, packed for one step.
 #pragma once
 
-#include <cstdint>
 #include <span>
-#include <vector>
 
 #include "model/transformer/packed_tokens.hpp"
+#include "train/training_text.hpp"
 
 namespace cudal1 {
-
-struct TrainingText {
-  std::vector<std::int32_t> tokens;
-  //! Of each token, how much its log-probability counts: 0 where it is given and not learned, 1 / all tokens for their
-  //! mean, an advantage. As many as tokens; the first has nothing before it and does not count.
-  std::vector<float> weights;
-};
 
 //! The loss is - sum of weights times log-probabilities.
 struct TrainingBatch {

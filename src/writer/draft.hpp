@@ -35,9 +35,12 @@ struct WrittenGroup {
   std::vector<WrittenLaunch> launches;
   std::set<std::string> headers;  //!< "cudal1/vector.cuh"
   std::string code;
+  //! What was chosen, by the directive or where that says nothing, of parameters that mean something here. Said, they
+  //! give the same kernels; but a number that a technique chose by itself need not be among the choices.
+  std::map<std::string, std::string> parameters = {};
 };
 
-//! The second's launches come after the first's.
+//! The second's launches come after the first's; the parameters are those of the first.
 WrittenGroup joined(WrittenGroup first, const WrittenGroup& second);
 
 //! How directives name a value.

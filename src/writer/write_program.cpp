@@ -144,6 +144,7 @@ class Writer {
     draft_.add_group(name, nodes, group, text_of(directive));
     done(technique, directive, word);
     techniques_.back().first_line = lines_before + 1;
+    techniques_.back().parameters = group.parameters;
   }
 
   void refuse_half_hoisted(const std::set<int>& nodes, SourcePosition at) const {
@@ -159,7 +160,7 @@ class Writer {
   }
 
   void done(const Technique& technique, const DirectiveText& directive, const DirectiveToken& word) {
-    techniques_.push_back({technique.description().name, text_of(directive), word.at, 0});
+    techniques_.push_back({technique.description().name, text_of(directive), word.at});
     for (const DirectivePiece& piece : directive.pieces) lines_.insert(piece.at.line);
   }
 

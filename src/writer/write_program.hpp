@@ -1,6 +1,7 @@
 // The writer: a program's text with directives such as `fuse` -> CUDA and the directives that run it.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -17,6 +18,7 @@ struct AppliedTechnique {
   std::string directive;  //!< the line
   SourcePosition at;
   int first_line = 0;  //!< of what was written for it, behind the original's lines; 0: the graph was rewritten
+  std::map<std::string, std::string> parameters = {};  //!< as in WrittenGroup (draft.hpp)
 };
 
 struct WrittenProgram {

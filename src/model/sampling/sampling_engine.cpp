@@ -156,6 +156,20 @@ std::vector<Sample> waiting_samples(std::span<const SamplingRequest> requests) {
 
 }  // namespace
 
+FinishReason finish_of(SampleEnd reason) {
+  switch (reason) {
+    case SampleEnd::end_token:
+    case SampleEnd::stop_string:
+      return FinishReason::stop;
+    case SampleEnd::length:
+    case SampleEnd::repetition:
+      return FinishReason::length;
+    case SampleEnd::cancelled:
+      break;
+  }
+  return FinishReason::unknown;
+}
+
 std::string_view to_string(SampleEnd reason) {
   switch (reason) {
     case SampleEnd::end_token:

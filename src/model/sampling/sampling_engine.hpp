@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/chat_message.hpp"
 #include "model/sampling/repetition_guard.hpp"
 #include "model/sampling/slot_decoder.hpp"
 #include "model/sampling/token_sampler.hpp"
@@ -40,6 +41,8 @@ struct SamplingRequest {
 
 enum class SampleEnd { end_token, stop_string, length, repetition, cancelled };
 std::string_view to_string(SampleEnd reason);
+//! Of a text that turned in circles: it had no more tokens, for it would have gone on for ever.
+FinishReason finish_of(SampleEnd reason);
 
 struct Sample {
   std::size_t request = 0;

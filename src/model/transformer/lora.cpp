@@ -2,11 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <map>
+#include <string_view>
 #include <span>
 #include <vector>
 
+#include "base/random.hpp"
 #include "base/result.hpp"
+#include "model/transformer/parameter_names.hpp"
 
 namespace cudal1 {
 namespace {
@@ -51,6 +55,24 @@ class MergedWeights final : public ModelWeights {
 };
 
 }  // namespace
+
+LoraAdapter new_adapter(const ModelConfig& config, std::int64_t rank, double alpha, std::uint64_t seed) {
+  constexpr std::string_view weight = ".weight";
+  LoraAdapter adapter;
+  adapter.rank = rank;
+  adapter.alpha = alpha;
+  Random random(seed);
+  for (const ParameterShape& parameter : parameter_shapes(config)) {
+    if (!parameter.name.ends_with("_proj.weight")) continue;
+    LoraModule module{parameter.shape[0], parameter.shape[1], {}, {}};
+    module.a.resize(static_cast<std::size_t>(rank * module.in));
+    const double width = 1.0 / std::sqrt(static_cast<double>(module.in));
+    for (float& value : module.a) value = static_cast<float>((2.0 * random.uniform() - 1.0) * width);
+    module.b.resize(static_cast<std::size_t>(rank * module.out));
+    adapter.modules[parameter.name.substr(0, parameter.name.size() - weight.size())] = std::move(module);
+  }
+  return adapter;
+}
 
 std::unique_ptr<ModelWeights> merged(const ModelWeights& weights, const LoraAdapter& adapter,
                                      const std::string& adapter_name) {

@@ -5,11 +5,10 @@
 #include <optional>
 
 #include "base/result.hpp"
+#include "model/chat_model.hpp"
 #include "model/files/lora_adapter.hpp"
 #include "model/files/open_model.hpp"
 #include "model/sampling/sampling_engine.hpp"
-#include "model/tokenizer/chat_form.hpp"
-#include "model/tokenizer/model_tokenizer.hpp"
 #include "model/transformer/cpu/cpu_decoder.hpp"
 #include "model/transformer/lora.hpp"
 #include "policy/local/grammar_constraint.hpp"
@@ -20,33 +19,13 @@ namespace {
 constexpr std::size_t tokens_of_form = 64;  // what chat forms put around a few messages
 constexpr int tokens_between_looks = 16;    // whether somebody asked to stop
 
-FinishReason finish_of(SampleEnd end) {
-  switch (end) {
-    case SampleEnd::end_token:
-    case SampleEnd::stop_string:
-      return FinishReason::stop;
-    case SampleEnd::length:
-    case SampleEnd::repetition:
-      return FinishReason::length;  // it would have gone on for ever
-    case SampleEnd::cancelled:
-      break;
-  }
-  return FinishReason::unknown;
-}
-
 }  // namespace
 
 struct LocalGenerator::Parts {
-  explicit Parts(const LocalGeneratorOptions& given)
-      : options(given),
-        weights(open_model(given.model)),
-        data(tokenizer_of_model(given.model, *weights)),
-        tokenizer(data),
-        form(chat_form_of(data)) {
+  explicit Parts(const LocalGeneratorOptions& given) : options(given), chat(given.model) {
     // The decoder copies what it needs: merged weights, which are in fp32, go with this function.
     const auto merged_weights = options.adapter.empty() ? nullptr : with_adapter();
-    decoder = made_decoder(merged_weights ? *merged_weights : *weights);
-    find_end_tokens();
+    decoder = made_decoder(merged_weights ? *merged_weights : chat.weights());
   }
 
   std::unique_ptr<SlotDecoder> made_decoder(const ModelWeights& used) const {
@@ -62,39 +41,29 @@ struct LocalGenerator::Parts {
   std::unique_ptr<ModelWeights> with_adapter() {
     const LoraAdapter adapter = load_lora_adapter(options.adapter);
     warning = base_warning(adapter, model_sha256(options.model), options.adapter.string());
-    return merged(*weights, adapter, options.adapter.string());
-  }
-
-  void find_end_tokens() {
-    end_tokens = weights->end_tokens();
-    if (const auto id = tokenizer.find_special(end_of_turn(form)); id && !std::ranges::count(end_tokens, *id))
-      end_tokens.push_back(*id);
+    return merged(chat.weights(), adapter, options.adapter.string());
   }
 
   SamplingRequest sampling_request(const GenerationRequest& request) const {
     SamplingRequest made;
-    made.prompt = encode_chat(tokenizer, form, request.messages, true);
+    made.prompt = chat.prompt_tokens(request.messages);
     made.samples = request.samples;
     made.parameters = options.sampling;
     made.seed = sample_seed(options.seed, static_cast<std::int64_t>(request.first_sample));
     made.new_tokens = static_cast<std::int64_t>(request.answer_tokens);
-    made.end_tokens = end_tokens;
+    made.end_tokens = chat.end_tokens();
     return made;
   }
 
   GrammarConstraints& constraints_for(const std::string& grammar) {
     if (!constraints || constraints->grammar() != grammar)
-      constraints.emplace(grammar, tokenizer, static_cast<std::size_t>(decoder->vocabulary()), end_tokens);
+      constraints.emplace(grammar, chat.tokenizer(), static_cast<std::size_t>(decoder->vocabulary()), chat.end_tokens());
     return *constraints;
   }
 
   LocalGeneratorOptions options;
-  std::unique_ptr<ModelWeights> weights;
-  TokenizerData data;
-  Tokenizer tokenizer;
-  ChatForm form;
+  ChatModel chat;
   std::unique_ptr<SlotDecoder> decoder;
-  std::vector<std::int32_t> end_tokens;
   std::optional<GrammarConstraints> constraints;  //!< of the grammar that was asked for last
   std::string warning;
 };
@@ -106,7 +75,7 @@ std::vector<GeneratedText> LocalGenerator::generate(const GenerationRequest& req
   Parts& parts = *parts_;
   SamplingRequest asked = parts.sampling_request(request);
   if (!request.grammar.empty()) asked.constraint = parts.constraints_for(request.grammar).maker();
-  SamplingEngine engine(*parts.decoder, [&](std::int32_t id) { return parts.tokenizer.token_bytes(id); });
+  SamplingEngine engine(*parts.decoder, [&](std::int32_t id) { return parts.chat.tokenizer().token_bytes(id); });
   const std::shared_ptr<void> turn = parts.options.take_turn ? parts.options.take_turn() : nullptr;
   std::vector<GeneratedText> texts;
   std::atomic<bool> cancelled = false;
@@ -123,7 +92,7 @@ std::vector<GeneratedText> LocalGenerator::generate(const GenerationRequest& req
   return texts;
 }
 
-std::size_t LocalGenerator::count_tokens(std::string_view text) const { return parts_->tokenizer.encode(text).size(); }
+std::size_t LocalGenerator::count_tokens(std::string_view text) const { return parts_->chat.count_tokens(text); }
 
 std::size_t LocalGenerator::context_tokens() const {
   const auto capacity = static_cast<std::size_t>(parts_->decoder->slot_capacity());

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "base/result.hpp"
 #include "policy/prompt/gpu_text.hpp"
@@ -26,10 +27,24 @@ struct Candidate {
 
 constexpr const char* no_room = "there is no room for it";
 
+PromptSubject in_order(PromptSubject subject, ExemplarOrder order) {
+  if (order == ExemplarOrder::slowest_first)
+    std::ranges::stable_sort(subject.exemplars, {}, &PromptExemplar::speedup);
+  return subject;
+}
+
+//! The fastest first; of equal ones the last.
+std::vector<std::size_t> by_priority(const std::vector<PromptExemplar>& exemplars) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = exemplars.size(); i-- > 0;) order.push_back(i);
+  std::ranges::stable_sort(order, std::ranges::greater(), [&](std::size_t i) { return exemplars[i].speedup; });
+  return order;
+}
+
 class PromptMaker {
  public:
   PromptMaker(const PromptSubject& subject, const PromptOptions& options)
-      : subject_(subject),
+      : subject_(in_order(subject, options.order)),
         options_(options),
         is_full_(options.form == PromptForm::full),
         answer_tokens_(options.answer_tokens.value_or(default_answer_tokens(options.form))) {}
@@ -112,7 +127,7 @@ class PromptMaker {
   }
 
   void add_exemplars() {
-    for (std::size_t i = subject_.exemplars.size(); i-- > 0;) {
+    for (const std::size_t i : by_priority(subject_.exemplars)) {
       const PromptExemplar& exemplar = subject_.exemplars[i];
       const std::string name = fmt::format("exemplar {} ({:.2f}x)", i + 1, exemplar.speedup);
       if (const auto program = shown_program(exemplar))
@@ -121,7 +136,7 @@ class PromptMaker {
         add({{.name = name, .is_included = false, .why_left_out = "it has code beside its directives"},
              Slot::exemplar});
     }
-    for (std::size_t i = subject_.exemplars.size(); i-- > 0;)
+    for (const std::size_t i : by_priority(subject_.exemplars))
       if (!subject_.exemplars[i].profile.empty() && find(Slot::exemplar, i))
         offer({{.name = fmt::format("profile of exemplar {}", i + 1)}, Slot::profile, i, shown_profile(i)});
   }
@@ -181,6 +196,7 @@ class PromptMaker {
                              {"exemplars", exemplars_text()}};
     if (!is_full_) {
       values["gpu"] = on_one_line(subject_.gpu.title);
+      values["program_form"] = wanted_form();
       return filled_prompt_file("compact.md", values);
     }
     const std::string description = on_one_line(subject_.description);
@@ -188,6 +204,11 @@ class PromptMaker {
     values["gpu"] = gpu_text(subject_.gpu);
     values["source"] = text_of(Slot::source);
     return filled_prompt_file("full.md", values);
+  }
+
+  std::string wanted_form() const {
+    const bool by_directives = options_.program == ProgramForm::directives;
+    return on_one_line(filled_prompt_file(by_directives ? "compact_directives.txt" : "compact_written_out.txt", {}));
   }
 
   //! Tokens of a whole are not the sum of its parts', and headings come with the first exemplar: the last part goes
@@ -203,7 +224,7 @@ class PromptMaker {
     }
   }
 
-  const PromptSubject& subject_;
+  const PromptSubject subject_;
   const PromptOptions& options_;
   bool is_full_;
   std::size_t answer_tokens_;

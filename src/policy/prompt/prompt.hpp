@@ -10,6 +10,7 @@
 #include "device/vgpu/model/gpu_profile.hpp"
 #include "graph/op_graph.hpp"
 #include "policy/prompt/format_card.hpp"
+#include "policy/prompt/program_form.hpp"
 #include "policy/token_count.hpp"
 
 namespace cudal1 {
@@ -32,7 +33,13 @@ struct PromptSubject {
   OpGraph graph;            //!< with its metas
   std::string source;       //!< of the PyTorch module; empty: there is none
   vgpu::GpuProfile gpu;
-  std::vector<PromptExemplar> exemplars;  //!< the slowest first
+  std::vector<PromptExemplar> exemplars;
+};
+
+//! Of exemplars in the prompt. Which of them go where there is no room does not depend on it.
+enum class ExemplarOrder {
+  slowest_first,
+  as_given,  //!< for training, which shuffles them: the order must not give the scores away
 };
 
 struct PromptOptions {
@@ -41,6 +48,8 @@ struct PromptOptions {
   std::optional<std::size_t> answer_tokens;  //!< room for the answer; not given: default_answer_tokens(form)
   std::optional<CardLength> card;            //!< not given: `full` in the full form, `none` in the compact one
   TokenCounter count_tokens = estimated_tokens;
+  ExemplarOrder order = ExemplarOrder::slowest_first;
+  ProgramForm program = ProgramForm::directives;  //!< that the compact form asks for; the full one leaves it open
 };
 
 //! A part of a prompt, or what would have been one.

@@ -13,7 +13,7 @@
 namespace cudal1 {
 
 //! A program for one of the run's tasks.
-struct WrittenProgram {
+struct SubmittedProgram {
   const TrainingTask* task = nullptr;
   std::string text;
 };
@@ -40,7 +40,7 @@ class Assessor {
 
   //! One for each program, in their order; programs with the same plan are measured once. Failure is data: Error is
   //! thrown only where nothing can be judged any more.
-  virtual std::vector<Assessment> assess(std::span<const WrittenProgram> programs) = 0;
+  virtual std::vector<Assessment> assess(std::span<const SubmittedProgram> programs) = 0;
 
   //! Of the program that says nothing; a model that writes it has written nothing.
   virtual std::string empty_plan_hash(const TrainingTask& task) = 0;

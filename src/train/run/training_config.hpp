@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -59,9 +60,9 @@ struct SupervisedSettings {
 //! [self_supervised]
 struct SelfSupervisedSettings {
   std::int64_t rounds = 2;
-  std::int64_t samples = 8;           //!< a task and round
-  std::int64_t most_plans = 4;        //!< distinct ones of a task and round that are learned from
-  double supervised_share = 0.5;      //!< of a batch: pairs of stage 1
+  std::int64_t samples = 8;       //!< a task and round
+  std::int64_t most_plans = 4;    //!< distinct ones of a task and round that are learned from
+  double supervised_share = 0.5;  //!< of a batch: pairs of stage 1
   std::int64_t batch = 64;
   double learning_rate = 6e-4;
 };
@@ -85,14 +86,16 @@ struct ContrastiveSettings {
 struct RunSettings {
   std::uint64_t seed = 1;
   std::vector<std::string> stages = {"supervised", "self_supervised", "contrastive"};
-  std::int64_t answer_tokens = 160;        //!< of directives
-  std::int64_t written_out_tokens = 700;   //!< of an answer with CUDA in it; longer ones are not learned
-  std::int64_t context_tokens = 2048;      //!< of prompt and answer together
-  std::int64_t tokens_at_once = 16384;     //!< of texts whose gradients are computed together
-  std::int64_t slots = 128;                //!< texts that are written at once; fewer on a CPU
-  std::int64_t checkpoint_every = 10;      //!< steps
-  std::int64_t keep_checkpoints = 2;       //!< of a stage, beside its last one
-  std::int64_t validate_every = 0;         //!< steps of stage 3; 0: at the end only
+  std::int64_t answer_tokens = 160;       //!< of directives
+  std::int64_t written_out_tokens = 700;  //!< of an answer with CUDA in it; longer ones are not learned
+  std::int64_t context_tokens = 2048;     //!< of prompt and answer together
+  std::int64_t tokens_at_once = 16384;    //!< of texts whose gradients are computed together
+  std::int64_t slots = 128;               //!< texts that are written at once; fewer on a CPU
+  double longest_gradient = 1.0;          //!< norm to which longer gradients are scaled
+  double weight_decay = 0.0;              //!< of AdamW
+  std::int64_t checkpoint_every = 10;     //!< steps
+  std::int64_t keep_checkpoints = 2;      //!< of a stage, beside its last one
+  std::int64_t validate_every = 0;        //!< steps of stage 3; 0: at the end only
 };
 
 struct TrainingConfig {
@@ -112,11 +115,18 @@ struct TrainingConfig {
 TrainingConfig parse_training_config(std::string_view text, std::string_view origin);
 TrainingConfig load_training_config(const std::filesystem::path& file);
 
-//! `section.key=value`, as on the command line.
+//! `section.key=value`, as on the command line, where strings need no quotes and arrays no brackets. Throws UsageError.
 void set_training_option(TrainingConfig& config, std::string_view assignment);
 
 //! All keys with their values, in the order of the manual: what a run keeps, and what identifies it.
 std::string to_toml(const TrainingConfig& config);
+
+//! The first key that a run begun with `before` may not go on with, as one line; nothing if it may. Those that change
+//! nothing of what is learned (how often checkpoints are written, how many processes compile, when to stop) may differ.
+std::optional<std::string> difference(const TrainingConfig& before, const TrainingConfig& now);
+
+//! All keys with defaults, ranges and meanings: a table a section, for docs/train.md.
+std::string training_options_markdown();
 
 //! Throws UsageError for numbers that make no sense together.
 void check(const TrainingConfig& config);

@@ -164,6 +164,15 @@ class WindowShapeChooser {
   WindowShape shape_;
 };
 
+//! `vector` is either of the two ways to load neighbours; there are never both.
+std::map<std::string, std::string> parameters_of(const WindowSpace& space, const WindowShape& shape) {
+  std::map<std::string, std::string> said = {{"items", std::to_string(shape.items)},
+                                             {"vector", std::to_string(std::max(shape.width, shape.inside))},
+                                             {"block", std::to_string(shape.block)}};
+  if (shape.slide) said["along"] = std::string(1, "xyz"[space.window().windows.size() - 1 - shape.slide->dim]);
+  return said;
+}
+
 }  // namespace
 
 std::vector<Parameter> window_parameters() {
@@ -187,7 +196,9 @@ WrittenGroup write_windows(const Region& region, const ParameterValues& paramete
                            const std::string& name) {
   const WindowSpace space = make_window_space(region, at);
   const WindowShape shape = choose_window_shape(region.graph(), space, parameters);
-  return WindowCode(region.graph(), space, shape, name).write();
+  WrittenGroup group = WindowCode(region.graph(), space, shape, name).write();
+  group.parameters = parameters_of(space, shape);
+  return group;
 }
 
 }  // namespace cudal1

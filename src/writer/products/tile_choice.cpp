@@ -37,6 +37,11 @@ double products_a_us(ProductMath math) {
   return 280e6 / multiprocessors;
 }
 
+std::string_view name_of(ProductMath math) {
+  constexpr std::string_view names[] = {"fp32", "tf32x3", "tensor", "wgmma"};
+  return names[static_cast<std::size_t>(math)];
+}
+
 //! Small tiles of a warp load more for each product. In parts of the largest's speed.
 double efficiency(const ProductTile& tile) {
   const double rows = static_cast<double>(tile.rows / tile.warps_down);
@@ -301,6 +306,20 @@ const std::vector<Parameter>& product_parameters() {
          {"auto", "1", "2", "3", "4"}}};
   }();
   return parameters;
+}
+
+std::map<std::string, std::string> parameters_of(const ProductShape& shape) {
+  const bool by_groups = shape.math == ProductMath::wgmma, by_warps = shape.math == ProductMath::tf32x3;
+  std::map<std::string, std::string> said = {{"tile", shape.tile.name()},
+                                             {"split", std::to_string(shape.split)},
+                                             {"swizzle", std::to_string(shape.swizzle)},
+                                             {"math", std::string(name_of(shape.math))},
+                                             {"warps", shape.tile.warps()},
+                                             {"blocks", std::to_string(shape.blocks)}};
+  if (!by_groups) said["stages"] = std::to_string(shape.stages);
+  if (by_warps || by_groups) said["add"] = std::to_string(shape.loop.in_a_row);
+  if (by_warps) said["ahead"] = std::to_string(shape.loop.ahead ? 1 : 0);
+  return said;
 }
 
 ProductShape choose_shape(const ProductSizes& sizes, const ProductOperands& operands,

@@ -1,7 +1,9 @@
 // How a matrix product is dealt out to blocks and warps: what a directive says, and what is best where it says nothing.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <string>
 
 #include "writer/parameters.hpp"
 
@@ -77,6 +79,9 @@ std::int64_t shared_bytes(const ProductShape& shape, const ProductOperands& oper
 
 //! `tile`, `stages`, `split`, `swizzle`, `math`, and of the warps `warps`, `add`, `ahead`, `blocks`.
 const std::vector<Parameter>& product_parameters();
+
+//! What says this shape, of parameters that its math has.
+std::map<std::string, std::string> parameters_of(const ProductShape& shape);
 
 //! Throws Rejection where a parameter does not go with the product.
 ProductShape choose_shape(const ProductSizes& sizes, const ProductOperands& operands,

@@ -81,7 +81,9 @@ WrittenGroup ConvolutionFusion::write(const Region& region, const ParameterValue
   const ProductShape shape = choose_shape(space.sizes, space.operands(), parameters);
   refuse_warps(shape.tile, parameters.at("warps"));
   refuse_sizes(space.sizes, shape, at);
-  return ConvolutionCode(region.graph(), space, shape, name).write();
+  WrittenGroup group = ConvolutionCode(region.graph(), space, shape, name).write();
+  group.parameters = parameters_of(shape);
+  return group;
 }
 
 }  // namespace cudal1

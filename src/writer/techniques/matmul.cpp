@@ -27,7 +27,9 @@ WrittenGroup write_by_rows(const Region& region, const ParameterValues& paramete
                          parameter, parameters.text(parameter)));
   const RowFusion rows;
   TokenCursor nothing(DirectiveText{});
-  return rows.write(region, ParameterValues::read(nothing, rows.description().parameters), at, name);
+  WrittenGroup group = rows.write(region, ParameterValues::read(nothing, rows.description().parameters), at, name);
+  group.parameters = {{"tile", "rows"}};
+  return group;
 }
 
 }  // namespace
@@ -69,7 +71,9 @@ WrittenGroup ProductFusion::write(const Region& region, const ParameterValues& p
     reject(Status::plan_error, parameters.at("tile"), "there is nothing to multiply: only tile=rows can do that");
   const ProductShape shape = choose_shape(space.sizes, space.operands(), parameters);
   refuse_sizes(space.sizes, shape, at);
-  return ProductCode(region.graph(), space, shape, name).write();
+  WrittenGroup group = ProductCode(region.graph(), space, shape, name).write();
+  group.parameters = parameters_of(shape);
+  return group;
 }
 
 }  // namespace cudal1

@@ -94,8 +94,10 @@ WrittenGroup RowProductFusion::write(const Region& region, const ParameterValues
   const RowProductSpace space = make_row_product_space(region, product, at);
   const ProductShape shape = choose_row_shape(space, parameters);
   refuse_sizes(space.product.sizes, shape, at);
-  if (shape.split > 1) return write_parts_and_rows(region.graph(), space, shape, name);
-  return RowProductCode(region.graph(), space, shape, name).write();
+  WrittenGroup group = shape.split > 1 ? write_parts_and_rows(region.graph(), space, shape, name)
+                                       : RowProductCode(region.graph(), space, shape, name).write();
+  group.parameters = parameters_of(shape);
+  return group;
 }
 
 std::optional<RowProductUse> use_of_row_product(const Region& region) {

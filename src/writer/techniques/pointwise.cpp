@@ -41,6 +41,9 @@ class PointwiseKernel {
                               0,
                               code_.arguments()});
     group.code = kernel();
+    group.parameters = {{"block", std::to_string(threads_)},
+                        {"items", std::to_string(items_)},
+                        {"vector", std::to_string(code_.width())}};
     return group;
   }
 

@@ -121,6 +121,14 @@ class ShapeChooser {
   std::int64_t groups_ = 1;
 };
 
+std::map<std::string, std::string> parameters_of(const RowShape& shape) {
+  return {{"threads", shape.across ? "across" : "along"},
+          {"lanes", std::to_string(shape.lanes)},
+          {"split", std::to_string(shape.split)},
+          {"vector", std::to_string(shape.width)},
+          {"keep", shape.keep ? "yes" : "no"}};
+}
+
 }  // namespace
 
 const TechniqueDescription& RowFusion::description() const {
@@ -172,7 +180,10 @@ WrittenGroup RowFusion::write(const Region& region, const ParameterValues& param
 
 WrittenGroup write_rows(const OpGraph& graph, const RowSpace& space, const ParameterValues& parameters,
                         const std::string& name) {
-  return RowCode(graph, space, ShapeChooser(graph, space, parameters).choose(), name).write();
+  const RowShape shape = ShapeChooser(graph, space, parameters).choose();
+  WrittenGroup group = RowCode(graph, space, shape, name).write();
+  group.parameters = parameters_of(shape);
+  return group;
 }
 
 }  // namespace cudal1

@@ -115,6 +115,13 @@ class ShapeChooser {
   std::int64_t groups_ = 1;
 };
 
+std::map<std::string, std::string> parameters_of(const ScanShape& shape) {
+  return {{"threads", shape.across ? "across" : "along"},
+          {"lanes", std::to_string(shape.lanes)},
+          {"split", std::to_string(shape.split)},
+          {"vector", std::to_string(shape.width)}};
+}
+
 }  // namespace
 
 const TechniqueDescription& ScanFusion::description() const {
@@ -148,7 +155,9 @@ WrittenGroup ScanFusion::write(const Region& region, const ParameterValues& para
                                const std::string& name) const {
   const ScanSpace space = make_scan_space(region, at);
   const ScanShape shape = ShapeChooser(region.graph(), space, parameters).choose();
-  return ScanCode(region.graph(), space, shape, name).write();
+  WrittenGroup group = ScanCode(region.graph(), space, shape, name).write();
+  group.parameters = parameters_of(shape);
+  return group;
 }
 
 }  // namespace cudal1

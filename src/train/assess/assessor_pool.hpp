@@ -1,0 +1,51 @@
+// Programs of a training run before judges in processes of their own (cudal1-assess): several verify and compile at
+// once, what one of them does to a GPU is no other's business, and one that dies is replaced.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "base/line_child.hpp"
+#include "train/assess/assess_messages.hpp"
+
+namespace cudal1 {
+
+struct AssessorPoolOptions {
+  AssessSetting setting;  //!< of each process; `beside_others` follows from their number
+  int processes = 1;
+  int threads = 0;                        //!< of PyTorch in each; 0: as many as it wants
+  int attempts = 3;                       //!< at programs under which a process dies
+  double longest_answer_seconds = 600.0;  //!< for the programs of one task
+  //! Programs of which the judge itself failed are handed in again after a while, as long as this goes on.
+  double patience_seconds = 120.0;
+  std::function<void(double seconds)> wait;  //!< empty: sleeps
+  std::function<bool()> stop = [] { return false; };
+  std::function<void(const std::string& line)> report = [](const std::string&) {};
+};
+
+class AssessorPool final : public Assessor {
+ public:
+  explicit AssessorPool(AssessorPoolOptions options);
+  ~AssessorPool() override;
+
+  std::vector<Assessment> assess(std::span<const SubmittedProgram> programs) override;
+  std::string empty_plan_hash(const TrainingTask& task) override;
+  AssessorCounts counts() const override { return counts_; }
+
+ private:
+  struct Job;
+  class Worker;
+  std::vector<Assessment> assess_once(std::span<const SubmittedProgram> programs);
+  void report(const std::string& line);
+
+  AssessorPoolOptions options_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::map<std::string, std::string> empty_plans_;  //!< by task hash
+  std::mutex mutex_;                                //!< for reports
+  AssessorCounts counts_;
+};
+
+}  // namespace cudal1

@@ -1,0 +1,95 @@
+#include "train/course/step_metrics.hpp"
+
+namespace cudal1 {
+namespace {
+
+double per_second(double count, double seconds) { return seconds > 0.0 ? count / seconds : 0.0; }
+
+}  // namespace
+
+StepNumbers numbers_of(const SupervisedStep& step) {
+  const SupervisedUpdate& update = step.update;
+  const double tokens_per_s = per_second(static_cast<double>(update.tokens), step.seconds);
+  StepNumbers made;
+  made.metrics = {{"loss", update.loss},
+                  {"learning_rate", step.learning_rate},
+                  {"gradient_length", update.gradient_length},
+                  {"tokens", static_cast<double>(update.tokens)},
+                  {"tokens_per_s", tokens_per_s}};
+  made.report.loss = update.loss;
+  made.report.tokens_per_s = tokens_per_s;
+  made.why_skipped = update.why_skipped;
+  return made;
+}
+
+StepNumbers numbers_of(const SelfSupervisedStep& step) {
+  const double tokens_per_s = per_second(static_cast<double>(step.spent.new_tokens), step.spent.writing);
+  const double evaluations_per_s = per_second(static_cast<double>(step.samples), step.spent.judging);
+  StepNumbers made;
+  made.metrics = {{"loss", step.update.loss},
+                  {"success_rate", step.success_rate},
+                  {"distinct_plans", step.distinct_plans},
+                  {"learned", static_cast<double>(step.learned)},
+                  {"learning_rate", step.learning_rate},
+                  {"gradient_length", step.update.gradient_length},
+                  {"tokens_per_s", tokens_per_s},
+                  {"evaluations_per_s", evaluations_per_s},
+                  {"writing_s", step.spent.writing},
+                  {"judging_s", step.spent.judging},
+                  {"learning_s", step.learning_seconds}};
+  made.report.loss = step.update.loss;
+  made.report.success_rate = step.success_rate;
+  made.report.distinct_plans = step.distinct_plans;
+  made.report.tokens_per_s = tokens_per_s;
+  made.report.evaluations_per_s = evaluations_per_s;
+  made.why_skipped = step.update.why_skipped;
+  return made;
+}
+
+StepNumbers numbers_of(const ContrastiveStep& step) {
+  const GroupFigures& figures = step.figures;
+  const double tokens_per_s = per_second(static_cast<double>(step.spent.new_tokens), step.spent.writing);
+  const double evaluations_per_s = per_second(static_cast<double>(figures.samples), step.spent.judging);
+  StepNumbers made;
+  made.metrics = {{"loss", step.update.loss},
+                  {"reward", figures.reward},
+                  {"success_rate", figures.success_rate},
+                  {"best_speedup", figures.best_speedup},
+                  {"mean_log_speedup", figures.mean_log_speedup},
+                  {"distinct_plans", figures.distinct_plans},
+                  {"entropy", figures.entropy},
+                  {"kl", step.update.kl},
+                  {"clipped_share", step.update.clipped_share},
+                  {"largest_ratio", step.update.largest_ratio},
+                  {"tie_share", figures.counts.tie_share()},
+                  {"groups_trained", static_cast<double>(figures.counts.trained)},
+                  {"groups_all_failed", static_cast<double>(figures.counts.all_failed)},
+                  {"copy_share", figures.copy_rate},
+                  {"cache_hit_share", figures.known_rate},
+                  {"measured_again_share", figures.measured_again_rate},
+                  {"largest_trick_share", figures.trick.share},
+                  {"learning_rate", step.learning_rate},
+                  {"gradient_length", step.update.gradient_length},
+                  {"tokens_per_s", tokens_per_s},
+                  {"evaluations_per_s", evaluations_per_s},
+                  {"writing_s", step.spent.writing},
+                  {"judging_s", step.spent.judging},
+                  {"learning_s", step.learning_seconds}};
+  StepReport& report = made.report;
+  report.loss = step.update.loss;
+  report.reward = figures.reward;
+  report.success_rate = figures.success_rate;
+  report.best = figures.best_speedup;
+  report.distinct_plans = figures.distinct_plans;
+  report.entropy = figures.entropy;
+  report.kl = step.update.kl;
+  report.tie_share = figures.counts.tie_share();
+  report.copy_share = figures.copy_rate;
+  report.cache_hit_share = figures.known_rate;
+  report.tokens_per_s = tokens_per_s;
+  report.evaluations_per_s = evaluations_per_s;
+  made.why_skipped = step.update.why_skipped;
+  return made;
+}
+
+}  // namespace cudal1

@@ -1,0 +1,301 @@
+#include "train/course/training_course.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/files.hpp"
+#include "base/result.hpp"
+#include "base/seconds_since.hpp"
+#include "tasks/speed_spread.hpp"
+#include "train/course/step_metrics.hpp"
+#include "train/run/event_file.hpp"
+#include "train/stages/contrastive_stage.hpp"
+#include "train/stages/self_supervised_stage.hpp"
+#include "train/stages/supervised_stage.hpp"
+#include "train/stages/turns.hpp"
+
+namespace cudal1 {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using Clock = std::chrono::steady_clock;
+
+// Places of randomness in a run; each has a number of its own.
+enum Place : std::uint64_t { variants = 1, pairs = 2, supervised = 3, self_supervised = 4, contrastive = 5, trial = 6, known = 7 };
+
+constexpr std::size_t known_programs = 4;  // of a task, that stage 3 may show from its first step on
+
+}  // namespace
+
+struct TrainingCourse::Steps {
+  std::string stage;
+  std::int64_t steps = 0;
+  std::function<std::int64_t()> done;
+  //! One step: its numbers, and why it changed nothing; empty: it did.
+  std::function<StepNumbers()> step;
+  std::function<json()> state = [] { return json::object(); };
+  std::function<std::optional<std::string>()> collapse = [] { return std::nullopt; };
+};
+
+//! Rows of numbers for people, tables and TensorBoard.
+class TrainingCourse::Log {
+ public:
+  Log(TrainingCourse& course, const Steps& steps, std::int64_t first_step)
+      : course_(course),
+        steps_(steps),
+        first_step_(first_step),
+        metrics_(course.folder_.metrics(), course.resumed_ ? std::optional(course.resumed_->name()) : std::nullopt),
+        events_(course.folder_.events(steps.stage), first_step, course.parts_.seconds_since_1970()) {}
+
+  void add(std::int64_t step, StepNumbers numbers) {
+    metrics_.add({steps_.stage, step}, numbers.metrics);
+    events_.add(step, numbers.metrics, course_.parts_.seconds_since_1970());
+    const double each = seconds_since(begin_) / static_cast<double>(step + 1 - first_step_);
+    numbers.report.stage = steps_.stage;
+    numbers.report.step = step + 1;
+    numbers.report.steps = steps_.steps;
+    numbers.report.seconds_left = each * static_cast<double>(steps_.steps - step - 1);
+    course_.parts_.step(numbers.report);
+  }
+
+ private:
+  TrainingCourse& course_;
+  const Steps& steps_;
+  std::int64_t first_step_;
+  MetricsLog metrics_;
+  EventFile events_;
+  Clock::time_point begin_ = Clock::now();
+};
+
+TrainingCourse::TrainingCourse(const TrainingConfig& config, RunFolder& folder, CourseParts parts)
+    : config_(config),
+      folder_(folder),
+      parts_(std::move(parts)),
+      variants_(folder.path() / "variants.jsonl",
+                {.variants = static_cast<std::size_t>(config.supervised.variants),
+                 .seed = seed_of(config.run.seed, {variants}),
+                 .gpu = parts_.gpu,
+                 .stop = parts_.stop,
+                 .progress = [this](std::size_t done, std::size_t all) {
+                   parts_.step({.stage = "data", .step = static_cast<std::int64_t>(done), .steps = static_cast<std::int64_t>(all)});
+                 }}),
+      resumed_(newest_checkpoint(folder.checkpoints())) {}
+
+CourseEnd TrainingCourse::run() {
+  CourseEnd end;
+  if (!prepare_data()) return {.stages = {}, .stopped = true};
+  for (std::size_t i = 0; i < config_.run.stages.size() && !end.stopped; ++i) {
+    end.stages.push_back(run_stage(i));
+    end.stopped = parts_.stop();
+    if (!end.stages.back().why_stopped.empty()) break;
+  }
+  if (!end.stopped) parts_.model->save_adapter(folder_.adapter());
+  return end;
+}
+
+bool TrainingCourse::prepare_data() {
+  if (!variants_.complete(parts_.train, *parts_.assessor)) return false;
+  const VariantCounts counts = variants_.counts();
+  parts_.say(fmt::format("{} of {} programs of the writer are right, for {} tasks", counts.right, counts.tried,
+                         parts_.train.size()));
+  examples_ = examples();
+  choose_contrastive_tasks();
+  return true;
+}
+
+//! Made once: a run that goes on reads what it was begun with.
+std::vector<TrainingExample> TrainingCourse::examples() const {
+  if (fs::exists(folder_.examples())) return read_examples(folder_.examples());
+  std::vector<TaskVariants> tasks;
+  for (const TrainingTask& task : parts_.train)
+    if (TaskVariants of = variants_.of(task); !of.variants.empty()) tasks.push_back(std::move(of));
+  Random random(seed_of(config_.run.seed, {pairs}));
+  SupervisedDataOptions options{static_cast<std::size_t>(config_.supervised.pairs), config_.supervised.written_out_share,
+                                prompt_options()};
+  const SupervisedData made = supervised_data(tasks, options, random);
+  parts_.say(fmt::format("{} pairs to learn from ({} draws had too long a prompt, {} too long an answer)",
+                         made.examples.size(), made.counts.too_long_prompt, made.counts.too_long_answer));
+  write_examples(folder_.examples(), made.examples);
+  return made.examples;
+}
+
+//! Learning from speed needs tasks where speed can differ.
+void TrainingCourse::choose_contrastive_tasks() {
+  for (const TrainingTask& task : parts_.train) {
+    std::vector<double> speeds;
+    for (const ScoredVariant& variant : variants_.of(task).variants) speeds.push_back(variant.speedup);
+    const SpeedSpread wanted{static_cast<std::size_t>(config_.tasks.spread_programs), config_.tasks.least_speed_ratio};
+    if (config_.tasks.least_speed_ratio <= 0.0 || is_worth_training(speeds, wanted)) contrastive_tasks_.push_back(task);
+  }
+}
+
+TrainingPromptOptions TrainingCourse::prompt_options() const {
+  return {parts_.gpu, static_cast<std::size_t>(config_.run.context_tokens),
+          static_cast<std::size_t>(config_.run.answer_tokens), static_cast<std::size_t>(config_.run.written_out_tokens),
+          [model = parts_.model](std::string_view text) { return model->count_tokens(text); }};
+}
+
+std::string TrainingCourse::prompt(const TrainingTask& task, const std::vector<PromptExemplar>& exemplars,
+                                   ProgramForm form) const {
+  return training_prompt(task, exemplars, form, prompt_options()).text;
+}
+
+//! The model at the beginning of a stage: what stage 3 may not leave.
+fs::path TrainingCourse::first_adapter_of(const std::string& stage) const {
+  return folder_.path() / "adapters" / ("before_" + stage);
+}
+
+StageEnd TrainingCourse::run_stage(std::size_t index) {
+  const std::string& stage = config_.run.stages[index];
+  if (resumed_) {
+    const auto at = std::ranges::find(config_.run.stages, resumed_->name().stage) - config_.run.stages.begin();
+    const bool is_through = static_cast<std::ptrdiff_t>(index) < at ||
+                            (static_cast<std::ptrdiff_t>(index) == at && resumed_->notes().value("finished", false));
+    if (is_through) return {.stage = stage, .steps = resumed_->name().step};
+  }
+  begin_or_go_on(stage);
+  StageEnd end = stage == "supervised" ? run_supervised() : stage == "self_supervised" ? run_self_supervised() : run_contrastive();
+  if (!parts_.stop()) end.validated = validate(stage);
+  return end;
+}
+
+//! Weights and optimiser as the stage left them, or as it is to find them.
+void TrainingCourse::begin_or_go_on(const std::string& stage) {
+  const TemporaryFolder restored;
+  if (resumed_) {
+    resumed_->restore(restored.path());
+    parts_.model->load_adapter(restored.path() / "adapter");
+  }
+  const bool goes_on = resumed_ && resumed_->name().stage == stage;
+  if (!goes_on) {
+    parts_.model->begin_stage();
+    parts_.model->save_adapter(first_adapter_of(stage));
+    resumed_.reset();
+  }
+  if (stage == "contrastive") {
+    parts_.model->load_adapter(first_adapter_of(stage));
+    parts_.model->keep_as_reference();
+    if (goes_on) parts_.model->load_adapter(restored.path() / "adapter");
+  }
+  if (goes_on) parts_.model->load_optimiser(restored.path() / "optimiser.safetensors");
+}
+
+StageEnd TrainingCourse::run_supervised() {
+  SupervisedStage stage(config_.supervised, seed_of(config_.run.seed, {supervised}), *parts_.model, examples_);
+  if (resumed_) stage.go_on_from(resumed_->name().step);
+  Steps steps{"supervised", stage.steps(), [&] { return stage.steps_done(); }, [&] { return numbers_of(stage.step()); }};
+  return run_steps(steps);
+}
+
+StageEnd TrainingCourse::run_self_supervised() {
+  SelfSupervisedStage::Parts parts{parts_.model, parts_.assessor, parts_.train, examples_,
+                                   [this](const TrainingTask& task, const std::vector<PromptExemplar>& exemplars,
+                                          ProgramForm form) { return prompt(task, exemplars, form); }};
+  SelfSupervisedStage stage(config_.self_supervised, config_.supervised.written_out_share,
+                            seed_of(config_.run.seed, {self_supervised}), parts);
+  stage.set_answer_tokens(config_.run.answer_tokens, config_.run.written_out_tokens);
+  for (std::size_t i = 0; i < parts_.train.size(); ++i)
+    for (const ScoredVariant& each : variants_.of(parts_.train[i]).variants)
+      stage.add_known(i, {each.program.plan_hash, each.program.text, each.speedup});
+  if (resumed_) stage.go_on_from(resumed_->name().step);
+  Steps steps{"self_supervised", stage.steps(), [&] { return stage.steps_done(); }, [&] { return numbers_of(stage.step()); }};
+  return run_steps(steps);
+}
+
+StageEnd TrainingCourse::run_contrastive() {
+  if (contrastive_tasks_.empty())
+    throw Error(fmt::format("no task has programs whose speeds differ by {}x (tasks.least_speed_ratio)", config_.tasks.least_speed_ratio));
+  HackWatch watch(folder_.suspicions(), resumed_ ? resumed_->notes().value("watch", json()) : json());
+  ContrastiveStage::Parts parts{parts_.model, parts_.assessor, contrastive_tasks_,
+                                [this](const TrainingTask& task, const std::vector<PromptExemplar>& exemplars) {
+                                  return prompt(task, exemplars, ProgramForm::directives);
+                                }};
+  parts.sampled = [&](std::int64_t step, std::size_t, const SampledGroup& group) {
+    for (std::size_t i = 0; i < group.answers.size(); ++i)
+      watch.observe({"contrastive", step}, contrastive_tasks_[group.task].task.name, group.answers[i].program,
+                    group.answers[i].assessment, group.rewards[i]);
+  };
+  ContrastiveStage stage(config_.contrastive, seed_of(config_.run.seed, {contrastive}), config_.run.answer_tokens, parts);
+  if (resumed_)
+    stage.restore(json::parse(resumed_->read("state.json")));
+  else
+    for (std::size_t i = 0; i < contrastive_tasks_.size(); ++i) {
+      const std::vector<ScoredVariant> all = variants_.of(contrastive_tasks_[i]).variants;
+      const std::vector<std::size_t> order = shuffled(all.size(), seed_of(config_.run.seed, {known, i}));
+      for (std::size_t k = 0; k < std::min(known_programs, order.size()); ++k)
+        stage.add_known(i, {all[order[k]].program.plan_hash, all[order[k]].program.text, all[order[k]].speedup});
+    }
+  Steps steps{"contrastive", config_.contrastive.steps, [&] { return stage.steps_done(); },
+              [&] { return numbers_of(stage.step()); }};
+  steps.state = [&] { return json{{"stage", stage.state()}, {"watch", watch.state()}}; };
+  steps.collapse = [&] { return stage.collapse(config_.collapse); };
+  StageEnd end = run_steps(steps);
+  parts_.say(watch.summary());
+  return end;
+}
+
+StageEnd TrainingCourse::run_steps(const Steps& steps) {
+  Log log(*this, steps, steps.done());
+  std::size_t skipped = 0;
+  StageEnd end{.stage = steps.stage};
+  while (steps.done() < steps.steps && !parts_.stop() && end.why_stopped.empty()) {
+    const std::int64_t step = steps.done();
+    StepNumbers numbers = steps.step();
+    if (!numbers.why_skipped.empty()) parts_.say(fmt::format("step {} of {} is left out: {}", step + 1, steps.stage, numbers.why_skipped));
+    skipped = numbers.why_skipped.empty() ? 0 : skipped + 1;
+    if (skipped >= config_.collapse.most_skipped)
+      end.why_stopped = fmt::format("{} steps in a row were left out: {}", skipped, numbers.why_skipped);
+    log.add(step, std::move(numbers));
+    if (const auto reason = steps.collapse(); reason && end.why_stopped.empty()) end.why_stopped = *reason;
+    if (steps.done() % config_.run.checkpoint_every == 0 && steps.done() < steps.steps) keep(steps, false);
+  }
+  end.steps = steps.done();
+  const bool is_finished = end.steps >= steps.steps || !end.why_stopped.empty();
+  if (is_finished || end.steps % config_.run.checkpoint_every != 0) keep(steps, is_finished);
+  return end;
+}
+
+void TrainingCourse::keep(const Steps& steps, bool is_finished) {
+  const TemporaryFolder files;
+  parts_.model->save_adapter(files.path() / "adapter");
+  parts_.model->save_optimiser(files.path() / "optimiser.safetensors");
+  const json state = steps.state();
+  CheckpointWriter writer(folder_.checkpoints(), {steps.stage, steps.done()});
+  writer.add_folder("adapter", files.path() / "adapter");
+  writer.add_file("optimiser.safetensors", files.path() / "optimiser.safetensors");
+  writer.add_bytes("state.json", state.value("stage", json::object()).dump());
+  writer.finish({{"finished", is_finished},
+                 {"base_model", parts_.model->base_sha256()},
+                 {"seed", config_.run.seed},
+                 {"watch", state.value("watch", json())}});
+  prune_checkpoints(folder_.checkpoints(), config_.run.keep_checkpoints);
+  if (is_finished) resumed_ = newest_checkpoint(folder_.checkpoints());
+}
+
+TrialFigures TrainingCourse::validate(const std::string& stage) {
+  TrialOptions options;
+  options.rounds = 2;
+  options.samples = 4;
+  options.answer_tokens = config_.run.answer_tokens;
+  options.seed = seed_of(config_.run.seed, {trial});
+  options.exemplars = config_.contrastive.exemplars;
+  options.exemplars.share_without = 0.0;
+  options.reward = config_.contrastive.reward;
+  const MakePrompt asks = [this](const TrainingTask& task, const std::vector<PromptExemplar>& exemplars) {
+    return prompt(task, exemplars, ProgramForm::directives);
+  };
+  const TrialFigures figures =
+      figures_of(policy_trial(*parts_.model, *parts_.assessor, parts_.validation, asks, options));
+  parts_.say(fmt::format("after {}: {:.0f}% of first samples are successes, mean reward {:.3f}, best {:.2f}x at the geometric mean "
+                         "({} tasks to validate with)",
+                         stage, 100.0 * figures.first_success, figures.reward, std::exp(figures.best_log),
+                         parts_.validation.size()));
+  return figures;
+}
+
+}  // namespace cudal1

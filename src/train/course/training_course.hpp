@@ -1,0 +1,85 @@
+// A training run from its first task to its last checkpoint: data, then the stages one after the other, each of which
+// can be ended at any moment and gone on with.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "train/assess/assessor.hpp"
+#include "train/course/policy_trial.hpp"
+#include "train/course/variant_store.hpp"
+#include "train/data/training_prompt.hpp"
+#include "train/rollout/learning_model.hpp"
+#include "train/run/checkpoint.hpp"
+#include "train/run/hack_watch.hpp"
+#include "train/run/metrics_log.hpp"
+#include "train/run/progress_line.hpp"
+#include "train/run/run_folder.hpp"
+
+namespace cudal1 {
+
+//! How a stage ended, and what the model could do then.
+struct StageEnd {
+  std::string stage;
+  std::int64_t steps = 0;
+  std::string why_stopped = {};           //!< before its last step: a collapse; empty: it is through
+  std::optional<TrialFigures> validated;  //!< on tasks that it did not learn from
+};
+
+struct CourseEnd {
+  std::vector<StageEnd> stages;
+  bool stopped = false;  //!< somebody asked to; the same command goes on from there
+};
+
+//! What a course is made of and who looks on.
+struct CourseParts {
+  LearningModel* model = nullptr;
+  Assessor* assessor = nullptr;
+  std::span<const TrainingTask> train, validation;
+  vgpu::GpuProfile gpu;
+  std::function<bool()> stop = [] { return false; };
+  std::function<void(const std::string& line)> say = [](const std::string&) {};
+  std::function<void(const StepReport& report)> step = [](const StepReport&) {};
+  std::function<double()> seconds_since_1970 = [] { return 0.0; };
+};
+
+class TrainingCourse {
+ public:
+  //! All must outlive this.
+  TrainingCourse(const TrainingConfig& config, RunFolder& folder, CourseParts parts);
+
+  CourseEnd run();
+
+ private:
+  //! One that steps and keeps: what all stages have in common.
+  struct Steps;
+  class Log;
+
+  bool prepare_data();
+  void choose_contrastive_tasks();
+  StageEnd run_stage(std::size_t index);
+  StageEnd run_supervised();
+  StageEnd run_self_supervised();
+  StageEnd run_contrastive();
+  StageEnd run_steps(const Steps& steps);
+  void keep(const Steps& steps, bool is_finished);
+  void begin_or_go_on(const std::string& stage);
+  std::filesystem::path first_adapter_of(const std::string& stage) const;
+  TrialFigures validate(const std::string& stage);
+  TrainingPromptOptions prompt_options() const;
+  std::string prompt(const TrainingTask& task, const std::vector<PromptExemplar>& exemplars, ProgramForm form) const;
+  std::vector<TrainingExample> examples() const;
+
+  const TrainingConfig& config_;
+  RunFolder& folder_;
+  CourseParts parts_;
+  VariantStore variants_;
+  std::vector<TrainingExample> examples_;
+  std::vector<TrainingTask> contrastive_tasks_;
+  std::optional<Checkpoint> resumed_;  //!< from which this process goes on
+};
+
+}  // namespace cudal1

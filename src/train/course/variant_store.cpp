@@ -1,0 +1,113 @@
+#include "train/course/variant_store.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "base/hash.hpp"
+#include "base/line_log.hpp"
+#include "base/result.hpp"
+#include "train/reward_shaping.hpp"
+#include "train/stages/turns.hpp"
+
+namespace cudal1 {
+namespace {
+
+using nlohmann::json;
+
+json to_json(const ScoredVariant& variant) {
+  return {{"text", variant.program.text},
+          {"plan_hash", variant.program.plan_hash},
+          {"techniques", variant.program.techniques},
+          {"speedup", variant.speedup}};
+}
+
+ScoredVariant variant_from(const json& said) {
+  return {{said.at("text").get<std::string>(), said.at("plan_hash").get<std::string>(),
+           said.at("techniques").get<std::vector<std::string>>()},
+          said.at("speedup").get<double>()};
+}
+
+//! From the task's own name: the order in which tasks come does not matter.
+std::uint64_t number_of(const std::string& text) {
+  return std::stoull(sha256_hex(text).substr(0, 16), nullptr, 16);
+}
+
+}  // namespace
+
+VariantStore::VariantStore(const std::filesystem::path& file, VariantStoreOptions options)
+    : file_(file), options_(std::move(options)) {
+  read();
+}
+
+//! A line that a kill cut short is as good as none.
+void VariantStore::read() {
+  std::ifstream in(file_);
+  for (std::string line; std::getline(in, line);) {
+    const json said = json::parse(line, nullptr, false);
+    if (!said.is_object()) continue;
+    Found found{said.at("tried").get<std::size_t>(), {}};
+    for (const json& each : said.at("right")) found.right.push_back(variant_from(each));
+    found_[said.at("hash").get<std::string>()] = std::move(found);
+  }
+}
+
+bool VariantStore::complete(std::span<const TrainingTask> tasks, Assessor& assessor) {
+  std::vector<const TrainingTask*> missing;
+  for (const TrainingTask& task : tasks)
+    if (!found_.contains(task.task.hash)) missing.push_back(&task);
+  for (std::size_t first = 0; first < missing.size(); first += options_.tasks_at_once) {
+    options_.progress(tasks.size() - missing.size() + first, tasks.size());
+    if (options_.stop()) return false;
+    judge(std::span(missing).subspan(first, std::min(options_.tasks_at_once, missing.size() - first)), assessor);
+  }
+  if (!missing.empty()) options_.progress(tasks.size(), tasks.size());
+  return !options_.stop();
+}
+
+void VariantStore::judge(std::span<const TrainingTask* const> tasks, Assessor& assessor) {
+  std::vector<SubmittedProgram> programs;
+  std::vector<std::vector<ProgramVariant>> variants;
+  for (const TrainingTask* task : tasks) {
+    Random random(seed_of(options_.seed, {number_of(task->task.hash)}));
+    variants.push_back(program_variants(task->task.graph, options_.gpu, {.count = options_.variants}, random));
+    for (const ProgramVariant& variant : variants.back()) programs.push_back({task, variant.text});
+  }
+  const std::vector<Assessment> assessments = assessor.assess(programs);
+  if (options_.stop()) return;  // what was judged while somebody asked to stop is not believed
+  LineLog log(file_);
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    Found found{variants[i].size(), {}};
+    const std::string empty = assessor.empty_plan_hash(*tasks[i]);
+    for (ProgramVariant& variant : variants[i]) {
+      const SampleOutcome& outcome = assessments[next++].outcome;
+      if (outcome.status == Status::ok && is_success(outcome, empty))
+        found.right.push_back({std::move(variant), outcome.speedup});
+    }
+    json right = json::array();
+    for (const ScoredVariant& each : found.right) right.push_back(to_json(each));
+    log.append(json{{"task", tasks[i]->task.name}, {"hash", tasks[i]->task.hash}, {"tried", found.tried}, {"right", right}}
+                   .dump());
+    found_[tasks[i]->task.hash] = std::move(found);
+  }
+}
+
+TaskVariants VariantStore::of(const TrainingTask& task) const {
+  const auto found = found_.find(task.task.hash);
+  if (found == found_.end()) throw Error(fmt::format("{}: nothing was tried for it", task.task.name));
+  return {&task, found->second.right};
+}
+
+VariantCounts VariantStore::counts() const {
+  VariantCounts counts;
+  for (const auto& [hash, found] : found_) {
+    counts.tried += found.tried;
+    counts.right += found.right.size();
+  }
+  return counts;
+}
+
+}  // namespace cudal1

@@ -1,0 +1,35 @@
+// Answers of a model to prompts for tasks, each judged: what stages 2 and 3 learn from, and what arms are compared by.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "train/assess/assessor.hpp"
+#include "train/rollout/learning_model.hpp"
+
+namespace cudal1 {
+
+//! A prompt for a task.
+struct TaskPrompt {
+  const TrainingTask* task = nullptr;
+  PromptToAnswer asked;
+};
+
+struct JudgedAnswer {
+  SampledAnswer answer;
+  std::string program;  //!< found in it; empty: none
+  Assessment assessment;
+};
+
+//! How long what took, by the wall clock.
+struct RolloutSeconds {
+  double writing = 0.0, judging = 0.0;
+  std::int64_t new_tokens = 0;
+};
+
+//! Of each prompt its answers, in their order. One without a whole program is a parse error that says why.
+std::vector<std::vector<JudgedAnswer>> judged_answers(LearningModel& model, Assessor& assessor,
+                                                      std::span<const TaskPrompt> prompts, RolloutSeconds& spent);
+
+}  // namespace cudal1

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace cudal1 {
+
+//! A text to learn from, or to learn to avoid.
+struct TrainingText {
+  std::vector<std::int32_t> tokens;
+  //! Of each token, how much its log-probability counts: 0 where it is given and not learned, 1 / all tokens for their
+  //! mean, an advantage. As many as tokens; the first has nothing before it and does not count.
+  std::vector<float> weights;
+};
+
+}  // namespace cudal1
