@@ -1,6 +1,5 @@
 #include "policy/remote/remote_generator.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "policy/token_count.hpp"
@@ -18,8 +17,7 @@ GeneratedText text_of(const ChatSampleOutcome& outcome) {
 
 ChatRequest RemoteGenerator::chat_request(const GenerationRequest& request) const {
   ChatRequest made{request.messages, parameters_, request.samples, static_cast<int>(request.first_sample)};
-  made.parameters.max_tokens =
-      static_cast<int>(std::min(static_cast<std::size_t>(parameters_.max_tokens), request.answer_tokens));
+  made.parameters.max_tokens = static_cast<int>(request.answer_tokens);
   return made;
 }
 
