@@ -5,7 +5,7 @@
 
 namespace cudal1 {
 
-double quantile(std::vector<double> numbers, double share) {
+double speed_quantile(std::vector<double> numbers, double share) {
   if (numbers.empty()) return 0.0;
   std::ranges::sort(numbers);
   const double place = std::clamp(share, 0.0, 1.0) * static_cast<double>(numbers.size() - 1);
@@ -16,7 +16,7 @@ double quantile(std::vector<double> numbers, double share) {
 
 bool is_worth_training(const std::vector<double>& speeds, const SpeedSpread& wanted) {
   if (speeds.empty() || speeds.size() < wanted.programs) return false;
-  return quantile(speeds, 0.9) >= wanted.least_ratio * quantile(speeds, 0.1);
+  return speed_quantile(speeds, 0.9) >= wanted.least_ratio * speed_quantile(speeds, 0.1);
 }
 
 }  // namespace cudal1

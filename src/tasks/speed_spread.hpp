@@ -6,8 +6,8 @@
 
 namespace cudal1 {
 
-//! The quantile of these numbers, from 0 to 1, by linear interpolation between neighbours; 0 for none.
-double quantile(std::vector<double> numbers, double share);
+//! The quantile of these speeds, from 0 to 1, by linear interpolation between neighbours; 0 for none.
+double speed_quantile(std::vector<double> speeds, double share);
 
 struct SpeedSpread {
   std::size_t programs = 16;  //!< that must have been measured

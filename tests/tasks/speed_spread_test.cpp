@@ -6,11 +6,11 @@ namespace cudal1 {
 namespace {
 
 TEST(SpeedSpread, InterpolatesBetweenNeighbours) {
-  EXPECT_DOUBLE_EQ(quantile({3.0, 1.0, 2.0}, 0.5), 2.0);
-  EXPECT_DOUBLE_EQ(quantile({1.0, 2.0, 3.0, 4.0, 5.0}, 0.9), 4.6);
-  EXPECT_DOUBLE_EQ(quantile({1.0, 2.0}, 0.0), 1.0);
-  EXPECT_DOUBLE_EQ(quantile({1.0, 2.0}, 1.0), 2.0);
-  EXPECT_DOUBLE_EQ(quantile({}, 0.5), 0.0);
+  EXPECT_DOUBLE_EQ(speed_quantile({3.0, 1.0, 2.0}, 0.5), 2.0);
+  EXPECT_DOUBLE_EQ(speed_quantile({1.0, 2.0, 3.0, 4.0, 5.0}, 0.9), 4.6);
+  EXPECT_DOUBLE_EQ(speed_quantile({1.0, 2.0}, 0.0), 1.0);
+  EXPECT_DOUBLE_EQ(speed_quantile({1.0, 2.0}, 1.0), 2.0);
+  EXPECT_DOUBLE_EQ(speed_quantile({}, 0.5), 0.0);
 }
 
 TEST(SpeedSpread, OneFastProgramIsNotEnough) {
