@@ -26,11 +26,9 @@ ModelConfig smollm2_shape() {
   return config;
 }
 
-//! For people: no folders of this machine.
+//! For people: no folders of this machine, and the same whatever the file is called here.
 std::string name_of(const std::filesystem::path& path) {
-  const std::string file = path.filename().string();
-  const bool is_starting_model = path == starting_model_path() || file.starts_with("SmolLM2-135M");
-  return is_starting_model ? "SmolLM2-135M" : file;
+  return model_sha256(path) == starting_model.sha256 ? "SmolLM2-135M" : path.filename().string();
 }
 
 NamedWeights random_weights(const ModelConfig& config, const std::string& name) {

@@ -216,7 +216,7 @@ int main(int argc, char** argv) try {
   app.add_option("--temperature", options.temperature);
   app.add_option("--top-p", options.top_p);
   app.add_flag("--anew", options.anew, "Launch each step anew instead of playing a CUDA Graph");
-  app.add_option("--output", options.output, "bench/results/generator.json, or nothing is written");
+  app.add_option("--output", options.output, "A file like bench/results/generator.json, or nothing is written");
   app.add_option("--commit", options.commit, "What is being measured");
   CLI11_PARSE(app, argc, argv);
   if (options.groups < 1 || options.slots % options.groups != 0)

@@ -1,6 +1,7 @@
 """keep_rows.py ROWS.json --commit HASH --gpu NAME [--output FILE]: rows that were measured go into
 bench/results/generator.json. Some rows need a GPU and some do not, so a file holds rows of several machines; each says
-which GPU it had. A row that was measured before and has the same name is replaced."""
+which GPU it had. A row that was measured before and has the same name is replaced. Ends with 1 where a row misses its
+bar."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ def together(old, fresh, commit, gpu):
     rows = [entry for entry in kept if entry["what"] not in names]
     rows += [entry | {"commit": commit, "gpu": gpu} for entry in fresh]
     real = [entry["gpu"] for entry in rows if entry["gpu"] != "none"]
-    return {"command": "bench/generator.sh; bench/generator.sh gpu", "commit": commit, "gpu": real[-1] if real else "none",
+    return {"command": "bench/generator.sh", "commit": commit, "gpu": real[-1] if real else "none",
             "date": datetime.date.today().isoformat(), "rows": rows}
 
 
@@ -39,7 +40,8 @@ def main():
     fresh = said["rows"] if isinstance(said, dict) else said
     old = json.loads(options.output.read_text()) if options.output.exists() else None
     options.output.write_text(json.dumps(together(old, fresh, options.commit, options.gpu), indent=1) + "\n")
+    return 0 if all(entry["holds"] for entry in fresh) else 1
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

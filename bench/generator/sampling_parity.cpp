@@ -11,10 +11,9 @@
 #include "accelerator/cuda_runtime.hpp"
 #include "base/result.hpp"
 #include "bench_model.hpp"
-#include "model/files/gguf_file.hpp"
 #include "model/sampling/sampling_engine.hpp"
 #include "model/tokenizer/chat_form.hpp"
-#include "model/tokenizer/tokenizer_json.hpp"
+#include "model/tokenizer/model_tokenizer.hpp"
 #include "model/transformer/cpu/cpu_decoder.hpp"
 #include "results_file.hpp"
 #include "train/training_step.hpp"
@@ -70,8 +69,7 @@ Prompts prompts_of(const bench::NamedWeights& model) {
       made.tokens.push_back(random_tokens(20, model.weights->config().vocabulary, seed));
     return made;
   }
-  const auto* gguf = dynamic_cast<const GgufFile*>(model.weights.get());
-  const TokenizerData data = gguf ? gguf->tokenizer() : read_tokenizer_json(model.path + "/tokenizer.json");
+  const TokenizerData data = tokenizer_of_model(model.path, *model.weights);
   const Tokenizer tokenizer(data);
   const ChatForm form = chat_form_of(data);
   for (const char* question : questions) {

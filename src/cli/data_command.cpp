@@ -34,8 +34,10 @@ void add_export(CLI::App& data, CommandAction& action) {
   CLI::App* command = data.add_subcommand("export", "Examples as other trainers read them, one JSON object a line");
   command->footer("Example: cudal1 data export runs/first --format trl -o pairs.jsonl");
   command->add_option("source", options->source, "A training run's folder, or a JSONL file of it")->required();
-  command->add_option("--format", options->format, "trl: prompt and completion; verl: its fields, to be made Parquet; "
-                                                   "messages: whole conversations")
+  command
+      ->add_option("--format", options->format,
+                   "trl: prompt and completion; verl: its fields, to be made Parquet; "
+                   "messages: whole conversations")
       ->check(CLI::IsMember({"trl", "verl", "messages"}))
       ->required();
   command->add_option("--split", options->split, "Only these; default: all")

@@ -3,6 +3,7 @@
 #include "compile/clang_compiler.hpp"
 #include "compile/nvrtc_compiler.hpp"
 #include "device/cuda/driver.hpp"
+#include "judge/backend_profile.hpp"
 
 namespace cudal1 {
 
@@ -18,6 +19,12 @@ std::unique_ptr<Backend> choose_backend(const std::string& device, const VgpuOpt
   }
   if (!has_gpu) throw Error("no GPU to run on: " + reason + " (./cudal1 doctor says more)");
   return make_cuda_backend(0, std::make_unique<NvrtcCompiler>());
+}
+
+vgpu::GpuProfile profile_for(const Backend& backend, const std::string& predicted_gpu) {
+  if (backend.predicted()) return vgpu::find_profile(predicted_gpu);
+  const vgpu::MatchingProfile matching = profile_of(backend);
+  return vgpu::parse_profile(matching.text, matching.origin);
 }
 
 void leave_cores_to_others() {

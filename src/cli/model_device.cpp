@@ -15,12 +15,6 @@ GpuDtype dtype_of(const std::string& name) {
   return name == "f32" ? GpuDtype::f32 : name == "bf16" ? GpuDtype::bf16 : GpuDtype::f16;
 }
 
-//! Shared with all who compute on this GPU; whoever measures waits until we are done, and we for them.
-std::function<std::shared_ptr<void>()> turns_on_gpu() {
-  const auto lock = std::make_shared<GpuLock>(cuda::device_info(0).uuid);
-  return [lock] { return std::make_shared<GpuLock::Guard>(lock->share()); };
-}
-
 MakeDecoder decoder_on_gpu(const PolicyOptions& options, std::function<std::shared_ptr<void>()> take_turn,
                            std::function<void(const std::string&)> report) {
   const bool may_fall_back = options.model_device == "auto";
@@ -38,6 +32,11 @@ MakeDecoder decoder_on_gpu(const PolicyOptions& options, std::function<std::shar
 }
 
 }  // namespace
+
+std::function<std::shared_ptr<void>()> turns_on_gpu() {
+  const auto lock = std::make_shared<GpuLock>(cuda::device_info(0).uuid);
+  return [lock] { return std::make_shared<GpuLock::Guard>(lock->share()); };
+}
 
 void choose_model_device(const PolicyOptions& options, LocalGeneratorOptions& generator,
                          const std::function<void(const std::string& line)>& report) {

@@ -9,6 +9,10 @@
 #include "cli/printable.hpp"
 #include "model/files/model_store.hpp"
 #include "model/files/model_summary.hpp"
+#include "model/files/open_model.hpp"
+#include "model/tokenizer/chat_form.hpp"
+#include "model/tokenizer/model_tokenizer.hpp"
+#include "model/tokenizer/tokenizer.hpp"
 
 namespace cudal1 {
 namespace {
@@ -104,16 +108,40 @@ int fetch_model(const ModelsOptions& options) {
   return 0;
 }
 
+//! How it is talked to, or why it cannot be.
+struct ChatAbility {
+  std::string form, problem;  //!< one of them is empty
+};
+
+//! Whether text can be made of its tokens; a model that was not made for conversations is a model as well.
+ChatAbility chat_ability(const fs::path& path) {
+  const TokenizerData data = tokenizer_of_model(path, *open_model(path));
+  const Tokenizer tokenizer(data);
+  try {
+    const ChatForm form = chat_form_of(data);
+    encode_chat(tokenizer, form, std::vector<ChatMessage>{{ChatMessage::Role::user, "?"}}, true);
+    return {std::string(to_string(form.kind)), {}};
+  } catch (const Error& problem) {
+    return {{}, problem.what()};
+  }
+}
+
+std::string chat_text(const ChatAbility& chat) {
+  return chat.problem.empty() ? "chat form " + chat.form : "cannot be asked for programs: " + one_line(chat.problem);
+}
+
 int verify(const ModelsOptions& options) {
   const ModelSummary summary = verify_model(options.verified.empty() ? default_model() : options.verified);
   const bool published = summary.sha256 == starting_model.sha256;
+  const ChatAbility chat = chat_ability(summary.path);
   if (options.as_json) {
     json object = summary_json(summary);
     object["published"] = published;
+    object["chat_form"] = chat.problem.empty() ? json(chat.form) : json(nullptr);
     print_json(object);
   } else {
-    fmt::print("{}\n  {}\n  every tensor is there and finite{}\n", printable(summary.path.string()),
-               summary_text(summary), published ? "; the bytes are those that were published" : "");
+    fmt::print("{}\n  {}\n  every tensor is there and finite{}\n  {}\n", printable(summary.path.string()),
+               summary_text(summary), published ? "; the bytes are those that were published" : "", chat_text(chat));
   }
   return 0;
 }

@@ -1,8 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
-#include <csignal>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -14,6 +12,7 @@
 #include "cli/optimizer.hpp"
 #include "cli/policy_options.hpp"
 #include "cli/progress.hpp"
+#include "cli/stop_on_interrupt.hpp"
 #include "cli/suite_options.hpp"
 
 namespace cudal1 {
@@ -30,19 +29,6 @@ struct OptimizeOptions {
   bool as_json = false;
 };
 
-std::atomic<bool> stop_requested = false;
-
-//! The first Ctrl-C ends the search and reports; a second one ends the command.
-class StopOnInterrupt {
- public:
-  StopOnInterrupt() {
-    std::signal(SIGINT, [](int) {
-      if (stop_requested.exchange(true)) std::_Exit(130);
-    });
-  }
-  ~StopOnInterrupt() { std::signal(SIGINT, SIG_DFL); }
-};
-
 std::vector<SuiteTask> tasks_of(const OptimizeOptions& options) {
   std::vector<SuiteTask> tasks;
   for (const fs::path& path : options.paths) {
@@ -56,7 +42,7 @@ std::vector<SuiteTask> tasks_of(const OptimizeOptions& options) {
 int run_optimize(OptimizeOptions options) {
   choose_seed(options.optimizer.pool.seed);
   const StopOnInterrupt stop;
-  options.optimizer.pool.stop = [] { return stop_requested.load(); };
+  options.optimizer.pool.stop = StopOnInterrupt::is_requested;
   const std::vector<TaskReport> reports = optimize(tasks_of(options), options.optimizer);
   clear_progress();
   if (options.as_json) {

@@ -35,6 +35,7 @@ class PolicyMaker::Models {
       LocalGeneratorOptions made;
       made.model = options_.model.empty() ? default_model() : options_.model;
       made.adapter = options_.adapter;
+      made.most_context = static_cast<std::int64_t>(options_.context.value_or(8192));
       made.sampling.temperature = static_cast<float>(options_.remote.parameters.temperature.value_or(1.0));
       made.sampling.top_p = static_cast<float>(options_.remote.parameters.top_p.value_or(1.0));
       made.seed = surroundings_.seed;
@@ -55,7 +56,7 @@ class PolicyMaker::Models {
           std::move(made), key_,
           ChatSurroundings{real_waiting(), surroundings_.stop, Random(surroundings_.seed), surroundings_.report});
       remote_ =
-          std::make_unique<RemoteGenerator>(*client_, options_.remote.parameters, options_.remote_context,
+          std::make_unique<RemoteGenerator>(*client_, options_.remote.parameters, options_.context.value_or(32768),
                                             [prices, report = surroundings_.report](const CostEstimate& estimate) {
                                               report(fmt::format("the first request: {}", describe(estimate, prices)));
                                             });
@@ -107,9 +108,10 @@ AnswerWriter PolicyMaker::make_writer(const std::string& name, const Task& task,
   made.samples_a_prompt = options_.samples_a_prompt;
   made.repair_turns = options_.repair_turns;
   if (is_local && options_.grammar) made.grammar = directive_grammar(task.graph, {.may_be_empty = false});
+  TextGenerator& generator = is_local ? models_->local() : models_->remote();
+  made.answer_tokens = answer_tokens(options_, made.form, generator.context_tokens());
   PromptSubject subject{task.name, task.description, task.graph, module_source(task), gpu, {}};
-  return {is_local ? models_->local() : models_->remote(), std::move(subject), std::move(made),
-          Random(surroundings_.seed), surroundings_.report};
+  return {generator, std::move(subject), std::move(made), Random(surroundings_.seed), surroundings_.report};
 }
 
 std::vector<PolicyRecord> PolicyMaker::records() const {

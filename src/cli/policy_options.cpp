@@ -6,7 +6,6 @@
 #include <set>
 
 #include "base/result.hpp"
-#include "cli/number_options.hpp"
 
 namespace cudal1 {
 namespace {
@@ -45,8 +44,8 @@ void add_writing_options(CLI::App& command, PolicyOptions& options) {
   command.add_option("--repair", options.repair_turns, "How often a program that failed goes back with its error (1)")
       ->check(CLI::Range(0, 16))
       ->group(group);
-  command.add_option("--context", options.remote_context, "Tokens that the remote model can see (32768)")
-      ->check(whole_number())
+  command.add_option("--context", options.context, "Tokens that a model can see (local: 8192, remote: 32768)")
+      ->check(CLI::Range(1, 100'000'000))
       ->group(group);
 }
 
@@ -68,6 +67,12 @@ void add_policy_options(CLI::App& command, PolicyOptions& options) {
                      "Who writes the programs: search, local, remote, or shares of them such as local:6,search:2");
   add_writing_options(command, options);
   add_remote_options(command, options.remote);
+}
+
+std::size_t answer_tokens(const PolicyOptions& options, PromptForm form, std::size_t context_tokens) {
+  constexpr std::size_t usual = 4096;  // which servers with a limit of their own allow
+  if (options.remote.max_tokens) return static_cast<std::size_t>(*options.remote.max_tokens);
+  return std::max<std::size_t>(1, std::min({usual, default_answer_tokens(form), context_tokens / 2}));
 }
 
 bool asks_server(const std::vector<PolicyShare>& shares) {

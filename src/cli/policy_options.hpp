@@ -3,11 +3,13 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/remote_options.hpp"
 #include "policy/policy_mix.hpp"
+#include "policy/prompt/prompt.hpp"
 
 namespace cudal1 {
 
@@ -19,7 +21,7 @@ struct PolicyOptions {
   std::string form;                      //!< of prompts: "full", "compact"; empty: compact for local, full for remote
   std::string exemplars = "bucket";      //!< how they are chosen
   int samples_a_prompt = 4, repair_turns = 1;
-  std::size_t remote_context = 32768;
+  std::optional<std::size_t> context;  //!< tokens that a model can see; not given: 8192 locally, 32768 remotely
   bool profiles = false;  //!< show where the time of exemplars goes
   bool grammar = false;   //!< hold answers of the local model to directives
   RemoteOptions remote;
@@ -30,6 +32,9 @@ void add_policy_options(CLI::App& command, PolicyOptions& options);
 
 //! Who takes part. Throws UsageError.
 std::vector<PolicyShare> policy_shares(const PolicyOptions& options);
+
+//! Tokens of an answer: those that were asked for, else what the form's answers need, at most half of the context.
+std::size_t answer_tokens(const PolicyOptions& options, PromptForm form, std::size_t context_tokens);
 
 bool asks_server(const std::vector<PolicyShare>& shares);
 

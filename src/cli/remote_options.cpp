@@ -21,7 +21,9 @@ void add_model_options(CLI::App& command, RemoteOptions& options) {
   command.add_option("--temperature", parameters.temperature, "Of sampling")->check(number_between(0.0, 10.0));
   command.add_option("--top-p", parameters.top_p, "Sample from the likeliest tokens with this probability")
       ->check(number_between(0.0, 1.0));
-  command.add_option("--max-tokens", parameters.max_tokens, "Of an answer, hidden reasoning included (4096)")
+  command
+      .add_option("--max-tokens", options.max_tokens,
+                  "Of an answer, hidden reasoning included (4096; 160 in the compact form)")
       ->check(CLI::Range(1, 10'000'000));
   command.add_flag_function(
       "--reasoning,!--no-reasoning", [&options](std::int64_t count) { options.reasoning = count > 0; },

@@ -13,6 +13,7 @@ struct RemoteOptions {
   std::string server;                           //!< empty: OPENAI_BASE_URL
   std::string key_variable = "OPENAI_API_KEY";  //!< the name of a variable, never a key
   std::optional<bool> reasoning;                //!< not set: by the model's name
+  std::optional<int> max_tokens;                //!< of an answer; not given: by the form of the prompt
   bool no_stream = false, no_cache = false;
   ChatParameters parameters;
   ChatClientOptions client;

@@ -18,7 +18,6 @@
 #include "cli/policy_maker.hpp"
 #include "cli/search_process.hpp"
 #include "cli/task_sampler.hpp"
-#include "judge/backend_profile.hpp"
 #include "optimize/task_search.hpp"
 
 namespace cudal1 {
@@ -66,12 +65,6 @@ std::unique_ptr<Backend> backend_for(const SearchRequest& request) {
   VgpuOptions vgpu;
   vgpu.gpu = request.gpu;
   return choose_backend(request.device, vgpu);
-}
-
-vgpu::GpuProfile profile_for_search(const SearchRequest& request, const Backend& backend) {
-  if (backend.predicted()) return vgpu::find_profile(request.gpu);
-  const vgpu::MatchingProfile matching = profile_of(backend);
-  return vgpu::parse_profile(matching.text, matching.origin);
 }
 
 std::unique_ptr<Archive> archive_for(const SearchRequest& request, const Asker& asker) {
@@ -178,7 +171,7 @@ struct Workplace {
       : policies(policy_options(request), {request.seed, request.tasks, [&asker] { return asker.wants_stop(); },
                                            [&asker](const std::string& line) { asker.tell(problem_message(line)); }}),
         backend(backend_for(request)),
-        gpu(profile_for_search(request, *backend)),
+        gpu(profile_for(*backend, request.gpu)),
         archive(archive_for(request, asker)),
         task(load_task_with_metas(request.task)) {}
 

@@ -1,16 +1,9 @@
 #include <fmt/format.h>
 
-#include <chrono>
-#include <csignal>
-#include <thread>
+#include <memory>
 
-#include "archive/archive.hpp"
-#include "base/result.hpp"
 #include "cli/commands.hpp"
-#include "cli/device_choice.hpp"
-#include "cli/printable.hpp"
-#include "cli/training_parts.hpp"
-#include "train/course/training_course.hpp"
+#include "cli/training.hpp"
 
 namespace cudal1 {
 namespace {
@@ -21,7 +14,6 @@ struct TrainOptions {
   bool describe = false;
 };
 
-//! What training needs of this machine, as long as the course goes on.
 int run_train(const TrainOptions& options) {
   if (options.describe) {
     fmt::print("{}", training_options_markdown());
@@ -38,10 +30,9 @@ int run_train(const TrainOptions& options) {
 void add_train_command(CLI::App& app, CommandAction& action) {
   auto options = std::make_shared<TrainOptions>();
   CLI::App* command = app.add_subcommand(
-      "train",
-      "Train a language model to write fast programs: supervised, self-supervised, contrastive\n"
-      "Example: cudal1 train configs/small.toml -o runs/first");
-  command->add_option("CONFIG", options->config, "TOML (docs/train.md); without it the recipe as it is")
+      "train", "Train a language model to write fast programs: supervised, self-supervised, contrastive");
+  command->footer("Example: cudal1 train configs/small.toml -o runs/first");
+  command->add_option("config", options->config, "TOML (docs/train.md); without it the recipe as it is")
       ->check(CLI::ExistingFile);
   command->add_option("-o,--output", options->output, "Folder of the run; one that was ended is gone on with")
       ->default_val("runs/train");

@@ -5,23 +5,14 @@
 #include <algorithm>
 
 #include "base/result.hpp"
-#include "model/files/gguf_file.hpp"
 #include "model/files/open_model.hpp"
-#include "model/tokenizer/tokenizer_json.hpp"
+#include "model/tokenizer/model_tokenizer.hpp"
 
 namespace cudal1 {
-namespace {
-
-TokenizerData tokenizer_data(const std::filesystem::path& model, const ModelWeights& weights) {
-  if (const auto* gguf = dynamic_cast<const GgufFile*>(&weights)) return gguf->tokenizer();
-  return read_tokenizer_json(model / "tokenizer.json");
-}
-
-}  // namespace
 
 ChatModel::ChatModel(const std::filesystem::path& model)
     : weights_(open_model(model)),
-      data_(tokenizer_data(model, *weights_)),
+      data_(tokenizer_of_model(model, *weights_)),
       tokenizer_(data_),
       form_(chat_form_of(data_)),
       end_tokens_(weights_->end_tokens()) {

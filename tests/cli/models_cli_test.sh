@@ -21,6 +21,10 @@ check 'its hash' 0 "SHA-256 $(sha256sum "$models/small.gguf" | cut -d' ' -f1)" "
 check 'the list as JSON' 0 '"parameters": 62784' "$cudal1" models --json
 check 'a model verified' 0 'every tensor is there and finite$' "$cudal1" models verify "$models/small.gguf"
 check 'verified as JSON' 0 '"published": false' "$cudal1" models verify "$models/small.gguf" --json
+check 'what it can be asked' 0 'cannot be asked for programs: the model.s chat template is unknown' "$cudal1" models verify "$models/small.gguf"
+"$tool" writing "$work/writing.gguf"
+check 'the chat form' 0 '^  chat form ChatML$' "$cudal1" models verify "$work/writing.gguf"
+check 'the chat form as JSON' 0 '"chat_form": "ChatML"' "$cudal1" models verify "$work/writing.gguf" --json
 head -c 100000 "$models/small.gguf" >"$models/cut.gguf"
 check 'a model cut off' 1 '^cudal1: .*cut.gguf: the file ends before the tensor ".*" does: .* fetch it again$' \
   "$cudal1" models verify "$models/cut.gguf"

@@ -93,7 +93,18 @@ TEST(PolicyOptions, OnlyWhoAsksAServerGetsItsKey) {
   EXPECT_EQ(std::count(names.begin(), names.end(), "MY_KEY"), 1);
 }
 
-TEST(PolicyOptions, WhatCannotBeMeantIsAUsageError) { EXPECT_THROW(heard({"--samples=0"}), UsageError); }
+TEST(PolicyOptions, AnAnswerHasWhatWasAskedForOrWhatItsFormNeedsAndAPromptHasRoomBesideIt) {
+  EXPECT_EQ(answer_tokens(heard({}), PromptForm::full, 32768), 4096U);
+  EXPECT_EQ(answer_tokens(heard({}), PromptForm::full, 4096), 2048U);
+  EXPECT_EQ(answer_tokens(heard({}), PromptForm::compact, 32768), 160U);
+  EXPECT_EQ(answer_tokens(heard({"--max-tokens=20000"}), PromptForm::full, 32768), 20000U) << "hidden reasoning is long";
+  EXPECT_EQ(answer_tokens(heard({"--max-tokens=512"}), PromptForm::compact, 8192), 512U);
+}
+
+TEST(PolicyOptions, WhatCannotBeMeantIsAUsageError) {
+  EXPECT_THROW(heard({"--samples=0"}), UsageError);
+  EXPECT_THROW(heard({"--context=0"}), UsageError);
+}
 
 }  // namespace
 }  // namespace cudal1

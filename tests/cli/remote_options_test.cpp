@@ -33,7 +33,7 @@ TEST(RemoteOptions, ReachTheClient) {
   EXPECT_TRUE(client.allow_unencrypted);
   EXPECT_EQ(client.cache_folder, "/somewhere/remote");
   EXPECT_EQ(options.parameters.temperature, 0.5);
-  EXPECT_EQ(options.parameters.max_tokens, 99);
+  EXPECT_EQ(options.max_tokens, 99);
 }
 
 TEST(RemoteOptions, TheServerMayStandInTheEnvironment) {

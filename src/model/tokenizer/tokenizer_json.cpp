@@ -99,7 +99,9 @@ void read_model(const JsonPlace& model, TokenizerData& data) {
   for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"}) refuse_text(model, key);
   for (const char* key : {"fuse_unk", "byte_fallback"}) refuse_flag(model, key);
   read_vocabulary(model.at("vocab"), data);
-  read_merges(model.at("merges"), data);
+  const std::optional<JsonPlace> merges = find_value(model, "merges");
+  if (!merges || merges->size() == 0) model.fail("the tokenizer has no merges; get the model's files again");
+  read_merges(*merges, data);
   check_unknown_token(model);
   data.ignore_merges = flag(model, "ignore_merges", false);
 }

@@ -28,8 +28,7 @@ struct Candidate {
 constexpr const char* no_room = "there is no room for it";
 
 PromptSubject in_order(PromptSubject subject, ExemplarOrder order) {
-  if (order == ExemplarOrder::slowest_first)
-    std::ranges::stable_sort(subject.exemplars, {}, &PromptExemplar::speedup);
+  if (order == ExemplarOrder::slowest_first) std::ranges::stable_sort(subject.exemplars, {}, &PromptExemplar::speedup);
   return subject;
 }
 
@@ -84,8 +83,8 @@ class PromptMaker {
     if (all > room())
       throw Error(fmt::format(
           "the graph of '{}' ({} nodes) does not fit: with the instructions it has {} tokens, and a "
-          "context of {} has room for {} beside the answer's {}; give a larger context or a task "
-          "with fewer nodes",
+          "context of {} has room for {} beside the answer's {}; give a larger context, keep less of it for the "
+          "answer, or take a task with fewer nodes",
           subject_.name, subject_.graph.nodes.size(), all, options_.context_tokens, room(), answer_tokens_));
   }
 

@@ -137,7 +137,7 @@ class ChatClient::Run {
   Run(Shared& shared, const std::vector<ChatRequest>& requests, const TextCallback& on_text)
       : shared_(shared), requests_(requests), on_text_(on_text) {}
 
-  std::vector<std::vector<SampleOutcome>> all() {
+  std::vector<std::vector<ChatSampleOutcome>> all() {
     for (std::size_t at = 0; at < requests_.size(); ++at) prepare(at);
     const std::size_t workers =
         std::min(queue_.size() * most_samples(), static_cast<std::size_t>(shared_.options.concurrency));
@@ -170,7 +170,7 @@ class ChatClient::Run {
     return true;
   }
 
-  SampleOutcome& outcome(std::size_t at, int sample) {
+  ChatSampleOutcome& outcome(std::size_t at, int sample) {
     return outcomes_[at][static_cast<std::size_t>(sample - requests_[at].first_sample)];
   }
 
@@ -347,7 +347,7 @@ class ChatClient::Run {
   Shared& shared_;
   const std::vector<ChatRequest>& requests_;
   const TextCallback& on_text_;
-  std::vector<std::vector<SampleOutcome>> outcomes_;  //!< each is written by one thread
+  std::vector<std::vector<ChatSampleOutcome>> outcomes_;  //!< each is written by one thread
 
   std::mutex text_mutex_;
   std::mutex mutex_;  //!< guards what follows
@@ -363,12 +363,12 @@ ChatClient::ChatClient(ChatClientOptions options, ApiKey key, ChatSurroundings s
 
 ChatClient::~ChatClient() = default;
 
-std::vector<std::vector<SampleOutcome>> ChatClient::complete_all(const std::vector<ChatRequest>& requests,
+std::vector<std::vector<ChatSampleOutcome>> ChatClient::complete_all(const std::vector<ChatRequest>& requests,
                                                                  const TextCallback& on_text) {
   return Run(*shared_, requests, on_text).all();
 }
 
-std::vector<SampleOutcome> ChatClient::complete(const ChatRequest& request, const TextCallback& on_text) {
+std::vector<ChatSampleOutcome> ChatClient::complete(const ChatRequest& request, const TextCallback& on_text) {
   return std::move(complete_all({request}, on_text).front());
 }
 

@@ -49,7 +49,7 @@ struct ChatFailure {
 };
 
 //! One of the two is set.
-struct SampleOutcome {
+struct ChatSampleOutcome {
   std::optional<ChatSample> sample;
   std::optional<ChatFailure> failure;
   bool ok() const { return sample.has_value(); }

@@ -1,6 +1,5 @@
 #include "policy/remote/remote_generator.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "policy/token_count.hpp"
@@ -8,7 +7,7 @@
 namespace cudal1 {
 namespace {
 
-GeneratedText text_of(const SampleOutcome& outcome) {
+GeneratedText text_of(const ChatSampleOutcome& outcome) {
   if (outcome.failure) return {.text = {}, .failure = outcome.failure->message};
   const ChatSample& sample = *outcome.sample;
   return {sample.text, sample.finish, sample.tokens.prompt, sample.tokens.completion, sample.cost, {}};
@@ -18,8 +17,7 @@ GeneratedText text_of(const SampleOutcome& outcome) {
 
 ChatRequest RemoteGenerator::chat_request(const GenerationRequest& request) const {
   ChatRequest made{request.messages, parameters_, request.samples, static_cast<int>(request.first_sample)};
-  made.parameters.max_tokens =
-      static_cast<int>(std::min(static_cast<std::size_t>(parameters_.max_tokens), request.answer_tokens));
+  made.parameters.max_tokens = static_cast<int>(request.answer_tokens);
   return made;
 }
 
@@ -27,7 +25,7 @@ std::vector<GeneratedText> RemoteGenerator::generate(const GenerationRequest& re
   const ChatRequest asked = chat_request(request);
   if (announce_) std::exchange(announce_, nullptr)(client_.estimate({asked}));
   std::vector<GeneratedText> texts;
-  for (const SampleOutcome& outcome : client_.complete(asked)) texts.push_back(text_of(outcome));
+  for (const ChatSampleOutcome& outcome : client_.complete(asked)) texts.push_back(text_of(outcome));
   return texts;
 }
 

@@ -12,7 +12,7 @@ namespace cudal1 {
 class RemoteGenerator : public TextGenerator {
  public:
   using Announce = std::function<void(const CostEstimate&)>;
-  //! The client must outlive it. Of `parameters`, max_tokens gives way to what a request allows, where that is less.
+  //! The client must outlive it. Of `parameters`, max_tokens gives way to what a request allows.
   //! `announce` hears what the first request would cost, before it is sent.
   RemoteGenerator(ChatClient& client, ChatParameters parameters, std::size_t context_tokens, Announce announce)
       : client_(client),

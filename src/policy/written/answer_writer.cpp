@@ -46,11 +46,11 @@ std::vector<WrittenAnswer> AnswerWriter::ask(const RepairConversation& conversat
   return answers;
 }
 
-WrittenAnswer AnswerWriter::read(const GeneratedText& said) const {
+WrittenAnswer AnswerWriter::read(const GeneratedText& said) {
   WrittenAnswer made{said.failure, {}, said.prompt_tokens, said.new_tokens, said.cost};
   if (said.failure.empty())
     made.answer = read_answer(said.text, said.finish);
-  else
+  else if (reported_.insert(said.failure).second)
     report_(said.failure);
   return made;
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -38,8 +39,8 @@ struct WrittenAnswer {
 
 class AnswerWriter {
  public:
-  //! `subject` without exemplars: those are drawn from what is seen. `report` gets a line for each failure of the
-  //! generator.
+  //! `subject` without exemplars: those are drawn from what is seen. `report` gets a line for each kind of failure of
+  //! the generator: what has been said once is not said again for every sample.
   AnswerWriter(TextGenerator& generator, PromptSubject subject, LanguageModelOptions options, Random random,
                std::function<void(const std::string&)> report);
 
@@ -51,13 +52,14 @@ class AnswerWriter {
   const LanguageModelOptions& options() const { return options_; }
 
  private:
-  WrittenAnswer read(const GeneratedText& said) const;
+  WrittenAnswer read(const GeneratedText& said);
 
   TextGenerator& generator_;
   PromptSubject subject_;
   LanguageModelOptions options_;
   Random random_;
   std::function<void(const std::string&)> report_;
+  std::set<std::string> reported_;
 };
 
 }  // namespace cudal1

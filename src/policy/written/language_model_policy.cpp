@@ -1,11 +1,14 @@
 #include "policy/written/language_model_policy.hpp"
 
+#include <algorithm>
+
 namespace cudal1 {
 
 std::optional<std::string> LanguageModelPolicy::propose(const std::vector<ScoredProgram>& seen) {
   look_at(seen);
-  for (int asks = 0; ready_.empty() && asks < writer_.options().most_fruitless_asks; ++asks)
-    broken_.empty() ? ask(seen) : ask_for_repair();
+  bool is_answered = true;
+  for (int asks = 0; is_answered && ready_.empty() && asks < writer_.options().most_fruitless_asks; ++asks)
+    is_answered = broken_.empty() ? ask(seen) : ask_for_repair();
   if (ready_.empty()) return std::nullopt;
   std::string text = std::move(ready_.front());
   ready_.pop_front();
@@ -30,19 +33,21 @@ void LanguageModelPolicy::go_on(RepairConversation conversation, const FailedAtt
   broken_.push_back(std::move(conversation));
 }
 
-void LanguageModelPolicy::ask(const std::vector<ScoredProgram>& seen) {
-  ask_for(writer_.options().samples_a_prompt, writer_.new_conversation(seen));
+bool LanguageModelPolicy::ask(const std::vector<ScoredProgram>& seen) {
+  return ask_for(writer_.options().samples_a_prompt, writer_.new_conversation(seen));
 }
 
-void LanguageModelPolicy::ask_for_repair() {
+bool LanguageModelPolicy::ask_for_repair() {
   const RepairConversation conversation = std::move(broken_.front());
   broken_.pop_front();
-  ask_for(1, conversation);
+  return ask_for(1, conversation);
 }
 
-void LanguageModelPolicy::ask_for(int samples, const RepairConversation& conversation) {
+bool LanguageModelPolicy::ask_for(int samples, const RepairConversation& conversation) {
   const std::uint64_t first_sample = std::exchange(next_sample_, next_sample_ + static_cast<std::uint64_t>(samples));
-  for (const WrittenAnswer& said : writer_.ask(conversation, samples, first_sample)) take(said, conversation);
+  const std::vector<WrittenAnswer> answers = writer_.ask(conversation, samples, first_sample);
+  for (const WrittenAnswer& said : answers) take(said, conversation);
+  return std::ranges::any_of(answers, [](const WrittenAnswer& said) { return said.failure.empty(); });
 }
 
 void LanguageModelPolicy::take(const WrittenAnswer& said, const RepairConversation& conversation) {

@@ -30,16 +30,17 @@ class LanguageModelPolicy : public Policy {
   explicit LanguageModelPolicy(AnswerWriter writer) : writer_(std::move(writer)) {}
 
   //! A text that was neither proposed before nor seen. Asks the model as often as that takes, within
-  //! `most_fruitless_asks`.
+  //! `most_fruitless_asks`; once where nobody answers, since whoever generates has tried again by then.
   std::optional<std::string> propose(const std::vector<ScoredProgram>& seen) override;
 
   const GenerationTotals& totals() const { return totals_; }
 
  private:
   void look_at(const std::vector<ScoredProgram>& seen);
-  void ask(const std::vector<ScoredProgram>& seen);
-  void ask_for_repair();
-  void ask_for(int samples, const RepairConversation& conversation);
+  //! Each says whether there was any answer.
+  bool ask(const std::vector<ScoredProgram>& seen);
+  bool ask_for_repair();
+  bool ask_for(int samples, const RepairConversation& conversation);
   void take(const WrittenAnswer& said, const RepairConversation& conversation);
   void take_program(const Answer& answer, const RepairConversation& conversation);
   void go_on(RepairConversation conversation, const FailedAttempt& failed);

@@ -142,8 +142,7 @@ std::string analysis_of_exemplars(std::span<const PromptExemplar> exemplars, std
   if (exemplars.size() == 1) return fmt::format("Analysis: one program, {}; {}.", shown_score(*best), last);
   const auto place = static_cast<std::size_t>(best - exemplars.begin());
   const PromptExemplar& next = next_best(exemplars, place);
-  if (shown_score(next) == shown_score(*best))
-    return fmt::format("Analysis: equal, {}; {}.", shown_score(*best), last);
+  if (shown_score(next) == shown_score(*best)) return fmt::format("Analysis: equal, {}; {}.", shown_score(*best), last);
   const std::string why = program_differences(best->program, next.program);
   return fmt::format("Analysis: the {} is best, {}{}; {}.", place_name(place), shown_score(*best),
                      why.empty() ? "" : ": " + why, last);

@@ -5,7 +5,6 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "base/files.hpp"
 #include "base/result.hpp"
 
 namespace cudal1 {
@@ -48,8 +47,8 @@ ordered_json as_verl(const TrainingExample& example, std::size_t index) {
 }
 
 ordered_json as_messages(const TrainingExample& example) {
-  ordered_json made{{"messages", ordered_json::array({message("user", example.prompt),
-                                                      message("assistant", example.completion)})}};
+  ordered_json made{
+      {"messages", ordered_json::array({message("user", example.prompt), message("assistant", example.completion)})}};
   made.update(facts_of(example));
   return made;
 }
@@ -86,18 +85,13 @@ std::string export_text(std::span<const TrainingExample> examples, ExportFormat 
   return text;
 }
 
-std::filesystem::path examples_folder(const std::filesystem::path& run) { return run / "examples"; }
-
 std::vector<TrainingExample> load_examples(const std::filesystem::path& run_or_file) {
-  if (!std::filesystem::is_directory(run_or_file)) return read_examples(run_or_file);
-  std::vector<TrainingExample> examples;
-  for (const auto& file : files_below(examples_folder(run_or_file)))
-    if (file.extension() == ".jsonl")
-      for (TrainingExample& example : read_examples(file)) examples.push_back(std::move(example));
-  if (examples.empty())
-    throw Error(fmt::format("{}: there are no examples: expected a run with {}/*.jsonl, or such a file",
-                            run_or_file.string(), examples_folder(run_or_file).string()));
-  return examples;
+  const bool is_run = std::filesystem::is_directory(run_or_file);
+  const std::filesystem::path file = is_run ? run_or_file / "examples.jsonl" : run_or_file;
+  if (!std::filesystem::exists(file))
+    throw Error(fmt::format("{}: there are no examples: expected a training run that has made some, or a JSONL file",
+                            file.string()));
+  return read_examples(file);
 }
 
 }  // namespace cudal1

@@ -26,10 +26,8 @@ std::optional<ExportFormat> export_format_from_string(std::string_view name);
 std::string export_line(const TrainingExample& example, ExportFormat format, std::size_t index);
 std::string export_text(std::span<const TrainingExample> examples, ExportFormat format);
 
-//! Where a run keeps what it was trained on: RUN/examples/NAME.jsonl.
-std::filesystem::path examples_folder(const std::filesystem::path& run);
-
-//! Those of a file, or of all such files of a run, sorted by name. Throws Error where there are none.
+//! Those of a file, or of RUN/examples.jsonl, where a run keeps what it was trained on. Throws Error where there are
+//! none.
 std::vector<TrainingExample> load_examples(const std::filesystem::path& run_or_file);
 
 }  // namespace cudal1

@@ -101,7 +101,8 @@ class VariantMaker {
     for (Fusion& fusion : proposal.fusions) {
       std::set<std::string> both = fusion.nodes;
       both.insert(node);
-      if (random_.below(3) == 0 || !space.neighbours(fusion.nodes).contains(node) || !space.technique_for(both)) continue;
+      if (random_.below(3) == 0 || !space.neighbours(fusion.nodes).contains(node) || !space.technique_for(both))
+        continue;
       fusion.nodes = std::move(both);
       return;
     }

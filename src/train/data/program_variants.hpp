@@ -1,5 +1,6 @@
-// Many programs for one task: what a model learns the format from, and whose speeds say whether a task is worth training
-// on. They come from the space of the search, but not from what the search thinks good: slow ones are wanted as well.
+// Many programs for one task: what a model learns the format from, and whose speeds say whether a task is worth
+// training on. They come from the space of the search, but not from what the search thinks good: slow ones are wanted
+// as well.
 #pragma once
 
 #include <cstddef>

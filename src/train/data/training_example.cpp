@@ -54,8 +54,8 @@ TrainingExample example_from_json_line(std::string_view line, const std::string&
   const json parsed = json::parse(line, nullptr, false);
   const JsonPlace place(parsed, origin);
   if (parsed.is_discarded()) place.fail("this is no JSON: the line is damaged or cut off");
-  place.allow_keys({"task", "split", "group", "prompt", "completion", "plan_hash", "speedup", "reward", "exemplars",
-                    "form"});
+  place.allow_keys(
+      {"task", "split", "group", "prompt", "completion", "plan_hash", "speedup", "reward", "exemplars", "form"});
   return {.task = place.at("task").text(),
           .split = split_at(place.at("split")),
           .group = place.at("group").text(),

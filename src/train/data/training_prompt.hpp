@@ -12,9 +12,9 @@ namespace cudal1 {
 
 struct TrainingPromptOptions {
   vgpu::GpuProfile gpu;
-  std::size_t context_tokens = 2048;      //!< of prompt and answer together
-  std::size_t answer_tokens = 160;        //!< of directives
-  std::size_t written_out_tokens = 700;   //!< of an answer with CUDA in it
+  std::size_t context_tokens = 2048;     //!< of prompt and answer together
+  std::size_t answer_tokens = 160;       //!< of directives
+  std::size_t written_out_tokens = 700;  //!< of an answer with CUDA in it
   TokenCounter count_tokens = estimated_tokens;
 
   std::size_t answer_room(ProgramForm form) const {

@@ -105,7 +105,11 @@ struct AdapterModel::Parts {
   //! An optimiser that knows nothing yet.
   void new_step() {
     step.reset();
-    step = std::make_unique<TrainingStep>(model, TrainingStepOptions{.adapter = policy_name}, runtime);
+    step = std::make_unique<TrainingStep>(model,
+                                          TrainingStepOptions{.adapter = policy_name,
+                                                              .weight_decay = options.weight_decay,
+                                                              .longest_gradient = options.longest_gradient},
+                                          runtime);
   }
 
   std::shared_ptr<void> turn() const { return options.take_turn ? options.take_turn() : nullptr; }

@@ -20,6 +20,8 @@ struct AdapterModelOptions {
   std::int64_t slots = 8;     //!< texts that are written at once
   std::int64_t context_tokens = 2048;
   std::int64_t tokens_at_once = 16384;  //!< of texts whose gradients are computed together
+  double longest_gradient = 1.0;        //!< length to which longer gradients are scaled
+  double weight_decay = 0.0;
   //! Held while something is computed: a turn on a GPU where others measure. Empty: none.
   std::function<std::shared_ptr<void>()> take_turn = {};
 };

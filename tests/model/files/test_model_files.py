@@ -109,7 +109,7 @@ MATRICES = [
 ]
 
 
-def write_llama(path: Path, kind: str, rope_factors: Any = None) -> dict[str, torch.Tensor]:
+def write_llama(path: Path, kind: str, rope_factors: Any = None, rows_of: Any = random_rows) -> dict[str, torch.Tensor]:
     """A file of random blocks, written by the gguf package; gives what that package makes of them."""
     gguf, numpy = needs("gguf"), needs("numpy")
     random = numpy.random.default_rng(20261118)
@@ -122,10 +122,11 @@ def write_llama(path: Path, kind: str, rope_factors: Any = None) -> dict[str, to
     writer.add_head_count_kv(KV_HEADS)
     writer.add_layer_norm_rms_eps(1e-5)
     writer.add_rope_freq_base(500000.0)
+    writer.add_vocab_size(64)
     stored_as = gguf.GGMLQuantizationType[kind]
     expected = {}
     for gguf_name, name, rows, columns in MATRICES:
-        stored = random_rows(numpy, random, kind, rows, columns)
+        stored = rows_of(numpy, random, kind, rows, columns)
         writer.add_tensor(f"{gguf_name}.weight", stored, raw_dtype=stored_as)
         values = torch.from_numpy(gguf.dequantize(stored, stored_as).reshape(rows, columns).copy())
         if gguf_name.endswith(("_q", "_k")):

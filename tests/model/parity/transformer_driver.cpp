@@ -1,7 +1,8 @@
 // Computes what Hugging Face's transformers is compared with: transformer_driver JOB.json, one object on standard
 // output.
-//   {"job": "logits", "model": FOLDER, "path": "torch" | "decoder", "dtype": "f32" | "bf16" | "f16" | "as_file",
-//    "sequence": [ids], "out": FILE}           writes (T, V) floats
+//   {"job": "logits", "model": FOLDER or GGUF file, "path": "torch" | "decoder",
+//    "dtype": "f32" | "bf16" | "f16" | "as_file", "sequence": [ids], "out": FILE}           writes (T, V) floats;
+//    with "adapter": FOLDER as well, beside the weights in "torch" and merged into them in "decoder"
 //   {"job": "generate", "model": FOLDER, "dtype": …, "prompts": [[ids]], "new_tokens": n, "slots": n}   greedily
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
@@ -9,14 +10,19 @@
 
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "base/files.hpp"
 #include "base/result.hpp"
 #include "folder_weights.hpp"
+#include "model/files/lora_adapter.hpp"
+#include "model/files/open_model.hpp"
 #include "model/sampling/sampling_engine.hpp"
 #include "model/transformer/cpu/cpu_decoder.hpp"
+#include "model/transformer/lora.hpp"
 #include "model/transformer/transformer.hpp"
 
 namespace cudal1 {
@@ -44,21 +50,32 @@ void write_floats(const std::string& path, const float* values, std::size_t coun
   if (!file) throw Error(fmt::format("cannot write {}", path));
 }
 
-json write_logits(const ModelWeights& weights, const json& job) {
+json write_decoder_logits(const ModelWeights& weights, const json& job) {
+  const std::string adapter = job.value("adapter", "");
+  const auto with_adapter = adapter.empty() ? nullptr : merged(weights, load_lora_adapter(adapter), adapter);
+  CpuDecoder decoder(with_adapter ? *with_adapter : weights,
+                     {.weights = decoder_weights(job.at("dtype")), .slots = 1, .slot_capacity = 1});
   const std::vector<std::int32_t> sequence = job.at("sequence");
-  const std::string out = job.at("out"), dtype = job.at("dtype");
-  if (job.at("path") == "decoder") {
-    CpuDecoder decoder(weights, {.weights = decoder_weights(dtype), .slots = 1, .slot_capacity = 1});
-    const std::vector<float> logits = decoder.all_logits(sequence);
-    write_floats(out, logits.data(), logits.size());
-    return {{"weight_bytes", decoder.weight_bytes()}};
-  }
+  const std::vector<float> logits = decoder.all_logits(sequence);
+  write_floats(job.at("out"), logits.data(), logits.size());
+  return {{"weight_bytes", decoder.weight_bytes()}};
+}
+
+json write_torch_logits(const ModelWeights& weights, const json& job) {
   const at::NoGradGuard no_gradients;
-  const Transformer model(weights, {.dtype = tensor_type(dtype)});
-  const std::vector<std::vector<std::int32_t>> sequences = {sequence};
+  Transformer model(weights, {.dtype = tensor_type(job.at("dtype"))});
+  if (const std::string adapter = job.value("adapter", ""); !adapter.empty()) {
+    model.add_adapter(adapter, load_lora_adapter(adapter));
+    model.use_adapter(adapter);
+  }
+  const std::vector<std::vector<std::int32_t>> sequences = {job.at("sequence")};
   const at::Tensor logits = model.forward(pack_tokens(sequences)).to(at::kFloat).contiguous();
-  write_floats(out, logits.const_data_ptr<float>(), static_cast<std::size_t>(logits.numel()));
+  write_floats(job.at("out"), logits.const_data_ptr<float>(), static_cast<std::size_t>(logits.numel()));
   return json::object();
+}
+
+json write_logits(const ModelWeights& weights, const json& job) {
+  return job.at("path") == "decoder" ? write_decoder_logits(weights, job) : write_torch_logits(weights, job);
 }
 
 json generate(const ModelWeights& weights, const json& job) {
@@ -91,10 +108,15 @@ json generate(const ModelWeights& weights, const json& job) {
   return result;
 }
 
+std::unique_ptr<ModelWeights> weights_of(const std::filesystem::path& model) {
+  if (std::filesystem::is_directory(model)) return std::make_unique<FolderWeights>(model);
+  return open_model(model);
+}
+
 int run(const char* job_file) {
   const json job = json::parse(read_file(job_file));
-  const FolderWeights weights(job.at("model").get<std::string>());
-  const json result = job.at("job") == "logits" ? write_logits(weights, job) : generate(weights, job);
+  const auto weights = weights_of(job.at("model").get<std::string>());
+  const json result = job.at("job") == "logits" ? write_logits(*weights, job) : generate(*weights, job);
   fmt::print("{}\n", result.dump());
   return 0;
 }

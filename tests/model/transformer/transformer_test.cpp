@@ -5,6 +5,9 @@
 #include <ATen/native/transformers/sdp_utils_cpp.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <string_view>
+
 #include "base/result.hpp"
 #include "model/transformer/attention.hpp"
 #include "model/transformer/rotary.hpp"
@@ -77,6 +80,45 @@ TEST_P(EachArchitecture, AttentionTakesAFusedKernel) {
     const auto choice = at::_fused_sdp_choice(operands.query, operands.key, operands.value, {}, 0.0, true);
     EXPECT_EQ(choice, static_cast<std::int64_t>(sdp::SDPBackend::flash_attention)) << dtype;
   }
+}
+
+//! While it lives, attention that would take the math kernel throws instead.
+class MathKernelForbidden {
+ public:
+  MathKernelForbidden() { at::globalContext().setSDPUseMath(false); }
+  MathKernelForbidden(const MathKernelForbidden&) = delete;
+  MathKernelForbidden& operator=(const MathKernelForbidden&) = delete;
+  ~MathKernelForbidden() { at::globalContext().setSDPUseMath(true); }
+};
+
+//! On a GPU where CUDAL1_TEST_DEVICE=cuda asks for one.
+bool on_gpu() {
+  const char* device = std::getenv("CUDAL1_TEST_DEVICE");
+  return device && std::string_view(device) == "cuda";
+}
+
+TEST_P(EachArchitecture, TheMathKernelIsNeverChosen) {
+  if (on_gpu() && !at::hasCUDA()) GTEST_SKIP() << "PyTorch finds no GPU";
+  const at::Device device = on_gpu() ? at::Device(at::kCUDA, 0) : at::Device(at::kCPU);
+  const std::vector<std::vector<std::int32_t>> sequences = {random_tokens(33, 96, 8), random_tokens(1, 96, 9),
+                                                            random_tokens(70, 96, 10)};
+  const MathKernelForbidden forbidden;
+  for (const at::ScalarType dtype : {at::kFloat, at::kBFloat16, at::kHalf}) {
+    const Transformer model(weights, {.dtype = dtype, .device = device});
+    for (const auto& entry : model.parameters()) entry.second.requires_grad_();
+    const PackedTokens tokens = pack_tokens(sequences, device);
+    ASSERT_NO_THROW(
+        (-model.log_probabilities(model.hidden_states(tokens), tokens.ids.roll(-1)).mean()).backward())
+        << dtype;
+    EXPECT_TRUE(model.parameter("model.layers.0.self_attn.k_proj.weight").grad().isfinite().all().item<bool>());
+  }
+}
+
+TEST(MathKernel, WhereItIsForbiddenAttentionThatNeedsItThrows) {
+  const at::Tensor heads = at::randn({1, 2, 8, 16});
+  const MathKernelForbidden forbidden;
+  EXPECT_NO_THROW(at::scaled_dot_product_attention(heads, heads, heads, {}, 0.0, true));
+  EXPECT_THROW(at::scaled_dot_product_attention(heads, heads, heads, {}, /*dropout_p=*/0.5, true), c10::Error);
 }
 
 //! Moves one element up and down and compares the slope with the gradient, in the flattest direction first.

@@ -14,14 +14,14 @@ namespace {
 
 class ChatClientTest : public ClientFixture {
  protected:
-  std::vector<SampleOutcome> complete(const ChatClientOptions& made, const ChatRequest& asked) {
+  std::vector<ChatSampleOutcome> complete(const ChatClientOptions& made, const ChatRequest& asked) {
     ChatClient asking = client(made);
     auto outcomes = asking.complete(asked);
     totals_ = asking.totals();
     return outcomes;
   }
 
-  static std::set<std::string> texts(const std::vector<SampleOutcome>& outcomes) {
+  static std::set<std::string> texts(const std::vector<ChatSampleOutcome>& outcomes) {
     std::set<std::string> found;
     for (const auto& outcome : outcomes)
       if (outcome.ok()) found.insert(outcome.sample->text);

@@ -16,11 +16,11 @@ using namespace std::chrono_literals;
 
 class MisbehavingServerTest : public ClientFixture {
  protected:
-  SampleOutcome ask(const RawServer& server, const std::function<void(ChatClientOptions&)>& change = {}) {
+  ChatSampleOutcome ask(const RawServer& server, const std::function<void(ChatClientOptions&)>& change = {}) {
     ChatClientOptions made = options(server.base());
     if (change) change(made);
     ChatClient asking = client(made);
-    SampleOutcome outcome = asking.complete(request()).at(0);
+    ChatSampleOutcome outcome = asking.complete(request()).at(0);
     totals_ = asking.totals();
     if (outcome.failure) {
       EXPECT_EQ(outcome.failure->message.find_first_of("\r\n"), std::string::npos) << outcome.failure->message;
@@ -29,7 +29,7 @@ class MisbehavingServerTest : public ClientFixture {
   }
 
   //! The message, or nothing if there was none of that kind.
-  static std::string message_of(const SampleOutcome& outcome, ChatFailureKind kind) {
+  static std::string message_of(const ChatSampleOutcome& outcome, ChatFailureKind kind) {
     if (outcome.ok()) return ADD_FAILURE() << "an answer: " << outcome.sample->text, "";
     EXPECT_EQ(to_string(outcome.failure->kind), to_string(kind)) << outcome.failure->message;
     return outcome.failure->message;
@@ -42,7 +42,7 @@ class MisbehavingServerTest : public ClientFixture {
         [&](const RawExchange& exchange) { exchange.send(whole.substr(0, cut_at.exchange(whole.size()))); });
     for (std::size_t bytes = 0; bytes < whole.size(); ++bytes) {
       cut_at = bytes;
-      const SampleOutcome outcome = ask(server, [](auto& made) { made.cache_folder.clear(); });
+      const ChatSampleOutcome outcome = ask(server, [](auto& made) { made.cache_folder.clear(); });
       ASSERT_TRUE(outcome.ok()) << bytes << ": " << outcome.failure->message;
       ASSERT_EQ(outcome.sample->text, text) << bytes;
       ASSERT_EQ(outcome.sample->finish, FinishReason::stop) << bytes;
@@ -73,7 +73,7 @@ TEST_F(MisbehavingServerTest, BusyServersAreAskedAgainAfterGrowingWaits) {
   for (const int status : {408, 429, 500, 502, 503, 504, 529}) {
     const RawServer server(first_then_fine({http_response(status, "{}"), http_response(status, "oops", "text/plain")}));
     slept_ms_ = 0;
-    const SampleOutcome outcome = ask(server);
+    const ChatSampleOutcome outcome = ask(server);
     ASSERT_TRUE(outcome.ok()) << status << ": " << outcome.failure->message;
     EXPECT_EQ(outcome.sample->attempts, 3);
     EXPECT_EQ(totals_.retries, 2);
@@ -169,7 +169,7 @@ TEST_F(MisbehavingServerTest, AWholeAnswerCutInTheMiddleIsAskedForAgain) {
       "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n" + body.substr(0, 60);
   const std::string framed = http_response(200, body).substr(0, http_response(200, body).size() - 9);
   const RawServer server(first_then_fine({unframed, framed}));
-  const SampleOutcome outcome = ask(server);
+  const ChatSampleOutcome outcome = ask(server);
   ASSERT_TRUE(outcome.ok()) << outcome.failure->message;
   EXPECT_EQ(outcome.sample->text, "fine");
   EXPECT_EQ(server.requests(), 3);
@@ -233,7 +233,7 @@ TEST_F(MisbehavingServerTest, AStallInTheMiddleOfAStreamIsEndedAndTriedAgain) {
     exchange.send(stream_head() + delta_event("int "));
     exchange.stall(5s);
   });
-  const SampleOutcome outcome = ask(server, be_impatient);
+  const ChatSampleOutcome outcome = ask(server, be_impatient);
   ASSERT_TRUE(outcome.ok()) << outcome.failure->message;
   EXPECT_EQ(outcome.sample->attempts, 2);
 }
@@ -247,7 +247,7 @@ TEST_F(MisbehavingServerTest, ASlowStreamThatKeepsComingIsWaitedFor) {
     }
     exchange.send("data: [DONE]\n\n");
   });
-  const SampleOutcome outcome = ask(server, be_impatient);
+  const ChatSampleOutcome outcome = ask(server, be_impatient);
   ASSERT_TRUE(outcome.ok()) << outcome.failure->message;
   EXPECT_EQ(outcome.sample->text, "xxxx");
   EXPECT_EQ(outcome.sample->attempts, 1);
@@ -285,7 +285,7 @@ TEST_F(MisbehavingServerTest, CancellationEndsAStalledStreamAndALongWaitInTime) 
       begin = std::chrono::steady_clock::now();
       cancelled_ = true;
     });
-    const SampleOutcome outcome = asking.complete(request()).at(0);
+    const ChatSampleOutcome outcome = asking.complete(request()).at(0);
     canceller.join();
     EXPECT_LT(seconds_since(begin), 1.0);
     message_of(outcome, ChatFailureKind::cancelled);
@@ -316,7 +316,7 @@ TEST_F(MisbehavingServerTest, AWrongContentTypeDoesNotMatter) {
        {http_response(200, stream, "application/json"), http_response(200, whole_answer({"fine"}), "text/html"),
         http_response(200, whole_answer({"fine"}), "text/event-stream")}) {
     const RawServer server(always(answer));
-    const SampleOutcome outcome = ask(server, [](auto& made) { made.cache_folder.clear(); });
+    const ChatSampleOutcome outcome = ask(server, [](auto& made) { made.cache_folder.clear(); });
     ASSERT_TRUE(outcome.ok()) << outcome.failure->message;
     EXPECT_EQ(outcome.sample->text, "fine");
   }
@@ -333,7 +333,7 @@ TEST_F(MisbehavingServerTest, ABodyWithoutEndIsCutOff) {
         for (bool going = exchange.send(head); going;) going = exchange.send(much);
       });
       const auto begin = std::chrono::steady_clock::now();
-      const SampleOutcome outcome = ask(server, [](auto& made) { made.retry.attempts = 1; });
+      const ChatSampleOutcome outcome = ask(server, [](auto& made) { made.retry.attempts = 1; });
       message_of(outcome, status == 200 ? ChatFailureKind::bad_answer : ChatFailureKind::server_error);
       EXPECT_LT(seconds_since(begin), 5.0);
     }
@@ -372,7 +372,7 @@ TEST_F(MisbehavingServerTest, AnErrorInTheMiddleOfAStreamIsTriedAgainUnlessItIsO
 TEST_F(MisbehavingServerTest, WithoutUsageTokensAreEstimatedAndSaidToBe) {
   const RawServer server(
       always(stream_head() + delta_event("int main() {}") + finish_event("stop") + "data: [DONE]\n\n"));
-  const SampleOutcome outcome = ask(server);
+  const ChatSampleOutcome outcome = ask(server);
   ASSERT_TRUE(outcome.ok());
   EXPECT_TRUE(outcome.sample->tokens.estimated);
   EXPECT_GT(outcome.sample->tokens.completion, 0);
@@ -408,7 +408,7 @@ TEST_F(MisbehavingServerTest, AKeyThatTheServerEchoesIsInNoMessage) {
     answers.push_back(http_response(200, body));
   for (const auto& answer : answers) {
     const RawServer server(always(answer));
-    const SampleOutcome outcome = ask(server);
+    const ChatSampleOutcome outcome = ask(server);
     ASSERT_FALSE(outcome.ok()) << answer;
     for (std::size_t bytes = 12; bytes <= key.size(); ++bytes)
       ASSERT_EQ(outcome.failure->message.find(key.substr(0, bytes)), std::string::npos) << outcome.failure->message;

@@ -141,16 +141,27 @@ TEST_F(LanguageModelPolicyTest, AnswersWithoutAProgramAreCountedByKind) {
   EXPECT_EQ(policy.totals().samples, 3);
 }
 
-TEST_F(LanguageModelPolicyTest, GivesUpAfterSomeFruitlessAsksAndSaysWhy) {
-  Scripted model({});
+TEST_F(LanguageModelPolicyTest, GivesUpAfterSomeFruitlessAsks) {
+  Scripted model({"One.", "Two.", "Three.", "//! graph\n"});
   LanguageModelOptions options = one_at_a_time();
   options.most_fruitless_asks = 3;
+  options.repair_turns = 0;
   LanguageModelPolicy policy = policy_of(model, options);
   EXPECT_EQ(policy.propose({}), std::nullopt);
   EXPECT_EQ(model.asked.size(), 3u);
-  EXPECT_EQ(policy.totals().failures, 3);
-  ASSERT_EQ(problems_.size(), 3u);
-  EXPECT_EQ(problems_.front(), "the server does not answer");
+}
+
+TEST_F(LanguageModelPolicyTest, WhoDoesNotAnswerIsAskedOnceAndTheReasonIsOneLineHoweverManySamplesItHas) {
+  Scripted model({});
+  LanguageModelOptions options = one_at_a_time();
+  options.samples_a_prompt = 5;
+  LanguageModelPolicy policy = policy_of(model, options);
+  EXPECT_EQ(policy.propose({}), std::nullopt);
+  EXPECT_EQ(model.asked.size(), 1u);
+  EXPECT_EQ(policy.totals().failures, 5);
+  EXPECT_EQ(policy.propose({}), std::nullopt) << "later it is asked again";
+  EXPECT_EQ(model.asked.size(), 2u);
+  EXPECT_EQ(problems_, std::vector<std::string>{"the server does not answer"});
 }
 
 }  // namespace

@@ -60,15 +60,12 @@ TEST(ExportFormats, NamesReadBack) {
   EXPECT_FALSE(export_format_from_string("parquet"));
 }
 
-TEST(ExportFormats, ARunGivesAllOfItsFiles) {
+TEST(ExportFormats, ExamplesAreThoseOfARunOrAFile) {
   const TemporaryFolder run;
   EXPECT_THROW(load_examples(run.path()), Error);
-  std::filesystem::create_directories(examples_folder(run.path()));
-  for (const char* name : {"b.jsonl", "a.jsonl"})
-    write_examples(examples_folder(run.path()) / name, std::vector(2, sample_example()));
-  write_file_atomically(examples_folder(run.path()) / "notes.txt", "no example");
-  EXPECT_EQ(load_examples(run.path()).size(), 4u);
-  EXPECT_EQ(load_examples(examples_folder(run.path()) / "a.jsonl").size(), 2u);
+  write_examples(run.path() / "examples.jsonl", std::vector(2, sample_example()));
+  EXPECT_EQ(load_examples(run.path()).size(), 2u);
+  EXPECT_EQ(load_examples(run.path() / "examples.jsonl").size(), 2u);
 }
 
 }  // namespace

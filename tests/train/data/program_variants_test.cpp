@@ -66,9 +66,8 @@ TEST(AllParameters, AreSaidForEveryFusion) {
 
 //! No technique writes it, and where it takes most of the time no program is a success.
 bool has_library_attention(const OpGraph& graph) {
-  return std::ranges::any_of(graph.nodes, [](const Node& node) {
-    return node.op.find("scaled_dot_product_attention") != std::string::npos;
-  });
+  return std::ranges::any_of(
+      graph.nodes, [](const Node& node) { return node.op.find("scaled_dot_product_attention") != std::string::npos; });
 }
 
 TEST(ProgramVariants, BecomePlansThatAreAllDifferent) {
@@ -149,7 +148,8 @@ TEST(WrittenOut, IsReadFromAnAnswerAsItWasWritten) {
     for (const ProgramVariant& variant : variants_of(task, 8, 4)) {
       const auto text = written_out(task.task.graph, variant.text);
       for (const std::string& program : {variant.text, *text}) {
-        const Answer answer = read_answer("Analysis: softmax_1 takes longest; try graph.\n" + program, FinishReason::stop);
+        const Answer answer =
+            read_answer("Analysis: softmax_1 takes longest; try graph.\n" + program, FinishReason::stop);
         ASSERT_EQ(answer.outcome, AnswerOutcome::program) << program;
         EXPECT_EQ(answer.program, program);
       }

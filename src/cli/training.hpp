@@ -1,0 +1,13 @@
+// What `train` is made of on this machine: a model, judges, tasks, and somebody who watches.
+#pragma once
+
+#include <filesystem>
+
+#include "train/run/training_config.hpp"
+
+namespace cudal1 {
+
+//! Trains in this folder, or goes on with what was begun there, and reports. Returns the exit code. Throws Error.
+int train(const TrainingConfig& config, const std::filesystem::path& folder);
+
+}  // namespace cudal1
