@@ -11,7 +11,7 @@ namespace {
 struct TrainOptions {
   std::filesystem::path config, output;
   std::vector<std::string> settings;
-  bool describe = false;
+  bool describe = false, as_json = false;
 };
 
 int run_train(const TrainOptions& options) {
@@ -22,7 +22,7 @@ int run_train(const TrainOptions& options) {
   TrainingConfig config = options.config.empty() ? TrainingConfig{} : load_training_config(options.config);
   for (const std::string& setting : options.settings) set_training_option(config, setting);
   check(config);
-  return train(config, options.output);
+  return train(config, options.output, options.as_json);
 }
 
 }  // namespace
@@ -37,6 +37,7 @@ void add_train_command(CLI::App& app, CommandAction& action) {
   command->add_option("-o,--output", options->output, "Folder of the run; one that was ended is gone on with")
       ->default_val("runs/train");
   command->add_option("--set", options->settings, "section.key=value, over what CONFIG says; may come several times");
+  command->add_flag("--json", options->as_json, "One object on standard output: what came of each stage (docs/json.md)");
   command->add_flag("--options", options->describe, "Print all sections and keys with their defaults, and end");
   command->callback([options, &action] { action = [options] { return run_train(*options); }; });
 }

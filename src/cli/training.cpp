@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "accelerator/cuda_decoder.hpp"
@@ -99,9 +100,37 @@ void print_end(const CourseEnd& end, const RunFolder& folder, const Assessor& as
     fmt::print("adapter  {}\n", folder.adapter().string());
 }
 
+nlohmann::json to_json(const StageEnd& stage) {
+  nlohmann::json made{{"stage", stage.stage}, {"steps", stage.steps}, {"stopped", stage.why_stopped}};
+  if (const auto& validated = stage.validated)
+    made["validation"] = {{"first_success", validated->first_success},
+                          {"first_distinct_plans", validated->first_distinct},
+                          {"reward", validated->reward},
+                          {"later_reward", validated->later_reward},
+                          {"best_speedup", std::exp(validated->best_log)},
+                          {"copy_rate", validated->copy_rate}};
+  return made;
+}
+
+void print_json(const CourseEnd& end, const RunFolder& folder, const Assessor& assessor, const JudgedOn& on) {
+  const AssessorCounts counts = assessor.counts();
+  nlohmann::json stages = nlohmann::json::array();
+  for (const StageEnd& stage : end.stages) stages.push_back(to_json(stage));
+  const nlohmann::json made{{"run", folder.path().string()},
+                            {"device", on.name},
+                            {"predicted", on.device == "vgpu"},
+                            {"stopped", end.stopped},
+                            {"adapter", end.stopped ? "" : folder.adapter().string()},
+                            {"judged", counts.assessed},
+                            {"known", counts.known},
+                            {"caught", counts.caught},
+                            {"stages", stages}};
+  fmt::print("{}\n", made.dump(2));
+}
+
 }  // namespace
 
-int train(const TrainingConfig& config, const std::filesystem::path& path) {
+int train(const TrainingConfig& config, const std::filesystem::path& path, bool as_json) {
   const StopOnInterrupt interrupt;
   ProgressLine progress(stderr);
   const auto begin = std::chrono::steady_clock::now();
@@ -126,7 +155,7 @@ int train(const TrainingConfig& config, const std::filesystem::path& path) {
   parts.seconds_since_1970 = seconds_since_1970;
   const CourseEnd end = TrainingCourse(config, folder, std::move(parts)).run();
   progress.clear();
-  print_end(end, folder, assessor);
+  as_json ? print_json(end, folder, assessor, on) : print_end(end, folder, assessor);
   const bool collapsed = !end.stages.empty() && !end.stages.back().why_stopped.empty();
   return collapsed ? 1 : 0;
 }

@@ -8,6 +8,6 @@
 namespace cudal1 {
 
 //! Trains in this folder, or goes on with what was begun there, and reports. Returns the exit code. Throws Error.
-int train(const TrainingConfig& config, const std::filesystem::path& folder);
+int train(const TrainingConfig& config, const std::filesystem::path& folder, bool as_json);
 
 }  // namespace cudal1

@@ -24,7 +24,7 @@ StepNumbers numbers_of(const SupervisedStep& step) {
 
 StepNumbers numbers_of(const SelfSupervisedStep& step) {
   const double tokens_per_s = per_second(static_cast<double>(step.spent.new_tokens), step.spent.writing);
-  const double evaluations_per_s = per_second(static_cast<double>(step.samples), step.spent.judging);
+  const double evaluations_per_s = per_second(static_cast<double>(step.spent.programs), step.spent.judging);
   StepNumbers made;
   made.metrics = {{"loss", step.update.loss},
                   {"success_rate", step.success_rate},
@@ -49,7 +49,7 @@ StepNumbers numbers_of(const SelfSupervisedStep& step) {
 StepNumbers numbers_of(const ContrastiveStep& step) {
   const GroupFigures& figures = step.figures;
   const double tokens_per_s = per_second(static_cast<double>(step.spent.new_tokens), step.spent.writing);
-  const double evaluations_per_s = per_second(static_cast<double>(figures.samples), step.spent.judging);
+  const double evaluations_per_s = per_second(static_cast<double>(step.spent.programs), step.spent.judging);
   StepNumbers made;
   made.metrics = {{"loss", step.update.loss},
                   {"reward", figures.reward},

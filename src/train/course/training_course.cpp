@@ -49,11 +49,10 @@ class TrainingCourse::Log {
       : course_(course),
         steps_(steps),
         first_step_(first_step),
-        metrics_(course.folder_.metrics(), course.resumed_ ? std::optional(course.resumed_->name()) : std::nullopt),
         events_(course.folder_.events(steps.stage), first_step, course.parts_.seconds_since_1970()) {}
 
   void add(std::int64_t step, StepNumbers numbers) {
-    metrics_.add({steps_.stage, step}, numbers.metrics);
+    course_.metrics_.add({steps_.stage, step}, numbers.metrics);
     events_.add(step, numbers.metrics, course_.parts_.seconds_since_1970());
     const double each = seconds_since(begin_) / static_cast<double>(step + 1 - first_step_);
     numbers.report.stage = steps_.stage;
@@ -67,7 +66,6 @@ class TrainingCourse::Log {
   TrainingCourse& course_;
   const Steps& steps_;
   std::int64_t first_step_;
-  MetricsLog metrics_;
   EventFile events_;
   Clock::time_point begin_ = Clock::now();
 };
@@ -84,7 +82,8 @@ TrainingCourse::TrainingCourse(const TrainingConfig& config, RunFolder& folder, 
                  .progress = [this](std::size_t done, std::size_t all) {
                    parts_.step({.stage = "data", .step = static_cast<std::int64_t>(done), .steps = static_cast<std::int64_t>(all)});
                  }}),
-      resumed_(newest_checkpoint(folder.checkpoints())) {}
+      resumed_(newest_checkpoint(folder.checkpoints())),
+      metrics_(folder.metrics(), resumed_ ? std::optional(resumed_->name()) : std::nullopt) {}
 
 CourseEnd TrainingCourse::run() {
   CourseEnd end;

@@ -79,7 +79,8 @@ class TrainingCourse {
   VariantStore variants_;
   std::vector<TrainingExample> examples_;
   std::vector<TrainingTask> contrastive_tasks_;
-  std::optional<Checkpoint> resumed_;  //!< from which this process goes on
+  std::optional<Checkpoint> resumed_;  //!< from which the next stage goes on
+  MetricsLog metrics_;
 };
 
 }  // namespace cudal1

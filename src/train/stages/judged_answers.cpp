@@ -34,7 +34,9 @@ JudgedAnswer read(SampledAnswer said) {
 }
 
 //! Programs go to the assessor all at once, so that it can compile some while it measures others.
-void judge(Assessor& assessor, std::span<const TaskPrompt> prompts, std::vector<std::vector<JudgedAnswer>>& groups) {
+void judge(Assessor& assessor, std::span<const TaskPrompt> prompts, std::vector<std::vector<JudgedAnswer>>& groups,
+           RolloutSeconds& spent) {
+  const auto begin = Clock::now();
   std::vector<SubmittedProgram> programs;
   std::vector<JudgedAnswer*> from;
   for (std::size_t i = 0; i < groups.size(); ++i)
@@ -45,6 +47,8 @@ void judge(Assessor& assessor, std::span<const TaskPrompt> prompts, std::vector<
     }
   std::vector<Assessment> assessed = assessor.assess(programs);
   for (std::size_t i = 0; i < assessed.size(); ++i) from[i]->assessment = std::move(assessed[i]);
+  spent.programs += std::ssize(programs);
+  spent.judging += seconds_since(begin);
 }
 
 }  // namespace
@@ -56,9 +60,7 @@ std::vector<std::vector<JudgedAnswer>> judged_answers(LearningModel& model, Asse
     groups.emplace_back();
     for (SampledAnswer& said : written) groups.back().push_back(read(std::move(said)));
   }
-  const auto begin = Clock::now();
-  judge(assessor, prompts, groups);
-  spent.judging += seconds_since(begin);
+  judge(assessor, prompts, groups, spent);
   return groups;
 }
 

@@ -25,7 +25,7 @@ struct JudgedAnswer {
 //! How long what took, by the wall clock.
 struct RolloutSeconds {
   double writing = 0.0, judging = 0.0;
-  std::int64_t new_tokens = 0;
+  std::int64_t new_tokens = 0, programs = 0;  //!< programs: that were found in answers and judged
 };
 
 //! Of each prompt its answers, in their order. One without a whole program is a parse error that says why.

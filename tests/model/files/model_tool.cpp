@@ -3,6 +3,7 @@
 //   model_tool tensors MODEL                a line for each tensor: name, type, SHA-256 of its values in fp32, shape
 //   model_tool sample FILE                  writes a small GGUF file
 //   model_tool writing FILE                 writes one that can be talked to
+//   model_tool learning FILE                writes one that an adapter can teach something
 //   model_tool adapter MODEL FOLDER COPY    loads an adapter of the model and saves it again
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -59,6 +60,10 @@ int run(const std::vector<std::string>& words) {
   if (what.empty()) return 2;
   if (what == "writing") {
     write_file_atomically(words[1], testing::writing_model().bytes());
+    return 0;
+  }
+  if (what == "learning") {
+    write_file_atomically(words[1], testing::learning_model().bytes());
     return 0;
   }
   if (what == "sample") {

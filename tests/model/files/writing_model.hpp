@@ -53,4 +53,22 @@ inline GgufBuilder writing_model(std::int64_t context = 2048) {
   return file;
 }
 
+//! Larger, and with scores that can be far apart: an adapter can teach it to say something.
+inline GgufBuilder learning_model() {
+  ModelConfig config = small_config(Architecture::llama);
+  config.vocabulary = writing_vocabulary;
+  config.context = 2048;
+  config.layers = 3;
+  config.hidden = 128;
+  config.heads = 4;
+  config.kv_heads = 4;
+  config.head_size = 32;
+  config.feed_forward = 256;
+  GgufBuilder file;
+  add_sizes(file, config);
+  add_random_tensors(file, config, Random(11));
+  add_byte_tokenizer(file);
+  return file;
+}
+
 }  // namespace cudal1::testing

@@ -12,6 +12,7 @@
 
 #include "base/files.hpp"
 #include "base/random.hpp"
+#include "policy/prompt/prompt.hpp"
 #include "train/assess/assessor.hpp"
 #include "train/rollout/learning_model.hpp"
 

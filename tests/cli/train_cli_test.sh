@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# `train` with a small random model and the virtual GPU: the reward rises, and a run that was killed goes on to the same
+# numbers. train_cli_test.sh CUDAL1 PYTHON SOURCE MODEL_TOOL
+source "$3/tests/cli/models_setup.sh"
+"$model_tool" learning learning.gguf
+numbers() {  # numbers METRICS.csv: stage, step and what a step learned, to five digits
+  "$python" - "$1" <<'PYTHON'
+import csv, sys
+for row in csv.DictReader(open(sys.argv[1])):
+    print(row["stage"], row["step"], *(f"{float(row[name]):.5f}" for name in ("loss", "reward", "success_rate") if row.get(name)))
+PYTHON
+}
+train() { timeout 500 "$cudal1" train "$@" --set model.path=learning.gguf; }
+
+# What is wrong with a configuration is said in one line.
+printf '[contrastive]\nstepz = 3\n' >wrong.toml
+train wrong.toml -o wrong 2>wrong.err
+[[ $? == 2 && $(wc -l <wrong.err) == 1 ]] || fail "a key that is not there, in one line: $(cat wrong.err)"
+grep -q "stepz.*steps" wrong.err || fail "the nearest key is named: $(cat wrong.err)"
+timeout 60 "$cudal1" train -o none --set model.path=nowhere.gguf 2>none.err && fail 'a model that is not there'
+grep -q 'nowhere.gguf' none.err || fail "the missing model is named: $(cat none.err)"
+
+cat >run.toml <<'TOML'
+[run]
+seed = 3
+slots = 16
+context_tokens = 1000
+answer_tokens = 150
+checkpoint_every = 4
+[model]
+rank = 32
+[tasks]
+train = 2
+validation = 1
+test = 1
+families = ["pointwise"]
+difficulty = 0.0
+reference_us_low = 1
+reference_us_high = 30
+least_speed_ratio = 0
+[judge]
+device = "vgpu"
+archive = "shared.sqlite"
+[supervised]
+pairs = 32
+variants = 8
+written_out_share = 0.0
+batch = 16
+epochs = 60
+learning_rate = 5e-3
+[self_supervised]
+rounds = 2
+samples = 4
+batch = 8
+[contrastive]
+steps = 12
+prompts = 2
+samples = 8
+warm_up_steps = 0
+learning_rate = 1e-3
+share_without = 0.0
+[collapse]
+least_entropy = 0
+least_distinct_plans = 0
+largest_trick_share = 1.1
+TOML
+train run.toml -o alone --json >alone.json 2>alone.err || fail "a whole run: $(tail -3 alone.err)"
+[[ $(field alone.json 'len(d["stages"])') == 3 ]] || fail 'three stages'
+[[ $(field alone.json 'd["predicted"]') == True ]] || fail 'times are predictions'
+[[ -s alone/adapter/adapter_model.safetensors ]] || fail 'an adapter came of it'
+"$python" - <<'PYTHON' || fail 'the reward rises'
+import csv
+rows = [row for row in csv.DictReader(open("alone/metrics.csv"))]
+losses = [float(row["loss"]) for row in rows if row["stage"] == "supervised"]
+rewards = [float(row["reward"]) for row in rows if row["stage"] == "contrastive"]
+print("losses", losses[0], losses[-1], "rewards", rewards)
+assert losses[-1] < 0.2 * losses[0]
+assert sum(rewards[-4:]) > sum(rewards[:4])
+PYTHON
+
+# Killed after its first checkpoint of the second stage, it goes on to the same numbers.
+(train run.toml -o killed >/dev/null 2>&1) &
+for _ in $(seq 3000); do compgen -G 'killed/checkpoints/self_supervised-*/DONE' >/dev/null && break; sleep 0.1; done
+pkill -KILL -f "train run.toml -o killed" || fail 'there was nothing to kill'
+wait
+train run.toml -o killed >killed.txt 2>killed.err || fail "goes on: $(tail -3 killed.err)"
+grep -q 'goes on with' killed.err || fail 'it says that it goes on'
+numbers alone/metrics.csv >alone.numbers
+numbers killed/metrics.csv >killed.numbers
+diff alone.numbers killed.numbers >difference || fail "the same numbers: $(head -5 difference)"
+
+train run.toml -o alone --set contrastive.samples=4 2>other.err && fail 'another configuration'
+grep -q 'contrastive.samples' other.err || fail "names the key that differs: $(cat other.err)"
+"$cudal1" data export alone --format trl -o pairs.jsonl >/dev/null 2>export.err || fail "pairs for other trainers: $(cat export.err)"
+[[ -s pairs.jsonl ]] || fail 'some pairs'
+exit $failed

@@ -1,0 +1,54 @@
+#include "train/course/policy_trial.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "toy_learner.hpp"
+
+namespace cudal1 {
+namespace {
+
+ShapedReward shaped(SampleKind kind, double reward) { return {kind, reward, reward, reward}; }
+
+TEST(PolicyTrialTest, FiguresWorkedByHand) {
+  TrialTask one, other;
+  one.rewards = {{shaped(SampleKind::success, 1.0), shaped(SampleKind::failure, -1.0)},
+                 {shaped(SampleKind::copy, 0.0), shaped(SampleKind::success, 2.0)}};
+  one.plans = {{"a", ""}, {"a", "b"}};
+  one.best_speedup = std::exp(2.0);
+  other.rewards = {{shaped(SampleKind::uncounted, 0.0), shaped(SampleKind::idle, -1.0)},
+                   {shaped(SampleKind::failure, -1.0), shaped(SampleKind::failure, -1.0)}};
+  other.plans = {{"a", "c"}, {"", ""}};
+  const TrialFigures figures = figures_of(std::vector<TrialTask>{one, other});
+  EXPECT_NEAR(figures.first_success, 1.0 / 3.0, 1e-12) << "of three that count";
+  EXPECT_NEAR(figures.first_distinct, 1.5, 1e-12);
+  EXPECT_NEAR(figures.reward, (0.5 - 1.0) / 2.0, 1e-12) << "tasks weigh the same";
+  EXPECT_NEAR(figures.later_reward, (1.0 - 1.0) / 2.0, 1e-12);
+  EXPECT_NEAR(figures.best_log, 1.0, 1e-12);
+  EXPECT_NEAR(figures.copy_rate, 1.0 / 7.0, 1e-12);
+}
+
+TEST(PolicyTrialTest, LaterRoundsSeeWhatEarlierOnesFoundAndNothingElse) {
+  testing::ToyLearner model(4);
+  testing::ToyAssessor assessor{{1.0, 1.2, 0.0, 3.0}};
+  const std::vector<TrainingTask> tasks = testing::toy_tasks(5);
+  std::vector<std::size_t> shown;
+  const MakePrompt prompt = [&](const TrainingTask& task, const std::vector<PromptExemplar>& exemplars) {
+    shown.push_back(exemplars.size());
+    return testing::toy_prompt(task, exemplars);
+  };
+  TrialOptions options{.rounds = 2, .samples = 8, .tasks_at_once = 2};
+  const std::vector<TrialTask> tried = policy_trial(model, assessor, tasks, prompt, options);
+  ASSERT_EQ(tried.size(), 5u);
+  for (const TrialTask& task : tried) {
+    ASSERT_EQ(task.rewards.size(), 2u);
+    EXPECT_EQ(task.rewards[0].size(), 8u);
+    EXPECT_NEAR(task.best_speedup, 3.0, 1e-12);
+  }
+  // Two tasks at once: two prompts of the first round, two of the second, and so on.
+  EXPECT_EQ(shown, (std::vector<std::size_t>{0, 0, 2, 2, 0, 0, 2, 2, 0, 2}));
+}
+
+}  // namespace
+}  // namespace cudal1

@@ -1,0 +1,125 @@
+// Stages 1 and 2 with a toy learner.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/result.hpp"
+#include "toy_learner.hpp"
+#include "train/stages/self_supervised_stage.hpp"
+#include "train/stages/supervised_stage.hpp"
+
+namespace cudal1 {
+namespace {
+
+using testing::ToyAssessor;
+using testing::ToyLearner;
+
+std::vector<TrainingExample> examples_of(std::size_t program, std::size_t count) {
+  std::vector<TrainingExample> examples(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    examples[i].prompt = fmt::format("prompt {}", i);
+    examples[i].completion = ToyLearner::text_of(program);
+  }
+  return examples;
+}
+
+TEST(SupervisedStageTest, StepsAreEpochsOverBatches) {
+  ToyLearner model(4);
+  const std::vector<TrainingExample> examples = examples_of(1, 10);
+  SupervisedSettings settings{.epochs = 3, .batch = 4};
+  EXPECT_EQ(SupervisedStage(settings, 1, model, examples).steps(), 8) << "30 texts in batches of 4";
+  EXPECT_THROW(SupervisedStage(settings, 1, model, {}), Error);
+}
+
+TEST(SupervisedStageTest, TheLossFallsAndResumedStepsLearnTheSameTexts) {
+  ToyLearner model(4), resumed(4);
+  const std::vector<TrainingExample> examples = examples_of(1, 10);
+  SupervisedSettings settings{.epochs = 4, .batch = 4, .learning_rate = 1.0, .warm_up_steps = 0};
+  SupervisedStage stage(settings, 1, model, examples);
+  const double first = stage.step().update.loss;
+  double last = 0.0;
+  while (!stage.is_over()) last = stage.step().update.loss;
+  EXPECT_LT(last, 0.5 * first);
+  {
+    SupervisedStage begun(settings, 1, resumed, examples);
+    for (int i = 0; i < 3; ++i) begun.step();
+  }
+  SupervisedStage again(settings, 1, resumed, examples);
+  again.go_on_from(3);
+  while (!again.is_over()) again.step();
+  EXPECT_EQ(resumed.probabilities(), model.probabilities());
+}
+
+TEST(SupervisedStageTest, EveryExampleHasItsTurn) {
+  const std::vector<TrainingExample> examples = examples_of(1, 6);
+  std::set<std::string> prompts;
+  for (std::int64_t step = 0; step < 3; ++step)
+    for (const PromptAndAnswer& pair : pairs_of_step(examples, 2, step, 9)) prompts.insert(pair.prompt);
+  EXPECT_EQ(prompts.size(), 6u);
+}
+
+class SelfSupervisedStageTest : public ::testing::Test {
+ protected:
+  SelfSupervisedStage stage(LearningModel& model) {
+    SelfSupervisedStage::Parts parts{&model, &assessor, tasks, examples,
+                                     [this](const TrainingTask& task, const std::vector<PromptExemplar>& exemplars,
+                                            ProgramForm form) {
+                                       forms.push_back(form);
+                                       shown.push_back(exemplars.size());
+                                       return testing::toy_prompt(task, exemplars);
+                                     }};
+    SelfSupervisedStage made(settings, 0.5, 3, parts);
+    for (std::size_t task = 0; task < tasks.size(); ++task)
+      for (int i = 0; i < 3; ++i)
+        made.add_known(task, {fmt::format("plan {}", i), ToyLearner::text_of(static_cast<std::size_t>(i)), 1.0 + i});
+    return made;
+  }
+
+  SelfSupervisedSettings settings{.rounds = 8, .samples = 8, .batch = 16, .learning_rate = 0.5};
+  std::vector<TrainingTask> tasks = testing::toy_tasks(6);
+  std::vector<TrainingExample> examples = examples_of(1, 10);
+  ToyAssessor assessor{{0.0, 1.2, 0.0, 0.9}};
+  std::vector<ProgramForm> forms;
+  std::vector<std::size_t> shown;
+};
+
+TEST_F(SelfSupervisedStageTest, WrongProgramsBecomeRareAndSpeedDoesNotMatter) {
+  ToyLearner model(4);
+  SelfSupervisedStage trained = stage(model);
+  const double first = trained.step().success_rate;
+  double last = 0.0;
+  while (!trained.is_over()) last = trained.step().success_rate;
+  EXPECT_GT(last, first + 0.2);
+  EXPECT_GT(model.probabilities()[3], model.probabilities()[0]) << "a slow success is a success";
+}
+
+TEST_F(SelfSupervisedStageTest, LearnsEachPlanOfAPromptOnceAndAtMostSoMany) {
+  ToyLearner model(4);
+  settings.most_plans = 1;
+  SelfSupervisedStage trained = stage(model);
+  const SelfSupervisedStep made = trained.step();
+  EXPECT_LE(made.learned, 6) << "one a prompt";
+  EXPECT_GT(made.learned, 0);
+  EXPECT_EQ(made.samples, 6 * 8);
+}
+
+TEST_F(SelfSupervisedStageTest, PromptsShowNoneToTwoProgramsAndAskForBothForms) {
+  ToyLearner model(4);
+  SelfSupervisedStage trained = stage(model);
+  while (!trained.is_over()) trained.step();
+  for (std::size_t count = 0; count <= 2; ++count) EXPECT_GT(std::ranges::count(shown, count), 5);
+  EXPECT_GT(std::ranges::count(forms, ProgramForm::written_out), 10);
+  EXPECT_GT(std::ranges::count(forms, ProgramForm::directives), 10);
+}
+
+TEST_F(SelfSupervisedStageTest, WithoutSuccessesOnlyPairsOfStage1AreLearned) {
+  assessor = ToyAssessor({0.0, 0.0, 0.0, 0.0});
+  ToyLearner model(4);
+  const SelfSupervisedStep made = stage(model).step();
+  EXPECT_EQ(made.learned, 0);
+  EXPECT_EQ(made.update.answer_tokens, 8) << "half a batch";
+}
+
+}  // namespace
+}  // namespace cudal1
