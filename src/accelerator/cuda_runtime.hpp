@@ -1,5 +1,5 @@
-// What decoding and training need of an NVIDIA GPU: kernels compiled by NVRTC and launched by the driver on the stream that ATen
-// uses, and CUDA Graphs of both.
+// What decoding and training need of an NVIDIA GPU: kernels compiled by NVRTC and launched by the driver on the stream
+// that ATen uses, and CUDA Graphs of both.
 #pragma once
 
 #include <map>

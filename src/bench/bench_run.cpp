@@ -246,7 +246,8 @@ class Run {
   enum class Company { none, others };
 
   //! Who was short of memory is judged again with a larger share of it, as soon as others have left that much. Who
-  //! wants all of it, or was short of time while others took turns with its program, is judged in the next round, alone.
+  //! wants all of it, or was short of time while others took turns with its program, is judged in the next round,
+  //! alone.
   JobEnd judge(BenchItem& item, PreparationProcess& process, const DeviceMemory& most, Company company) {
     const Preparation made = prepare(item, process);
     const std::uint64_t had = item.judge_share.bytes();
@@ -318,9 +319,8 @@ class Run {
   //! Of those that are to be judged in this round.
   Numbers chosen(const Numbers& numbers, const std::function<bool(const BenchItem&)>& has) const {
     Numbers some;
-    std::ranges::copy_if(numbers, std::back_inserter(some), [&](std::size_t i) {
-      return !items_[i].judged && !items_[i].done && has(items_[i]);
-    });
+    std::ranges::copy_if(numbers, std::back_inserter(some),
+                         [&](std::size_t i) { return !items_[i].judged && !items_[i].done && has(items_[i]); });
     return some;
   }
 
@@ -503,7 +503,7 @@ class Run {
   TemporaryFolder packages_;
   DeviceMemory memory_;
   std::vector<BenchItem> items_;
-  AwaitedPackages awaited_;  //!< by workers that were begun early
+  AwaitedPackages awaited_;                   //!< by workers that were begun early
   WorkerPool* pool_beside_judges_ = nullptr;  //!< while there is memory for workers though programs are judged
   std::mutex mutex_;
   std::size_t timed_ = 0;

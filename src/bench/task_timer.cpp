@@ -147,9 +147,7 @@ void time_rounds(PreparedWorker& prepared, const TimingLimits& limits, Random& r
                                                      std::max(1, fewest_rounds - done));
     add_rounds(prepared, rounds, host);
     done += static_cast<int>(rounds.size());
-    if (done >= fewest_rounds &&
-        (seconds_since(begin) >= limits.seconds || are_known(prepared.ways, limits)))
-      break;
+    if (done >= fewest_rounds && (seconds_since(begin) >= limits.seconds || are_known(prepared.ways, limits))) break;
   }
   for (WayTimes& way : prepared.ways)
     if (!way.device_ms.empty()) way.host_ms = median(host[way.way]);

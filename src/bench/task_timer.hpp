@@ -14,7 +14,7 @@
 namespace cudal1 {
 
 struct TimingLimits {
-  double seconds = 1.0;      //!< of measuring, after which it ends
+  double seconds = 1.0;  //!< of measuring, after which it ends
   //! Of the 95% intervals of ratios, relative; when all are as narrow, it ends as well. Results speak of eager and the
   //! best baseline.
   double half_width = 0.01, half_width_of_others = 0.03;

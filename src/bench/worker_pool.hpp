@@ -21,8 +21,8 @@ struct WorkerJob {
   std::size_t task = 0;
   std::filesystem::path module;
   std::shared_future<std::filesystem::path> package;  //!< baselines are made while it is waited for; empty: only these
-  int nodes = 0;                   //!< of its graph: large ones take compilers longest
-  std::uint64_t device_bytes = 0;  //!< that its process will need, by an estimate
+  int nodes = 0;                                      //!< of its graph: large ones take compilers longest
+  std::uint64_t device_bytes = 0;                     //!< that its process will need, by an estimate
 };
 
 struct WorkerLimits {
@@ -57,8 +57,8 @@ class WorkerPool {
   void no_more();
 
   //! Some tasks that can be timed, or have failed: a few at once, since everything has to stand still meanwhile. Empty:
-  //! all are done. Waits until there are no more to come. Who was set aside comes when nobody else is left, or can begin
-  //! before it goes.
+  //! all are done. Waits until there are no more to come. Who was set aside comes when nobody else is left, or can
+  //! begin before it goes.
   std::vector<Ready> next();
 
   //! To be timed again later: whatever disturbed it may be over then.

@@ -26,9 +26,7 @@ class Asker {
       return std::nullopt;
     return json::parse(line);
   }
-  void tell(const json& message) const {
-    socket_.send(message.dump(-1, ' ', false, json::error_handler_t::replace));
-  }
+  void tell(const json& message) const { socket_.send(message.dump(-1, ' ', false, json::error_handler_t::replace)); }
   void tell_problem(const std::string& problem) const { tell({{"problem", problem}}); }
 
  private:

@@ -22,8 +22,8 @@ struct PolicyOptions {
   std::string exemplars = "bucket";      //!< how they are chosen
   int samples_a_prompt = 4, repair_turns = 1;
   std::optional<std::size_t> context;  //!< tokens that a model can see; not given: 8192 locally, 32768 remotely
-  bool profiles = false;  //!< show where the time of exemplars goes
-  bool grammar = false;   //!< hold answers of the local model to directives
+  bool profiles = false;               //!< show where the time of exemplars goes
+  bool grammar = false;                //!< hold answers of the local model to directives
   RemoteOptions remote;
 };
 

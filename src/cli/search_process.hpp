@@ -32,12 +32,12 @@ struct SearchRequest {
   std::uint64_t bytes_for_input_sets = 0;
   bool explain = true;
   bool best_is_timed_later = false;  //!< if it has a package
-  bool ends_with_its_gpu = true;   //!< where the judge's own work fails, another process may be asked to go on
-  int judged = 0, right = 0;       //!< by processes before this one, of the same run
-  double seconds_before = 0.0;     //!< that they took
-  bool beside_others = false;      //!< on the same device
-  std::vector<int> samples;        //!< not empty: nothing is searched for; these answers are drawn, each is judged
-  std::vector<SampleRow> sampled;  //!< of these policies, before
+  bool ends_with_its_gpu = true;     //!< where the judge's own work fails, another process may be asked to go on
+  int judged = 0, right = 0;         //!< by processes before this one, of the same run
+  double seconds_before = 0.0;       //!< that they took
+  bool beside_others = false;        //!< on the same device
+  std::vector<int> samples;          //!< not empty: nothing is searched for; these answers are drawn, each is judged
+  std::vector<SampleRow> sampled;    //!< of these policies, before
 };
 
 nlohmann::json to_json(const SearchRequest& request);

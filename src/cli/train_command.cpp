@@ -37,7 +37,8 @@ void add_train_command(CLI::App& app, CommandAction& action) {
   command->add_option("-o,--output", options->output, "Folder of the run; one that was ended is gone on with")
       ->default_val("runs/train");
   command->add_option("--set", options->settings, "section.key=value, over what CONFIG says; may come several times");
-  command->add_flag("--json", options->as_json, "One object on standard output: what came of each stage (docs/json.md)");
+  command->add_flag("--json", options->as_json,
+                    "One object on standard output: what came of each stage (docs/json.md)");
   command->add_flag("--options", options->describe, "Print all sections and keys with their defaults, and end");
   command->callback([options, &action] { action = [options] { return run_train(*options); }; });
 }

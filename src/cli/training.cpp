@@ -92,7 +92,8 @@ void print_end(const CourseEnd& end, const RunFolder& folder, const Assessor& as
     if (!stage.why_stopped.empty()) fmt::print("  stopped: {}\n", stage.why_stopped);
   }
   const AssessorCounts counts = assessor.counts();
-  fmt::print("{} programs judged in {:.0f} s, {} of them known before\n", counts.assessed, counts.seconds, counts.known);
+  fmt::print("{} programs judged in {:.0f} s, {} of them known before\n", counts.assessed, counts.seconds,
+             counts.known);
   for (const auto& [status, count] : counts.caught) fmt::print("caught: {} {}\n", count, status);
   if (end.stopped)
     fmt::print("stopped; the same command goes on from the last checkpoint in {}\n", folder.checkpoints().string());

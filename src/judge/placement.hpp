@@ -33,8 +33,8 @@ bool moves_with_every_call(BufferRole role);
 
 //! `region_bytes`: how much op steps may allocate; 0 where they do not use the arena. It comes first, so that it is in
 //! the same place for every plan that has as much of it. Saturates instead of overflowing, so that an absurd plan gives
-//! an absurd total. `roaming`: how fast memory is depends a little on where it lies, so that two programs are comparable
-//! only if neither has the better place for good.
+//! an absurd total. `roaming`: how fast memory is depends a little on where it lies, so that two programs are
+//! comparable only if neither has the better place for good.
 ArenaPlan plan_arena(const Plan& plan, std::uint64_t region_bytes, std::uint64_t roaming = 0);
 
 //! Places the buffers of one zone at random and returns the gaps between them. Offsets of other buffers stay.

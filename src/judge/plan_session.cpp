@@ -13,7 +13,7 @@ namespace cudal1 {
 namespace {
 
 constexpr std::uint64_t largest_library_factor = 64;
-constexpr std::uint64_t reserve_bytes = std::uint64_t{1} << 30;    // for the judge's own tensors
+constexpr std::uint64_t reserve_bytes = std::uint64_t{1} << 30;  // for the judge's own tensors
 constexpr std::uint64_t most_spare_bytes = std::uint64_t{256} << 20, most_idle_region_bytes = std::uint64_t{2} << 30;
 constexpr std::uint64_t bytes_a_process = std::uint64_t{1} << 30;  // a context with the library's kernels
 constexpr int not_a_number_byte = 0xff;                            // NaN in every floating type, -1 in integers

@@ -39,8 +39,8 @@ GeneratedTask generate_task(const ModuleFamily& family, Choices choices);
 struct GenerationOptions {
   std::size_t count = 0;
   std::uint64_t seed = 0;
-  std::optional<double> difficulty;  //!< 0 to 1; nothing: every task draws its own
-  std::optional<TaskSplit> split;    //!< nothing: all of them
+  std::optional<double> difficulty;        //!< 0 to 1; nothing: every task draws its own
+  std::optional<TaskSplit> split;          //!< nothing: all of them
   std::vector<std::string> families = {};  //!< by name; empty: all
   //! Whether a task is wanted, say because its reference takes neither too long nor too short; nothing: all are.
   std::function<bool(const GeneratedTask&)> accept;

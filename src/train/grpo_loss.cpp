@@ -78,8 +78,7 @@ std::optional<Failure> fault_of(const TokenLoss& loss, double slope, std::size_t
 }  // namespace
 
 std::string_view to_string(LengthNormalisation normalisation) {
-  return std::ranges::find(normalisation_names, normalisation,
-                           &std::pair<LengthNormalisation, std::string_view>::first)
+  return std::ranges::find(normalisation_names, normalisation, &std::pair<LengthNormalisation, std::string_view>::first)
       ->second;
 }
 

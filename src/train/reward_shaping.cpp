@@ -69,8 +69,8 @@ SampleKind kind_of(const SampleOutcome& outcome, const RewardContext& context, c
   if (!is_correct(outcome.status)) return SampleKind::failure;
   if (!is_success(outcome, context.empty_plan_hash, options.least_replaced_share)) return SampleKind::idle;
   if (outcome.status == Status::unstable) return SampleKind::uncounted;
-  const bool is_copy = std::ranges::find(context.exemplar_plan_hashes, outcome.plan_hash) !=
-                       context.exemplar_plan_hashes.end();
+  const bool is_copy =
+      std::ranges::find(context.exemplar_plan_hashes, outcome.plan_hash) != context.exemplar_plan_hashes.end();
   return is_copy ? SampleKind::copy : SampleKind::success;
 }
 

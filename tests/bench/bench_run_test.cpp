@@ -218,8 +218,7 @@ TEST_F(BenchRunTest, WorkersOfLargeGraphsAreMadeBesideJudges) {
   EXPECT_EQ(rows[1].status, "wrong_result");
   EXPECT_EQ(rows[2].status, "ok") << rows[2].error;
   EXPECT_EQ(tries("everything"), 4) << "the last of them without workers beside it";
-  for (const char* name : {"right", "wrong"})
-    EXPECT_EQ(stages[name].count("compiled"), 0u) << "its worker compiles it";
+  for (const char* name : {"right", "wrong"}) EXPECT_EQ(stages[name].count("compiled"), 0u) << "its worker compiles it";
   EXPECT_EQ(stages["right"]["made"], 1);
   EXPECT_EQ(stages["wrong"]["made"], 1) << "it was begun before it was judged";
   EXPECT_EQ(stages["wrong"].count("measured"), 0u);

@@ -32,7 +32,8 @@ TEST_F(TaskTimerTest, TimesEveryWayInEveryRound) {
 TEST_F(TaskTimerTest, GoesOnUntilTheRatiosAreKnown) {
   PreparedWorker made = prepared("return x + 1", {"eager", "cudnn-benchmark"});
   Random random(1);
-  TimingLimits limits{.seconds = 60.0, .half_width = 1e-9, .half_width_of_others = 1e-9, .rounds_at_once = 10, .most_rounds = 40};
+  TimingLimits limits{
+      .seconds = 60.0, .half_width = 1e-9, .half_width_of_others = 1e-9, .rounds_at_once = 10, .most_rounds = 40};
   time_ways(made, {}, limits, random);
   EXPECT_EQ(made.ways[0].device_ms.size(), 40u);
   PreparedWorker coarse = prepared("return x + 1", {"eager", "cudnn-benchmark"});

@@ -34,8 +34,9 @@ class WorkerPoolTest : public WorkerTest {
 };
 
 TEST_F(WorkerPoolTest, EveryTaskComesOnceAndACrashIsOneOfThem) {
-  const std::vector<WorkerJob> jobs{
-      {0, module("a", "return x"), no_package_}, {1, module("b", "os.abort()"), no_package_}, {2, module("c", "return x + 1"), no_package_}};
+  const std::vector<WorkerJob> jobs{{0, module("a", "return x"), no_package_},
+                                    {1, module("b", "os.abort()"), no_package_},
+                                    {2, module("c", "return x + 1"), no_package_}};
   WorkerPool pool({"eager"}, "cpu", two_at_once, memory_);
   add_all(pool, jobs);
   std::set<std::size_t> good, bad;
@@ -139,7 +140,10 @@ TEST_F(WorkerPoolTest, OfThoseThatWaitTheLargestComesFirst) {
   WorkerPool pool({"eager"}, "cpu", {.at_once = 1, .alive = 8}, memory_);
   {
     const WorkerPool::Standstill standstill(pool);  // so that none begins before all are there
-    add_all(pool, {{0, noting("a"), no_package_, 1}, {1, noting("b"), no_package_, 3}, {2, noting("c"), no_package_, 2}, {3, noting("d"), no_package_, 3}});
+    add_all(pool, {{0, noting("a"), no_package_, 1},
+                   {1, noting("b"), no_package_, 3},
+                   {2, noting("c"), no_package_, 2},
+                   {3, noting("d"), no_package_, 3}});
   }
   for (auto some = pool.next(); !some.empty(); some = pool.next()) continue;
   std::string order = read_file(log);

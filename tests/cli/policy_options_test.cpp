@@ -97,7 +97,8 @@ TEST(PolicyOptions, AnAnswerHasWhatWasAskedForOrWhatItsFormNeedsAndAPromptHasRoo
   EXPECT_EQ(answer_tokens(heard({}), PromptForm::full, 32768), 4096U);
   EXPECT_EQ(answer_tokens(heard({}), PromptForm::full, 4096), 2048U);
   EXPECT_EQ(answer_tokens(heard({}), PromptForm::compact, 32768), 160U);
-  EXPECT_EQ(answer_tokens(heard({"--max-tokens=20000"}), PromptForm::full, 32768), 20000U) << "hidden reasoning is long";
+  EXPECT_EQ(answer_tokens(heard({"--max-tokens=20000"}), PromptForm::full, 32768), 20000U)
+      << "hidden reasoning is long";
   EXPECT_EQ(answer_tokens(heard({"--max-tokens=512"}), PromptForm::compact, 8192), 512U);
 }
 

@@ -42,55 +42,62 @@ least_speed_ratio = 0
 device = "vgpu"
 archive = "shared.sqlite"
 [supervised]
-pairs = 32
-variants = 8
+pairs = 512
+variants = 6
 written_out_share = 0.0
 batch = 16
-epochs = 60
+epochs = 8
 learning_rate = 5e-3
 [self_supervised]
 rounds = 2
 samples = 4
 batch = 8
 [contrastive]
-steps = 12
+steps = 44
 prompts = 2
-samples = 8
-warm_up_steps = 0
-learning_rate = 1e-3
+samples = 24
+warm_up_steps = 3
+learning_rate = 5e-4
+normalisation = "per_sample"
+kl_weight = 0
+exemplar_count = 1
 share_without = 0.0
 [collapse]
 least_entropy = 0
 least_distinct_plans = 0
 largest_trick_share = 1.1
 TOML
-train run.toml -o alone --json >alone.json 2>alone.err || fail "a whole run: $(tail -3 alone.err)"
-[[ $(field alone.json 'len(d["stages"])') == 3 ]] || fail 'three stages'
-[[ $(field alone.json 'd["predicted"]') == True ]] || fail 'times are predictions'
-[[ -s alone/adapter/adapter_model.safetensors ]] || fail 'an adapter came of it'
-"$python" - <<'PYTHON' || fail 'the reward rises'
+train run.toml -o whole --json >whole.json 2>whole.err || fail "a whole run: $(tail -3 whole.err)"
+[[ $(field whole.json 'len(d["stages"])') == 3 ]] || fail 'three stages'
+[[ $(field whole.json 'd["predicted"]') == True ]] || fail 'times are predictions'
+[[ -s whole/adapter/adapter_model.safetensors ]] || fail 'an adapter came of it'
+# Of 48 samples a step a mean reward is off by 0.07; over twelve steps by 0.02.
+"$python" - <<'PYTHON' || fail 'the loss falls and the reward rises'
 import csv
-rows = [row for row in csv.DictReader(open("alone/metrics.csv"))]
+rows = list(csv.DictReader(open("whole/metrics.csv")))
 losses = [float(row["loss"]) for row in rows if row["stage"] == "supervised"]
 rewards = [float(row["reward"]) for row in rows if row["stage"] == "contrastive"]
-print("losses", losses[0], losses[-1], "rewards", rewards)
-assert losses[-1] < 0.2 * losses[0]
-assert sum(rewards[-4:]) > sum(rewards[:4])
+first, last = sum(rewards[:12]) / 12, sum(rewards[-12:]) / 12
+print(f"loss {losses[0]:.3f} -> {losses[-1]:.3f}, reward {first:.3f} -> {last:.3f}")
+assert losses[-1] < 0.1 * losses[0] and last > first + 0.02
 PYTHON
 
-# Killed after its first checkpoint of the second stage, it goes on to the same numbers.
-(train run.toml -o killed >/dev/null 2>&1) &
+# Killed after its first checkpoint of the second stage, a run goes on to the same numbers as one that was left alone.
+short=(run.toml --set supervised.epochs=1 --set contrastive.steps=4 --set contrastive.samples=8)
+train "${short[@]}" -o alone >/dev/null 2>alone.err || fail "a short run: $(tail -3 alone.err)"
+(train "${short[@]}" -o killed >/dev/null 2>&1) &
 for _ in $(seq 3000); do compgen -G 'killed/checkpoints/self_supervised-*/DONE' >/dev/null && break; sleep 0.1; done
-pkill -KILL -f "train run.toml -o killed" || fail 'there was nothing to kill'
+pkill -KILL -f -- "-o killed --set model.path" || fail 'there was nothing to kill'
 wait
-train run.toml -o killed >killed.txt 2>killed.err || fail "goes on: $(tail -3 killed.err)"
+train "${short[@]}" -o killed >killed.txt 2>killed.err || fail "goes on: $(tail -3 killed.err)"
 grep -q 'goes on with' killed.err || fail 'it says that it goes on'
 numbers alone/metrics.csv >alone.numbers
 numbers killed/metrics.csv >killed.numbers
+[[ $(wc -l <alone.numbers) -gt 30 ]] || fail "numbers of all steps: $(wc -l <alone.numbers)"
 diff alone.numbers killed.numbers >difference || fail "the same numbers: $(head -5 difference)"
 
-train run.toml -o alone --set contrastive.samples=4 2>other.err && fail 'another configuration'
-grep -q 'contrastive.samples' other.err || fail "names the key that differs: $(cat other.err)"
+train "${short[@]}" -o alone --set contrastive.prompts=1 2>other.err && fail 'another configuration'
+grep -q 'contrastive.prompts' other.err || fail "names the key that differs: $(cat other.err)"
 "$cudal1" data export alone --format trl -o pairs.jsonl >/dev/null 2>export.err || fail "pairs for other trainers: $(cat export.err)"
 [[ -s pairs.jsonl ]] || fail 'some pairs'
 exit $failed

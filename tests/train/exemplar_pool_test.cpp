@@ -97,8 +97,7 @@ TEST(ExemplarPool, APlanCountsOnceWithItsNewestScore) {
 TEST(ExemplarPool, ScoresThatAreNotFiniteAreRefusedByName) {
   ExemplarPool pool(options(ExemplarChoice::bucket));
   constexpr double inf = std::numeric_limits<double>::infinity();
-  for (const double score : {std::nan(""), inf, -inf})
-    EXPECT_THROW(pool.add("a", score), Error);
+  for (const double score : {std::nan(""), inf, -inf}) EXPECT_THROW(pool.add("a", score), Error);
   try {
     pool.add("4f1c", std::nan(""));
   } catch (const Error& error) {

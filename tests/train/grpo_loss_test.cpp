@@ -55,9 +55,9 @@ TEST(GrpoLoss, ClipsOnlyWhatGoesTooFarInTheDirectionOfTheAdvantage) {
     double loss, slope;
   };
   // Ratios 1.5 and 0.5, bounds 0.8 and 1.28.
-  for (const Case& expected : {Case{0.75, 1.0f, -1.28, 0.0}, Case{0.75, -1.0f, 1.5, 1.5}, Case{0.25, 1.0f, -0.5, -0.5},
-                               Case{0.25, -1.0f, 0.8, 0.0}, Case{0.62, 2.0f, -2.48, -2.48},
-                               Case{0.41, -2.0f, 1.64, 1.64}}) {
+  for (const Case& expected :
+       {Case{0.75, 1.0f, -1.28, 0.0}, Case{0.75, -1.0f, 1.5, 1.5}, Case{0.25, 1.0f, -0.5, -0.5},
+        Case{0.25, -1.0f, 0.8, 0.0}, Case{0.62, 2.0f, -2.48, -2.48}, Case{0.41, -2.0f, 1.64, 1.64}}) {
     const GrpoLoss loss = one(expected.p, expected.advantage).loss();
     EXPECT_NEAR(loss.loss, expected.loss, 1e-5) << expected.p << " " << expected.advantage;
     EXPECT_NEAR(loss.slopes.at(0), expected.slope, 1e-5) << expected.p << " " << expected.advantage;
@@ -202,8 +202,7 @@ TEST(GrpoTokenWeights, PerSampleAllAnswersWeighTheSame) {
 
 TEST(GrpoTokenWeights, AnAnswerThatTheGrammarWroteHasNoSay) {
   const std::vector<FreeTokens> samples{{0, 0}, {1, 1}};
-  EXPECT_EQ(grpo_token_weights(samples, LengthNormalisation::per_token),
-            (std::vector<Numbers>{{0, 0}, {0.5f, 0.5f}}));
+  EXPECT_EQ(grpo_token_weights(samples, LengthNormalisation::per_token), (std::vector<Numbers>{{0, 0}, {0.5f, 0.5f}}));
   EXPECT_EQ(grpo_token_weights(samples, LengthNormalisation::per_sample),
             (std::vector<Numbers>{{0, 0}, {0.25f, 0.25f}}));
   EXPECT_TRUE(grpo_token_weights({}, LengthNormalisation::per_token).empty());

@@ -73,9 +73,9 @@ TEST(LogReward, ACopyEarnsNothingAndOneOfASlowProgramKeepsItsLoss) {
   EXPECT_EQ(shaped_reward(measured(3.0, "shown"), context, by_log).reward, 0.0);
   EXPECT_EQ(shaped_reward(measured(3.0, "shown"), context, by_log).low, 0.0);
   EXPECT_NEAR(shaped_reward(measured(0.5, "shown"), context, by_log).reward, -0.693147, 1e-6);
-  EXPECT_NEAR(shaped_reward(measured(3.0, "shown"), {.empty_plan_hash = "empty", .exemplar_plan_hashes = {}}, by_log)
-                  .reward,
-              1.098612, 1e-6)
+  EXPECT_NEAR(
+      shaped_reward(measured(3.0, "shown"), {.empty_plan_hash = "empty", .exemplar_plan_hashes = {}}, by_log).reward,
+      1.098612, 1e-6)
       << "not shown in this prompt";
 }
 

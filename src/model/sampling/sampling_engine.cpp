@@ -65,8 +65,7 @@ class Writing {
       return finish(SampleEnd::repetition, stops_.text(),
                     fmt::format("the last {} tokens are repeated again and again", *period));
     if (static_cast<std::int64_t>(sample_.tokens.size()) >= request_.new_tokens)
-      return finish(SampleEnd::length, stops_.text(),
-                    fmt::format("{} new tokens were asked for", request_.new_tokens));
+      return finish(SampleEnd::length, stops_.text(), fmt::format("{} new tokens were asked for", request_.new_tokens));
     return false;
   }
 

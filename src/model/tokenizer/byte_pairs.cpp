@@ -93,7 +93,10 @@ class BytePairs::Symbols {
 };
 
 BytePairs::BytePairs(const Vocabulary& vocabulary, const std::vector<std::pair<std::string, std::string>>& merges) {
-  if (merges.empty()) throw Error("the tokenizer has no merges: it is not byte-pair encoding, or its file is damaged; get the model's files again");
+  if (merges.empty())
+    throw Error(
+        "the tokenizer has no merges: it is not byte-pair encoding, or its file is damaged; get the model's files "
+        "again");
   if (merges.size() > std::numeric_limits<std::int32_t>::max()) throw Error("the tokenizer has too many merges");
   const auto token = [&](const std::string& text, std::size_t rank) {
     const auto found = vocabulary.find(text);

@@ -13,8 +13,8 @@ TokenizerData tokenizer_of_model(const std::filesystem::path& path, const ModelW
   const std::filesystem::path file = path / "tokenizer.json";
   std::error_code ignored;
   if (!std::filesystem::exists(file, ignored))
-    throw Error(fmt::format("{}: the folder has no tokenizer.json; get it from where the model came from",
-                            path.string()));
+    throw Error(
+        fmt::format("{}: the folder has no tokenizer.json; get it from where the model came from", path.string()));
   return read_tokenizer_json(file);
 }
 

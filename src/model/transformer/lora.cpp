@@ -4,8 +4,8 @@
 
 #include <cmath>
 #include <map>
-#include <string_view>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "base/random.hpp"

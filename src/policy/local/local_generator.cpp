@@ -57,7 +57,8 @@ struct LocalGenerator::Parts {
 
   GrammarConstraints& constraints_for(const std::string& grammar) {
     if (!constraints || constraints->grammar() != grammar)
-      constraints.emplace(grammar, chat.tokenizer(), static_cast<std::size_t>(decoder->vocabulary()), chat.end_tokens());
+      constraints.emplace(grammar, chat.tokenizer(), static_cast<std::size_t>(decoder->vocabulary()),
+                          chat.end_tokens());
     return *constraints;
   }
 

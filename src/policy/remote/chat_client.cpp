@@ -364,7 +364,7 @@ ChatClient::ChatClient(ChatClientOptions options, ApiKey key, ChatSurroundings s
 ChatClient::~ChatClient() = default;
 
 std::vector<std::vector<ChatSampleOutcome>> ChatClient::complete_all(const std::vector<ChatRequest>& requests,
-                                                                 const TextCallback& on_text) {
+                                                                     const TextCallback& on_text) {
   return Run(*shared_, requests, on_text).all();
 }
 

@@ -71,7 +71,7 @@ class ChatClient {
   //! One list of outcomes for each request, one outcome for each sample. May be called from several threads. Throws
   //! what `on_text` throws, and UsageError for requests without messages or samples.
   std::vector<std::vector<ChatSampleOutcome>> complete_all(const std::vector<ChatRequest>& requests,
-                                                       const TextCallback& on_text = {});
+                                                           const TextCallback& on_text = {});
   std::vector<ChatSampleOutcome> complete(const ChatRequest& request, const TextCallback& on_text = {});
 
   //! What complete_all() would send; looks into the cache, sends nothing.

@@ -68,7 +68,8 @@ std::string request_hint(const std::string& message) {
   if (message.find("max_completion_tokens") != std::string::npos || message.find("temperature") != std::string::npos)
     return " (a reasoning model? use --reasoning)";
   if (message.find("stream") != std::string::npos) return " (use --no-stream)";
-  if (message.find("context") != std::string::npos) return " (too long for the model: say how much it can see with --context, or lower --max-tokens)";
+  if (message.find("context") != std::string::npos)
+    return " (too long for the model: say how much it can see with --context, or lower --max-tokens)";
   return {};
 }
 
@@ -120,7 +121,8 @@ AttemptFailure transport_failure(const HttpOutcome& outcome, const ServerContext
       return fail(ChatFailureKind::untrusted, false,
                   fmt::format("is not trusted ({}): use --ca-file for a certificate of your own", outcome.detail));
     case HttpEnd::timed_out:
-      return fail(ChatFailureKind::timed_out, true, fmt::format("is too slow: {}; --idle-timeout and --request-timeout wait longer", outcome.detail));
+      return fail(ChatFailureKind::timed_out, true,
+                  fmt::format("is too slow: {}; --idle-timeout and --request-timeout wait longer", outcome.detail));
     case HttpEnd::too_large:
       return fail(ChatFailureKind::bad_answer, false, "sends more than an answer can be: the request was ended");
     case HttpEnd::cancelled:
@@ -170,7 +172,8 @@ AttemptFailure answer_failure(const ServerAnswer& answer, const HttpOutcome& out
       return fail(ChatFailureKind::bad_answer, false,
                   "sent a web page instead of JSON: look at --server, which often ends in /v1");
     case AnswerProblem::no_utf8:
-      return fail(ChatFailureKind::bad_answer, false, "sent bytes that are not UTF-8: is it OpenAI-compatible, is --server right?");
+      return fail(ChatFailureKind::bad_answer, false,
+                  "sent bytes that are not UTF-8: is it OpenAI-compatible, is --server right?");
     case AnswerProblem::no_json:
       return fail(ChatFailureKind::bad_answer, false,
                   fmt::format("sent no JSON: {} (is it OpenAI-compatible, is --server right?)", answer.detail));

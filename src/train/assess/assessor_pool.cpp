@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -35,11 +34,11 @@ void sleep_for(double seconds) { std::this_thread::sleep_for(std::chrono::durati
 
 }  // namespace
 
-//! The programs of one task, and where their assessments go.
+//! The programs of one task.
 struct AssessorPool::Job {
-  const TrainingTask* task = nullptr;
-  std::vector<std::size_t> members;
+  std::vector<std::size_t> members;  //!< their places among all
   AssessRequest request;
+  std::vector<Assessment> assessments;
 };
 
 //! A process, started when it is first needed and again when it has died.
@@ -76,11 +75,13 @@ class AssessorPool::Worker {
   void start() {
     child_.emplace("cudal1-assess", environment_with(pool_.options_.threads, {}));
     AssessSetting setting = pool_.options_.setting;
-    setting.beside_others = pool_.workers_.size() > 1;
+    setting.beside_others = pool_.options_.processes > 1;
     child_->send(line_of(to_json(setting)));
   }
 
-  static std::string line_of(const json& message) { return message.dump(-1, ' ', false, json::error_handler_t::replace); }
+  static std::string line_of(const json& message) {
+    return message.dump(-1, ' ', false, json::error_handler_t::replace);
+  }
 
   //! Lines that are no answer are for people.
   std::string answer() {
@@ -114,38 +115,61 @@ class AssessorPool::Worker {
 
 AssessorPool::AssessorPool(AssessorPoolOptions options) : options_(std::move(options)) {
   if (!options_.wait) options_.wait = sleep_for;
-  for (int i = 0; i < std::max(1, options_.processes); ++i) workers_.push_back(std::make_unique<Worker>(*this));
+  for (int i = 0; i < std::max(1, options_.processes); ++i) threads_.emplace_back([this] { work(); });
 }
-AssessorPool::~AssessorPool() = default;
+
+AssessorPool::~AssessorPool() {
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+  changed_.notify_all();
+}
+
+void AssessorPool::work() {
+  Worker worker(*this);
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [this] { return closed_ || (jobs_ != nullptr && next_job_ < jobs_->size()); });
+    if (closed_) return;
+    Job& job = (*jobs_)[next_job_++];
+    lock.unlock();
+    job.assessments = worker.assess(job.request);
+    lock.lock();
+    ++jobs_done_;
+    changed_.notify_all();
+  }
+}
 
 void AssessorPool::report(const std::string& line) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(reporting_);
   options_.report(line);
 }
 
-std::vector<Assessment> AssessorPool::assess_once(std::span<const SubmittedProgram> programs) {
+std::vector<AssessorPool::Job> AssessorPool::jobs_of(std::span<const SubmittedProgram> programs) {
   std::vector<Job> jobs;
   std::map<std::string, std::size_t> by_task;
   for (std::size_t i = 0; i < programs.size(); ++i) {
     const Task& task = programs[i].task->task;
     const auto [found, is_new] = by_task.try_emplace(task.hash, jobs.size());
-    if (is_new) jobs.push_back({programs[i].task, {}, {programs[i].task->family, task.source_text, {}}});
+    if (is_new) jobs.push_back({{}, {programs[i].task->family, task.source_text, {}}, {}});
     jobs[found->second].members.push_back(i);
     jobs[found->second].request.programs.push_back(programs[i].text);
   }
+  return jobs;
+}
+
+std::vector<Assessment> AssessorPool::assess_once(std::span<const SubmittedProgram> programs) {
+  std::vector<Job> jobs = jobs_of(programs);
+  {
+    std::unique_lock lock(mutex_);
+    jobs_ = &jobs;
+    next_job_ = jobs_done_ = 0;
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return jobs_done_ == jobs.size(); });
+    jobs_ = nullptr;
+  }
   std::vector<Assessment> assessments(programs.size());
-  std::atomic<std::size_t> next = 0;
-  const auto work = [&](Worker& worker) {
-    for (std::size_t i = next++; i < jobs.size(); i = next++) {
-      std::vector<Assessment> made = worker.assess(jobs[i].request);
-      for (std::size_t k = 0; k < made.size(); ++k) assessments[jobs[i].members[k]] = std::move(made[k]);
-    }
-  };
-  std::vector<std::jthread> threads;
-  for (std::size_t i = 1; i < std::min(jobs.size(), workers_.size()); ++i)
-    threads.emplace_back([&, i] { work(*workers_[i]); });
-  work(*workers_.front());
-  threads.clear();  // waits
+  for (Job& job : jobs)
+    for (std::size_t k = 0; k < job.members.size(); ++k) assessments[job.members[k]] = std::move(job.assessments[k]);
   return assessments;
 }
 

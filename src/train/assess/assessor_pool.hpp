@@ -2,10 +2,12 @@
 // once, what one of them does to a GPU is no other's business, and one that dies is replaced.
 #pragma once
 
+#include <condition_variable>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <thread>
 #include <vector>
 
 #include "base/line_child.hpp"
@@ -39,13 +41,21 @@ class AssessorPool final : public Assessor {
   struct Job;
   class Worker;
   std::vector<Assessment> assess_once(std::span<const SubmittedProgram> programs);
+  static std::vector<Job> jobs_of(std::span<const SubmittedProgram> programs);
+  void work();
   void report(const std::string& line);
 
   AssessorPoolOptions options_;
-  std::vector<std::unique_ptr<Worker>> workers_;
   std::map<std::string, std::string> empty_plans_;  //!< by task hash
-  std::mutex mutex_;                                //!< for reports
   AssessorCounts counts_;
+  std::mutex reporting_;
+  std::mutex mutex_;  //!< for what follows
+  std::condition_variable changed_;
+  std::vector<Job>* jobs_ = nullptr;  //!< that are worked on; null: nothing is
+  std::size_t next_job_ = 0, jobs_done_ = 0;
+  bool closed_ = false;
+  //! As long as the pool: a process ends with the thread that started it.
+  std::vector<std::jthread> threads_;
 };
 
 }  // namespace cudal1

@@ -110,9 +110,11 @@ class JudgeAssessor::OpenTask {
   }
 
   void judge(const std::map<std::string, std::string>& programs) {
-    CompileQueue queue([this](const std::string& name,
-                              const std::string& text) { return compile_program(task_.graph, owner_.backend_, name, text); },
-                       owner_.options_.jobs);
+    CompileQueue queue(
+        [this](const std::string& name, const std::string& text) {
+          return compile_program(task_.graph, owner_.backend_, name, text);
+        },
+        owner_.options_.jobs);
     for (const auto& [plan_hash, text] : programs) queue.add("sample.cu", text);
     for (const auto& [plan_hash, text] : programs) {
       if (owner_.options_.stop()) {
@@ -197,8 +199,8 @@ class JudgeAssessor::OpenTask {
     const Evaluation evaluation = judged(compile_program(task_.graph, owner_.backend_, "empty.cu", ""));
     judge_of_task().profile_steps(false);
     if (evaluation.profile.empty())
-      throw Error(fmt::format("{}: where the reference's time goes is not known: {}", task_.name,
-                              evaluation.failure.message));
+      throw Error(
+          fmt::format("{}: where the reference's time goes is not known: {}", task_.name, evaluation.failure.message));
     record("", evaluation);
     return evaluation.profile;
   }

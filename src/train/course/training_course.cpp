@@ -26,7 +26,15 @@ using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
 // Places of randomness in a run; each has a number of its own.
-enum Place : std::uint64_t { variants = 1, pairs = 2, supervised = 3, self_supervised = 4, contrastive = 5, trial = 6, known = 7 };
+enum Place : std::uint64_t {
+  variants = 1,
+  pairs = 2,
+  supervised = 3,
+  self_supervised = 4,
+  contrastive = 5,
+  trial = 6,
+  known = 7
+};
 
 constexpr std::size_t known_programs = 4;  // of a task, that stage 3 may show from its first step on
 
@@ -74,14 +82,16 @@ TrainingCourse::TrainingCourse(const TrainingConfig& config, RunFolder& folder, 
     : config_(config),
       folder_(folder),
       parts_(std::move(parts)),
-      variants_(folder.path() / "variants.jsonl",
-                {.variants = static_cast<std::size_t>(config.supervised.variants),
-                 .seed = seed_of(config.run.seed, {variants}),
-                 .gpu = parts_.gpu,
-                 .stop = parts_.stop,
-                 .progress = [this](std::size_t done, std::size_t all) {
-                   parts_.step({.stage = "data", .step = static_cast<std::int64_t>(done), .steps = static_cast<std::int64_t>(all)});
-                 }}),
+      variants_(folder.path() / "variants.jsonl", {.variants = static_cast<std::size_t>(config.supervised.variants),
+                                                   .seed = seed_of(config.run.seed, {variants}),
+                                                   .gpu = parts_.gpu,
+                                                   .stop = parts_.stop,
+                                                   .progress =
+                                                       [this](std::size_t done, std::size_t all) {
+                                                         parts_.step({.stage = "data",
+                                                                      .step = static_cast<std::int64_t>(done),
+                                                                      .steps = static_cast<std::int64_t>(all)});
+                                                       }}),
       resumed_(newest_checkpoint(folder.checkpoints())),
       metrics_(folder.metrics(), resumed_ ? std::optional(resumed_->name()) : std::nullopt) {}
 
@@ -114,8 +124,8 @@ std::vector<TrainingExample> TrainingCourse::examples() const {
   for (const TrainingTask& task : parts_.train)
     if (TaskVariants of = variants_.of(task); !of.variants.empty()) tasks.push_back(std::move(of));
   Random random(seed_of(config_.run.seed, {pairs}));
-  SupervisedDataOptions options{static_cast<std::size_t>(config_.supervised.pairs), config_.supervised.written_out_share,
-                                prompt_options()};
+  SupervisedDataOptions options{static_cast<std::size_t>(config_.supervised.pairs),
+                                config_.supervised.written_out_share, prompt_options()};
   const SupervisedData made = supervised_data(tasks, options, random);
   parts_.say(fmt::format("{} pairs to learn from ({} draws had too long a prompt, {} too long an answer)",
                          made.examples.size(), made.counts.too_long_prompt, made.counts.too_long_answer));
@@ -158,7 +168,9 @@ StageEnd TrainingCourse::run_stage(std::size_t index) {
     if (is_through) return {.stage = stage, .steps = resumed_->name().step};
   }
   begin_or_go_on(stage);
-  StageEnd end = stage == "supervised" ? run_supervised() : stage == "self_supervised" ? run_self_supervised() : run_contrastive();
+  StageEnd end = stage == "supervised"        ? run_supervised()
+                 : stage == "self_supervised" ? run_self_supervised()
+                                              : run_contrastive();
   if (!parts_.stop()) end.validated = validate(stage);
   return end;
 }
@@ -187,7 +199,8 @@ void TrainingCourse::begin_or_go_on(const std::string& stage) {
 StageEnd TrainingCourse::run_supervised() {
   SupervisedStage stage(config_.supervised, seed_of(config_.run.seed, {supervised}), *parts_.model, examples_);
   if (resumed_) stage.go_on_from(resumed_->name().step);
-  Steps steps{"supervised", stage.steps(), [&] { return stage.steps_done(); }, [&] { return numbers_of(stage.step()); }};
+  Steps steps{"supervised", stage.steps(), [&] { return stage.steps_done(); },
+              [&] { return numbers_of(stage.step()); }};
   return run_steps(steps);
 }
 
@@ -202,13 +215,15 @@ StageEnd TrainingCourse::run_self_supervised() {
     for (const ScoredVariant& each : variants_.of(parts_.train[i]).variants)
       stage.add_known(i, {each.program.plan_hash, each.program.text, each.speedup});
   if (resumed_) stage.go_on_from(resumed_->name().step);
-  Steps steps{"self_supervised", stage.steps(), [&] { return stage.steps_done(); }, [&] { return numbers_of(stage.step()); }};
+  Steps steps{"self_supervised", stage.steps(), [&] { return stage.steps_done(); },
+              [&] { return numbers_of(stage.step()); }};
   return run_steps(steps);
 }
 
 StageEnd TrainingCourse::run_contrastive() {
   if (contrastive_tasks_.empty())
-    throw Error(fmt::format("no task has programs whose speeds differ by {}x (tasks.least_speed_ratio)", config_.tasks.least_speed_ratio));
+    throw Error(fmt::format("no task has programs whose speeds differ by {}x (tasks.least_speed_ratio)",
+                            config_.tasks.least_speed_ratio));
   HackWatch watch(folder_.suspicions(), resumed_ ? resumed_->notes().value("watch", json()) : json());
   ContrastiveStage::Parts parts{parts_.model, parts_.assessor, contrastive_tasks_,
                                 [this](const TrainingTask& task, const std::vector<PromptExemplar>& exemplars) {
@@ -219,7 +234,8 @@ StageEnd TrainingCourse::run_contrastive() {
       watch.observe({"contrastive", step}, contrastive_tasks_[group.task].task.name, group.answers[i].program,
                     group.answers[i].assessment, group.rewards[i]);
   };
-  ContrastiveStage stage(config_.contrastive, seed_of(config_.run.seed, {contrastive}), config_.run.answer_tokens, parts);
+  ContrastiveStage stage(config_.contrastive, seed_of(config_.run.seed, {contrastive}), config_.run.answer_tokens,
+                         parts);
   if (resumed_)
     stage.restore(json::parse(resumed_->read("state.json")));
   else
@@ -245,7 +261,8 @@ StageEnd TrainingCourse::run_steps(const Steps& steps) {
   while (steps.done() < steps.steps && !parts_.stop() && end.why_stopped.empty()) {
     const std::int64_t step = steps.done();
     StepNumbers numbers = steps.step();
-    if (!numbers.why_skipped.empty()) parts_.say(fmt::format("step {} of {} is left out: {}", step + 1, steps.stage, numbers.why_skipped));
+    if (!numbers.why_skipped.empty())
+      parts_.say(fmt::format("step {} of {} is left out: {}", step + 1, steps.stage, numbers.why_skipped));
     skipped = numbers.why_skipped.empty() ? 0 : skipped + 1;
     if (skipped >= config_.collapse.most_skipped)
       end.why_stopped = fmt::format("{} steps in a row were left out: {}", skipped, numbers.why_skipped);
@@ -290,10 +307,10 @@ TrialFigures TrainingCourse::validate(const std::string& stage) {
   };
   const TrialFigures figures =
       figures_of(policy_trial(*parts_.model, *parts_.assessor, parts_.validation, asks, options));
-  parts_.say(fmt::format("after {}: {:.0f}% of first samples are successes, mean reward {:.3f}, best {:.2f}x at the geometric mean "
-                         "({} tasks to validate with)",
-                         stage, 100.0 * figures.first_success, figures.reward, std::exp(figures.best_log),
-                         parts_.validation.size()));
+  parts_.say(fmt::format(
+      "after {}: {:.0f}% of first samples are successes, mean reward {:.3f}, best {:.2f}x at the geometric mean "
+      "({} tasks to validate with)",
+      stage, 100.0 * figures.first_success, figures.reward, std::exp(figures.best_log), parts_.validation.size()));
   return figures;
 }
 

@@ -31,9 +31,7 @@ ScoredVariant variant_from(const json& said) {
 }
 
 //! From the task's own name: the order in which tasks come does not matter.
-std::uint64_t number_of(const std::string& text) {
-  return std::stoull(sha256_hex(text).substr(0, 16), nullptr, 16);
-}
+std::uint64_t number_of(const std::string& text) { return std::stoull(sha256_hex(text).substr(0, 16), nullptr, 16); }
 
 }  // namespace
 
@@ -89,8 +87,9 @@ void VariantStore::judge(std::span<const TrainingTask* const> tasks, Assessor& a
     }
     json right = json::array();
     for (const ScoredVariant& each : found.right) right.push_back(to_json(each));
-    log.append(json{{"task", tasks[i]->task.name}, {"hash", tasks[i]->task.hash}, {"tried", found.tried}, {"right", right}}
-                   .dump());
+    log.append(
+        json{{"task", tasks[i]->task.name}, {"hash", tasks[i]->task.hash}, {"tried", found.tried}, {"right", right}}
+            .dump());
     found_[tasks[i]->task.hash] = std::move(found);
   }
 }

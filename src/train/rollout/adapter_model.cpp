@@ -54,10 +54,9 @@ TrainingText text_of(const std::vector<std::int32_t>& prompt, const std::vector<
 }
 
 std::int64_t all_tokens(const std::vector<TrainingText>& texts) {
-  return std::accumulate(texts.begin(), texts.end(), std::int64_t{0},
-                         [](std::int64_t sum, const TrainingText& text) {
-                           return sum + static_cast<std::int64_t>(text.tokens.size());
-                         });
+  return std::accumulate(texts.begin(), texts.end(), std::int64_t{0}, [](std::int64_t sum, const TrainingText& text) {
+    return sum + static_cast<std::int64_t>(text.tokens.size());
+  });
 }
 
 //! What improve() knows of a part of its texts, in the order of a batch's targets.
@@ -80,7 +79,10 @@ void add(GrpoLoss& sum, const GrpoLoss& part) {
 
 struct AdapterModel::Parts {
   explicit Parts(const AdapterModelOptions& given)
-      : options(given), chat(given.model), sha256(model_sha256(given.model)), model(chat.weights(), transformer_options()) {
+      : options(given),
+        chat(given.model),
+        sha256(model_sha256(given.model)),
+        model(chat.weights(), transformer_options()) {
     if (options.on_gpu) runtime = std::make_shared<CudaRuntime>(0);
     model.add_adapter(policy_name, first_adapter());
     new_step();
@@ -105,11 +107,11 @@ struct AdapterModel::Parts {
   //! An optimiser that knows nothing yet.
   void new_step() {
     step.reset();
-    step = std::make_unique<TrainingStep>(model,
-                                          TrainingStepOptions{.adapter = policy_name,
-                                                              .weight_decay = options.weight_decay,
-                                                              .longest_gradient = options.longest_gradient},
-                                          runtime);
+    step = std::make_unique<TrainingStep>(
+        model,
+        TrainingStepOptions{
+            .adapter = policy_name, .weight_decay = options.weight_decay, .longest_gradient = options.longest_gradient},
+        runtime);
   }
 
   std::shared_ptr<void> turn() const { return options.take_turn ? options.take_turn() : nullptr; }
@@ -122,7 +124,8 @@ struct AdapterModel::Parts {
       return;
     }
     const at::NoGradGuard no_gradients;
-    for (auto& [path, tensor] : model.adapter_parameters(name)) tensor.copy_(values_of(adapter, path).view(tensor.sizes()));
+    for (auto& [path, tensor] : model.adapter_parameters(name))
+      tensor.copy_(values_of(adapter, path).view(tensor.sizes()));
   }
 
   //! "model.layers.0.self_attn.q_proj.lora_A"
@@ -149,7 +152,8 @@ struct AdapterModel::Parts {
     const auto weights = merged(chat.weights(), model.adapter(policy_name), policy_name);
     const std::int64_t capacity = std::min(options.context_tokens, chat.weights().config().context);
     if (!options.on_gpu) {
-      decoder = std::make_unique<CpuDecoder>(*weights, CpuDecoderOptions{.slots = options.slots, .slot_capacity = capacity});
+      decoder =
+          std::make_unique<CpuDecoder>(*weights, CpuDecoderOptions{.slots = options.slots, .slot_capacity = capacity});
       return;
     }
     auto made = make_cuda_decoder(
@@ -198,7 +202,8 @@ struct AdapterModel::Parts {
   }
 
   //! Weights such that the loss is the mean over all tokens of answers.
-  std::vector<TrainingText> supervised_texts(std::span<const PromptAndAnswer> pairs, std::int64_t& answer_tokens) const {
+  std::vector<TrainingText> supervised_texts(std::span<const PromptAndAnswer> pairs,
+                                             std::int64_t& answer_tokens) const {
     std::vector<TrainingText> texts;
     std::vector<std::size_t> lengths;
     for (const PromptAndAnswer& pair : pairs) {
@@ -233,7 +238,8 @@ struct AdapterModel::Parts {
       std::vector<std::int32_t> ids;
       for (const DrawnToken& token : answers[i].tokens) ids.push_back(token.id);
       texts.push_back(text_of(prompt_tokens(answers[i].prompt), ids));
-      std::copy(weights[i].begin(), weights[i].end(), texts.back().weights.end() - static_cast<std::ptrdiff_t>(ids.size()));
+      std::copy(weights[i].begin(), weights[i].end(),
+                texts.back().weights.end() - static_cast<std::ptrdiff_t>(ids.size()));
     }
     return texts;
   }
@@ -355,7 +361,8 @@ PolicyUpdate AdapterModel::improve(std::span<const WeighedAnswer> answers, const
     GrpoLoss sum;
     for (const PolicyPart& part : parts) parts_->accumulate(part, options, sum, made.why_skipped);
     made.gradient_length = parts_->step->read(parts_->step->update(learning_rate)).front();
-    if (made.why_skipped.empty() && !std::isfinite(made.gradient_length)) made.why_skipped = "the gradient is not finite";
+    if (made.why_skipped.empty() && !std::isfinite(made.gradient_length))
+      made.why_skipped = "the gradient is not finite";
     if (i == 0) made.kl = sum.kl;
     made.loss = sum.loss;
     made.policy_loss = sum.policy_loss;

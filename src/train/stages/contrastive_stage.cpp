@@ -23,9 +23,12 @@ constexpr std::size_t most_vitals = 64;  // more than any limit looks at
 enum Place : std::uint64_t { order_of_tasks = 1, exemplars_of_group = 2, answers_of_group = 3 };
 
 json to_json(const StepVitals& vitals) {
-  return {{"entropy", vitals.entropy},       {"kl", vitals.kl},
-          {"distinct_plans", vitals.distinct_plans}, {"trick", vitals.trick.trick},
-          {"trick_share", vitals.trick.share}, {"skipped", vitals.skipped}};
+  return {{"entropy", vitals.entropy},
+          {"kl", vitals.kl},
+          {"distinct_plans", vitals.distinct_plans},
+          {"trick", vitals.trick.trick},
+          {"trick_share", vitals.trick.share},
+          {"skipped", vitals.skipped}};
 }
 
 StepVitals vitals_from(const json& said) {
@@ -129,9 +132,11 @@ PolicyUpdate ContrastiveStage::learn(const std::vector<SampledGroup>& groups, do
 ContrastiveStep ContrastiveStage::step() {
   ContrastiveStep made;
   made.step = steps_done_;
-  made.learning_rate = cosine_learning_rate(
-      {.peak = settings_.learning_rate, .warm_up_steps = settings_.warm_up_steps, .steps = settings_.steps, .last_share = 0.1},
-      steps_done_);
+  made.learning_rate = cosine_learning_rate({.peak = settings_.learning_rate,
+                                             .warm_up_steps = settings_.warm_up_steps,
+                                             .steps = settings_.steps,
+                                             .last_share = 0.1},
+                                            steps_done_);
   const std::vector<SampledGroup> groups = sampled_groups(made.spent);
   const auto begin = std::chrono::steady_clock::now();
   made.update = learn(groups, made.learning_rate);

@@ -14,8 +14,7 @@
 namespace cudal1 {
 
 //! The text of a prompt that shows these programs.
-using MakePrompt =
-    std::function<std::string(const TrainingTask& task, const std::vector<PromptExemplar>& exemplars)>;
+using MakePrompt = std::function<std::string(const TrainingTask& task, const std::vector<PromptExemplar>& exemplars)>;
 
 //! What a step came to.
 struct ContrastiveStep {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/seconds_since.hpp"
+#include "base/utf8.hpp"
 #include "policy/prompt/answer.hpp"
 
 namespace cudal1 {
@@ -27,7 +28,7 @@ JudgedAnswer read(SampledAnswer said) {
   const Answer found = read_answer(said.text, said.finish);
   JudgedAnswer made{std::move(said), {}, {}};
   if (found.outcome == AnswerOutcome::program)
-    made.program = found.program;
+    made.program = replace_invalid_utf8(found.program);  // it is kept as JSON and shown in prompts
   else
     made.assessment.message = found.reason;
   return made;

@@ -29,7 +29,8 @@ std::vector<ShapedReward> smoothed(std::vector<ShapedReward> rewards) {
 
 //! A name for what a program does, the same in all tasks.
 std::string trick_of(const Assessment& assessment) {
-  return assessment.techniques.empty() ? "kernels of its own" : fmt::format("{}", fmt::join(assessment.techniques, "+"));
+  return assessment.techniques.empty() ? "kernels of its own"
+                                       : fmt::format("{}", fmt::join(assessment.techniques, "+"));
 }
 
 //! Adds up what means are made of.
@@ -105,7 +106,8 @@ void weigh(SampledGroup& group, const std::string& empty_plan_hash, const Contra
   group.advantages.assign(group.rewards.size(), 0.0);
   if (group.action != GroupAction::train) return;
   const bool smooths = settings.smoothing && settings.reward.shape == RewardShape::paper;
-  group.advantages = group_advantages(smooths ? smoothed(group.rewards) : group.rewards, settings.group.deviation_floor);
+  group.advantages =
+      group_advantages(smooths ? smoothed(group.rewards) : group.rewards, settings.group.deviation_floor);
 }
 
 GroupFigures figures_of(std::span<const SampledGroup> groups) {

@@ -16,8 +16,8 @@
 namespace cudal1 {
 
 //! The text of a prompt that shows these programs and asks for one of this form.
-using MakeFormPrompt = std::function<std::string(const TrainingTask& task,
-                                                 const std::vector<PromptExemplar>& exemplars, ProgramForm form)>;
+using MakeFormPrompt = std::function<std::string(const TrainingTask& task, const std::vector<PromptExemplar>& exemplars,
+                                                 ProgramForm form)>;
 
 struct SelfSupervisedStep {
   std::int64_t step = 0;
@@ -42,7 +42,8 @@ class SelfSupervisedStage {
     std::function<void(std::int64_t step, const TrainingTask& task, const std::vector<JudgedAnswer>& answers)> sampled =
         [](std::int64_t, const TrainingTask&, const std::vector<JudgedAnswer>&) {};
   };
-  SelfSupervisedStage(const SelfSupervisedSettings& settings, double written_out_share, std::uint64_t seed, Parts parts);
+  SelfSupervisedStage(const SelfSupervisedSettings& settings, double written_out_share, std::uint64_t seed,
+                      Parts parts);
 
   //! A program that prompts may show; to be added before the first step.
   void add_known(std::size_t task, const PooledProgram& program) { pools_[task].add(program); }

@@ -29,9 +29,10 @@ SupervisedStage::SupervisedStage(const SupervisedSettings& settings, std::uint64
 SupervisedStep SupervisedStage::step() {
   const auto begin = std::chrono::steady_clock::now();
   SupervisedStep made{.step = steps_done_};
-  made.learning_rate = cosine_learning_rate(
-      {.peak = settings_.learning_rate, .warm_up_steps = std::min(settings_.warm_up_steps, steps_ / 4), .steps = steps_},
-      steps_done_);
+  made.learning_rate = cosine_learning_rate({.peak = settings_.learning_rate,
+                                             .warm_up_steps = std::min(settings_.warm_up_steps, steps_ / 4),
+                                             .steps = steps_},
+                                            steps_done_);
   made.update = model_.learn(pairs_of_step(examples_, settings_.batch, steps_done_, seed_), made.learning_rate);
   made.seconds = seconds_since(begin);
   ++steps_done_;

@@ -77,8 +77,7 @@ void add_losses_of_elements(OperatorRules& rules) {
   rules.emplace("l1_loss", loss(2, made_of("fabsf(cudal1::difference({0}, {1}))"), 2));
   rules.emplace("smooth_l1_loss",
                 loss(2, made_of("cudal1::smooth_l1(cudal1::difference({0}, {1}), {2})", 3, "beta", 1.0), 2));
-  rules.emplace("huber_loss",
-                loss(2, made_of("cudal1::huber(cudal1::difference({0}, {1}), {2})", 3, "delta", 1.0), 2));
+  rules.emplace("huber_loss", loss(2, made_of("cudal1::huber(cudal1::difference({0}, {1}), {2})", 3, "delta", 1.0), 2));
   rules.emplace("kl_div", loss(2, divergence, 2));
   rules.emplace("soft_margin_loss", loss(2, made_of("log1pf(expf(-{1} * {0}))"), 2));
   rules.emplace(

@@ -107,8 +107,7 @@ TEST_P(EachArchitecture, TheMathKernelIsNeverChosen) {
     const Transformer model(weights, {.dtype = dtype, .device = device});
     for (const auto& entry : model.parameters()) entry.second.requires_grad_();
     const PackedTokens tokens = pack_tokens(sequences, device);
-    ASSERT_NO_THROW(
-        (-model.log_probabilities(model.hidden_states(tokens), tokens.ids.roll(-1)).mean()).backward())
+    ASSERT_NO_THROW((-model.log_probabilities(model.hidden_states(tokens), tokens.ids.roll(-1)).mean()).backward())
         << dtype;
     EXPECT_TRUE(model.parameter("model.layers.0.self_attn.k_proj.weight").grad().isfinite().all().item<bool>());
   }

@@ -14,7 +14,8 @@ class AssessorPoolTest : public ::testing::Test {
  protected:
   AssessorPoolTest()
       : task{"example", load_task_with_metas(testing::make_small_task(
-                            std::filesystem::path(CUDAL1_SOURCE_DIR) / "examples/bias_gelu", folder.path() / "task"))} {}
+                            std::filesystem::path(CUDAL1_SOURCE_DIR) / "examples/bias_gelu", folder.path() / "task"))} {
+  }
 
   AssessorPoolOptions options() {
     AssessorPoolOptions made;

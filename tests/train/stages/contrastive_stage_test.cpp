@@ -24,9 +24,11 @@ class ContrastiveStageTest : public ::testing::Test {
     settings.exemplars.share_without = 0.0;
   }
   ContrastiveStage stage(LearningModel& model) {
-    return {settings, 17, 10, {&model, &assessor, tasks, testing::toy_prompt, [this](auto, auto, const SampledGroup& group) {
-              groups.push_back(group);
-            }}};
+    return {settings,
+            17,
+            10,
+            {&model, &assessor, tasks, testing::toy_prompt,
+             [this](auto, auto, const SampledGroup& group) { groups.push_back(group); }}};
   }
 
   ContrastiveSettings settings;

@@ -62,13 +62,13 @@ TEST(SupervisedStageTest, EveryExampleHasItsTurn) {
 class SelfSupervisedStageTest : public ::testing::Test {
  protected:
   SelfSupervisedStage stage(LearningModel& model) {
-    SelfSupervisedStage::Parts parts{&model, &assessor, tasks, examples,
-                                     [this](const TrainingTask& task, const std::vector<PromptExemplar>& exemplars,
-                                            ProgramForm form) {
-                                       forms.push_back(form);
-                                       shown.push_back(exemplars.size());
-                                       return testing::toy_prompt(task, exemplars);
-                                     }};
+    SelfSupervisedStage::Parts parts{
+        &model, &assessor, tasks, examples,
+        [this](const TrainingTask& task, const std::vector<PromptExemplar>& exemplars, ProgramForm form) {
+          forms.push_back(form);
+          shown.push_back(exemplars.size());
+          return testing::toy_prompt(task, exemplars);
+        }};
     SelfSupervisedStage made(settings, 0.5, 3, parts);
     for (std::size_t task = 0; task < tasks.size(); ++task)
       for (int i = 0; i < 3; ++i)

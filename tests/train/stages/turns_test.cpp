@@ -15,10 +15,10 @@ TEST(TurnsTest, EveryoneComesOnceBeforeAnybodyComesAgain) {
   for (std::int64_t step = 0; step < 10; ++step)
     for (const std::size_t turn : turns_of_step(7, 3, step, 5)) all.push_back(turn);
   for (std::size_t round = 0; round + 7 <= all.size(); round += 7)
-    EXPECT_EQ(std::set(all.begin() + static_cast<std::ptrdiff_t>(round),
-                       all.begin() + static_cast<std::ptrdiff_t>(round) + 7)
-                  .size(),
-              7u);
+    EXPECT_EQ(
+        std::set(all.begin() + static_cast<std::ptrdiff_t>(round), all.begin() + static_cast<std::ptrdiff_t>(round) + 7)
+            .size(),
+        7u);
 }
 
 TEST(TurnsTest, OrderChangesFromRoundToRoundAndWithTheSeed) {
