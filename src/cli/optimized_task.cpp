@@ -34,8 +34,10 @@ std::string best_text(const Evaluation& best) {
                      best.timing->candidate_ms, best.device);
 }
 
-std::string slower_text(const TimingSummary& timing) {
-  return timing.high < 1.0 ? "  nothing that was tried is faster: the module is better left as it is\n" : "";
+//! The reward is the speed-up rounded toward 1: what is not above it is no gain that anybody could see.
+std::string no_gain_text(const Evaluation& best) {
+  const bool gains = best.reward.value_or(0.0) > 1.0;
+  return gains ? "" : "  nothing that was tried is faster: the module is better left as it is\n";
 }
 
 std::string places_text(const OptimizedTask& task) {
@@ -66,7 +68,7 @@ std::string head_text(const OptimizedTask& task) {
                                  task.exhausted ? "; there was nothing more to try" : "");
   for (const PolicyRecord& record : task.models) text += fmt::format("  {}\n", record_text(record));
   if (task.evaluations > task.judged) text += fmt::format("  {} with those of earlier runs\n", task.evaluations);
-  if (is_timed(task)) return text + best_text(task.best->evaluation) + slower_text(*task.best->evaluation.timing);
+  if (is_timed(task)) return text + best_text(task.best->evaluation) + no_gain_text(task.best->evaluation);
   const std::string why = task.why_none.empty() ? "" : fmt::format(": {}", one_line(task.why_none));
   return text + fmt::format("  none that is right and could be timed{}\n", why);
 }

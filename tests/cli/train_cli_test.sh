@@ -82,19 +82,22 @@ print(f"loss {losses[0]:.3f} -> {losses[-1]:.3f}, reward {first:.3f} -> {last:.3
 assert losses[-1] < 0.1 * losses[0] and last > first + 0.02
 PYTHON
 
-# Killed after its first checkpoint of the second stage, a run goes on to the same numbers as one that was left alone.
+# Ended after its first checkpoint of the second stage, a run goes on to the same numbers as one that was left alone.
 short=(run.toml --set supervised.epochs=1 --set contrastive.steps=4 --set contrastive.samples=8)
 train "${short[@]}" -o alone >/dev/null 2>alone.err || fail "a short run: $(tail -3 alone.err)"
-(train "${short[@]}" -o killed >/dev/null 2>&1) &
-for _ in $(seq 3000); do compgen -G 'killed/checkpoints/self_supervised-*/DONE' >/dev/null && break; sleep 0.1; done
-pkill -KILL -f -- "-o killed --set model.path" || fail 'there was nothing to kill'
-wait
-train "${short[@]}" -o killed >killed.txt 2>killed.err || fail "goes on: $(tail -3 killed.err)"
-grep -q 'goes on with' killed.err || fail 'it says that it goes on'
 numbers alone/metrics.csv >alone.numbers
-numbers killed/metrics.csv >killed.numbers
 [[ $(wc -l <alone.numbers) -gt 30 ]] || fail "numbers of all steps: $(wc -l <alone.numbers)"
-diff alone.numbers killed.numbers >difference || fail "the same numbers: $(head -5 difference)"
+for signal in KILL INT; do
+  run=ended-by-$signal
+  (train "${short[@]}" -o "$run" >/dev/null 2>&1) &
+  for _ in $(seq 3000); do compgen -G "$run/checkpoints/self_supervised-*/DONE" >/dev/null && break; sleep 0.1; done
+  pkill "-$signal" -f -- "^[^ ]*cudal1 train.* -o $run" || fail "there was nothing to end with $signal"
+  wait
+  train "${short[@]}" -o "$run" >/dev/null 2>"$run.err" || fail "goes on after $signal: $(tail -3 "$run.err")"
+  grep -q 'goes on with' "$run.err" || fail 'it says that it goes on'
+  numbers "$run/metrics.csv" >"$run.numbers"
+  diff alone.numbers "$run.numbers" >difference || fail "the same numbers after $signal: $(head -5 difference)"
+done
 
 train "${short[@]}" -o alone --set contrastive.prompts=1 2>other.err && fail 'another configuration'
 grep -q 'contrastive.prompts' other.err || fail "names the key that differs: $(cat other.err)"

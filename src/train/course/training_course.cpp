@@ -48,6 +48,8 @@ struct TrainingCourse::Steps {
   std::function<StepNumbers()> step;
   std::function<json()> state = [] { return json::object(); };
   std::function<std::optional<std::string>()> collapse = [] { return std::nullopt; };
+  //! What was judged while somebody asked to stop is not believed: such a step is done again.
+  bool is_judged = true;
 };
 
 //! Rows of numbers for people, tables and TensorBoard.
@@ -201,6 +203,7 @@ StageEnd TrainingCourse::run_supervised() {
   if (resumed_) stage.go_on_from(resumed_->name().step);
   Steps steps{"supervised", stage.steps(), [&] { return stage.steps_done(); },
               [&] { return numbers_of(stage.step()); }};
+  steps.is_judged = false;
   return run_steps(steps);
 }
 
@@ -255,12 +258,14 @@ StageEnd TrainingCourse::run_contrastive() {
 }
 
 StageEnd TrainingCourse::run_steps(const Steps& steps) {
-  Log log(*this, steps, steps.done());
+  std::int64_t kept = steps.done();
+  Log log(*this, steps, kept);
   std::size_t skipped = 0;
   StageEnd end{.stage = steps.stage};
   while (steps.done() < steps.steps && !parts_.stop() && end.why_stopped.empty()) {
     const std::int64_t step = steps.done();
     StepNumbers numbers = steps.step();
+    if (steps.is_judged && parts_.stop()) return {.stage = steps.stage, .steps = step};
     if (!numbers.why_skipped.empty())
       parts_.say(fmt::format("step {} of {} is left out: {}", step + 1, steps.stage, numbers.why_skipped));
     skipped = numbers.why_skipped.empty() ? 0 : skipped + 1;
@@ -268,11 +273,15 @@ StageEnd TrainingCourse::run_steps(const Steps& steps) {
       end.why_stopped = fmt::format("{} steps in a row were left out: {}", skipped, numbers.why_skipped);
     log.add(step, std::move(numbers));
     if (const auto reason = steps.collapse(); reason && end.why_stopped.empty()) end.why_stopped = *reason;
-    if (steps.done() % config_.run.checkpoint_every == 0 && steps.done() < steps.steps) keep(steps, false);
+    const bool goes_on = steps.done() < steps.steps && end.why_stopped.empty();
+    if (goes_on && steps.done() % config_.run.checkpoint_every == 0) {
+      keep(steps, false);
+      kept = steps.done();
+    }
   }
   end.steps = steps.done();
   const bool is_finished = end.steps >= steps.steps || !end.why_stopped.empty();
-  if (is_finished || end.steps % config_.run.checkpoint_every != 0) keep(steps, is_finished);
+  if (is_finished || end.steps > kept) keep(steps, is_finished);
   return end;
 }
 

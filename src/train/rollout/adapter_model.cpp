@@ -287,6 +287,25 @@ struct AdapterModel::Parts {
     });
   }
 
+  PolicyUpdate update(const std::vector<PolicyPart>& parts, const GrpoOptions& grpo, double learning_rate) {
+    PolicyUpdate made;
+    GrpoLoss sum;
+    double tokens = 0.0;
+    for (const PolicyPart& part : parts) {
+      accumulate(part, grpo, sum, made.why_skipped);
+      tokens += static_cast<double>(part.weights.size());
+    }
+    made.gradient_length = step->read(step->update(learning_rate)).front();
+    if (made.why_skipped.empty() && !std::isfinite(made.gradient_length))
+      made.why_skipped = "the gradient is not finite";
+    made.loss = sum.loss;
+    made.policy_loss = sum.policy_loss;
+    made.kl = sum.kl;
+    made.largest_ratio = sum.largest_ratio;
+    made.clipped_share = tokens > 0.0 ? static_cast<double>(sum.clipped) / tokens : 0.0;
+    return made;
+  }
+
   AdapterModelOptions options;
   ChatModel chat;
   std::string sha256;
@@ -356,21 +375,12 @@ PolicyUpdate AdapterModel::improve(std::span<const WeighedAnswer> answers, const
   for (const auto& [first, count] : parts_of(texts, parts_->options.tokens_at_once))
     parts.push_back(parts_->policy_part(std::span(texts).subspan(first, count), answers.subspan(first, count)));
   PolicyUpdate made;
-  made.tokens = all_tokens(texts);
   for (int i = 0; i < updates && made.why_skipped.empty(); ++i) {
-    GrpoLoss sum;
-    for (const PolicyPart& part : parts) parts_->accumulate(part, options, sum, made.why_skipped);
-    made.gradient_length = parts_->step->read(parts_->step->update(learning_rate)).front();
-    if (made.why_skipped.empty() && !std::isfinite(made.gradient_length))
-      made.why_skipped = "the gradient is not finite";
-    if (i == 0) made.kl = sum.kl;
-    made.loss = sum.loss;
-    made.policy_loss = sum.policy_loss;
-    made.largest_ratio = sum.largest_ratio;
-    std::size_t tokens = 0;
-    for (const PolicyPart& part : parts) tokens += part.weights.size();
-    made.clipped_share = tokens > 0 ? static_cast<double>(sum.clipped) / static_cast<double>(tokens) : 0.0;
+    const double kl_before = made.kl;
+    made = parts_->update(parts, options, learning_rate);
+    if (i > 0) made.kl = kl_before;
   }
+  made.tokens = all_tokens(texts);
   parts_->has_learned = true;
   return made;
 }
