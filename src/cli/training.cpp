@@ -14,8 +14,8 @@
 #include "cli/stop_on_interrupt.hpp"
 #include "model/files/model_store.hpp"
 #include "train/assess/assessor_pool.hpp"
-#include "train/course/task_set.hpp"
 #include "train/course/training_course.hpp"
+#include "train/course/training_tasks.hpp"
 #include "train/rollout/adapter_model.hpp"
 
 namespace cudal1 {
@@ -145,11 +145,12 @@ int train(const TrainingConfig& config, const std::filesystem::path& path, bool 
   RunFolder folder(path, config, model.base_sha256());
   say(fmt::format("{} a run in {}: judged on {}, seed {}", folder.is_new() ? "begins" : "goes on with", path.string(),
                   on.name, config.run.seed));
-  const TaskSet tasks = make_task_set(config.tasks, on.gpu);
+  const std::vector<TrainingTask> to_train = make_tasks(TaskSplit::train, config.tasks, on.gpu);
+  const std::vector<TrainingTask> to_validate = make_tasks(TaskSplit::validation, config.tasks, on.gpu);
   AssessorPoolOptions judging = judge_options(config, on, folder);
   judging.report = say;
   AssessorPool assessor(std::move(judging));
-  CourseParts parts{&model, &assessor, tasks.train, tasks.validation, on.gpu};
+  CourseParts parts{&model, &assessor, to_train, to_validate, on.gpu};
   parts.stop = StopOnInterrupt::is_requested;
   parts.say = say;
   parts.step = [&](const StepReport& report) { progress.show(report, seconds()); };

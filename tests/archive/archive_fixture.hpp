@@ -10,6 +10,7 @@
 #include "archive/archive.hpp"
 #include "base/files.hpp"
 #include "base/result.hpp"
+#include "error_of.hpp"
 
 namespace cudal1 {
 
@@ -36,17 +37,6 @@ inline EvaluationRecord example_evaluation(const std::string& status = "ok", std
   record.version = "0.1.0";
   record.created = "2025-01-02T03:04:05Z";
   return record;
-}
-
-//! The message of the Error that `action` throws; empty if it throws none.
-template <class Action>
-std::string error_of(Action action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return {};
 }
 
 }  // namespace cudal1

@@ -5,6 +5,21 @@ namespace {
 
 double per_second(double count, double seconds) { return seconds > 0.0 ? count / seconds : 0.0; }
 
+//! What every step has that writes and judges before it learns.
+template <class Step>
+void add_rollout(const Step& step, StepNumbers& made) {
+  made.report.tokens_per_s = per_second(static_cast<double>(step.spent.new_tokens), step.spent.writing);
+  made.report.evaluations_per_s = per_second(static_cast<double>(step.spent.programs), step.spent.judging);
+  const Metrics rollout = {
+      {"learning_rate", step.learning_rate},       {"gradient_length", step.update.gradient_length},
+      {"tokens_per_s", *made.report.tokens_per_s}, {"evaluations_per_s", *made.report.evaluations_per_s},
+      {"writing_s", step.spent.writing},           {"judging_s", step.spent.judging},
+      {"learning_s", step.learning_seconds}};
+  made.metrics.insert(made.metrics.end(), rollout.begin(), rollout.end());
+  made.report.loss = step.update.loss;
+  made.why_skipped = step.update.why_skipped;
+}
+
 }  // namespace
 
 StepNumbers numbers_of(const SupervisedStep& step) {
@@ -23,33 +38,19 @@ StepNumbers numbers_of(const SupervisedStep& step) {
 }
 
 StepNumbers numbers_of(const SelfSupervisedStep& step) {
-  const double tokens_per_s = per_second(static_cast<double>(step.spent.new_tokens), step.spent.writing);
-  const double evaluations_per_s = per_second(static_cast<double>(step.spent.programs), step.spent.judging);
   StepNumbers made;
   made.metrics = {{"loss", step.update.loss},
                   {"success_rate", step.success_rate},
                   {"distinct_plans", step.distinct_plans},
-                  {"learned", static_cast<double>(step.learned)},
-                  {"learning_rate", step.learning_rate},
-                  {"gradient_length", step.update.gradient_length},
-                  {"tokens_per_s", tokens_per_s},
-                  {"evaluations_per_s", evaluations_per_s},
-                  {"writing_s", step.spent.writing},
-                  {"judging_s", step.spent.judging},
-                  {"learning_s", step.learning_seconds}};
-  made.report.loss = step.update.loss;
+                  {"learned", static_cast<double>(step.learned)}};
   made.report.success_rate = step.success_rate;
   made.report.distinct_plans = step.distinct_plans;
-  made.report.tokens_per_s = tokens_per_s;
-  made.report.evaluations_per_s = evaluations_per_s;
-  made.why_skipped = step.update.why_skipped;
+  add_rollout(step, made);
   return made;
 }
 
 StepNumbers numbers_of(const ContrastiveStep& step) {
   const GroupFigures& figures = step.figures;
-  const double tokens_per_s = per_second(static_cast<double>(step.spent.new_tokens), step.spent.writing);
-  const double evaluations_per_s = per_second(static_cast<double>(step.spent.programs), step.spent.judging);
   StepNumbers made;
   made.metrics = {{"loss", step.update.loss},
                   {"reward", figures.reward},
@@ -67,16 +68,8 @@ StepNumbers numbers_of(const ContrastiveStep& step) {
                   {"copy_share", figures.copy_rate},
                   {"cache_hit_share", figures.known_rate},
                   {"measured_again_share", figures.measured_again_rate},
-                  {"largest_trick_share", figures.trick.share},
-                  {"learning_rate", step.learning_rate},
-                  {"gradient_length", step.update.gradient_length},
-                  {"tokens_per_s", tokens_per_s},
-                  {"evaluations_per_s", evaluations_per_s},
-                  {"writing_s", step.spent.writing},
-                  {"judging_s", step.spent.judging},
-                  {"learning_s", step.learning_seconds}};
+                  {"largest_trick_share", figures.trick.share}};
   StepReport& report = made.report;
-  report.loss = step.update.loss;
   report.reward = figures.reward;
   report.success_rate = figures.success_rate;
   report.best = figures.best_speedup;
@@ -86,9 +79,7 @@ StepNumbers numbers_of(const ContrastiveStep& step) {
   report.tie_share = figures.counts.tie_share();
   report.copy_share = figures.copy_rate;
   report.cache_hit_share = figures.known_rate;
-  report.tokens_per_s = tokens_per_s;
-  report.evaluations_per_s = evaluations_per_s;
-  made.why_skipped = step.update.why_skipped;
+  add_rollout(step, made);
   return made;
 }
 

@@ -38,6 +38,10 @@ enum Place : std::uint64_t {
 
 constexpr std::size_t known_programs = 4;  // of a task, that stage 3 may show from its first step on
 
+PooledProgram pooled(const ScoredVariant& variant) {
+  return {variant.program.plan_hash, variant.program.text, variant.speedup};
+}
+
 }  // namespace
 
 struct TrainingCourse::Steps {
@@ -156,6 +160,12 @@ std::string TrainingCourse::prompt(const TrainingTask& task, const std::vector<P
   return training_prompt(task, exemplars, form, prompt_options()).text;
 }
 
+MakePrompt TrainingCourse::prompts_for_directives() const {
+  return [this](const TrainingTask& task, const std::vector<PromptExemplar>& exemplars) {
+    return prompt(task, exemplars, ProgramForm::directives);
+  };
+}
+
 //! The model at the beginning of a stage: what stage 3 may not leave.
 fs::path TrainingCourse::first_adapter_of(const std::string& stage) const {
   return folder_.path() / "adapters" / ("before_" + stage);
@@ -191,7 +201,7 @@ void TrainingCourse::begin_or_go_on(const std::string& stage) {
     resumed_.reset();
   }
   if (stage == "contrastive") {
-    parts_.model->load_adapter(first_adapter_of(stage));
+    if (goes_on) parts_.model->load_adapter(first_adapter_of(stage));
     parts_.model->keep_as_reference();
     if (goes_on) parts_.model->load_adapter(restored.path() / "adapter");
   }
@@ -215,8 +225,7 @@ StageEnd TrainingCourse::run_self_supervised() {
                             seed_of(config_.run.seed, {self_supervised}), parts);
   stage.set_answer_tokens(config_.run.answer_tokens, config_.run.written_out_tokens);
   for (std::size_t i = 0; i < parts_.train.size(); ++i)
-    for (const ScoredVariant& each : variants_.of(parts_.train[i]).variants)
-      stage.add_known(i, {each.program.plan_hash, each.program.text, each.speedup});
+    for (const ScoredVariant& each : variants_.of(parts_.train[i]).variants) stage.add_known(i, pooled(each));
   if (resumed_) stage.go_on_from(resumed_->name().step);
   Steps steps{"self_supervised", stage.steps(), [&] { return stage.steps_done(); },
               [&] { return numbers_of(stage.step()); }};
@@ -228,10 +237,7 @@ StageEnd TrainingCourse::run_contrastive() {
     throw Error(fmt::format("no task has programs whose speeds differ by {}x (tasks.least_speed_ratio)",
                             config_.tasks.least_speed_ratio));
   HackWatch watch(folder_.suspicions(), resumed_ ? resumed_->notes().value("watch", json()) : json());
-  ContrastiveStage::Parts parts{parts_.model, parts_.assessor, contrastive_tasks_,
-                                [this](const TrainingTask& task, const std::vector<PromptExemplar>& exemplars) {
-                                  return prompt(task, exemplars, ProgramForm::directives);
-                                }};
+  ContrastiveStage::Parts parts{parts_.model, parts_.assessor, contrastive_tasks_, prompts_for_directives()};
   parts.sampled = [&](std::int64_t step, std::size_t, const SampledGroup& group) {
     for (std::size_t i = 0; i < group.answers.size(); ++i)
       watch.observe({"contrastive", step}, contrastive_tasks_[group.task].task.name, group.answers[i].program,
@@ -246,7 +252,7 @@ StageEnd TrainingCourse::run_contrastive() {
       const std::vector<ScoredVariant> all = variants_.of(contrastive_tasks_[i]).variants;
       const std::vector<std::size_t> order = shuffled(all.size(), seed_of(config_.run.seed, {known, i}));
       for (std::size_t k = 0; k < std::min(known_programs, order.size()); ++k)
-        stage.add_known(i, {all[order[k]].program.plan_hash, all[order[k]].program.text, all[order[k]].speedup});
+        stage.add_known(i, pooled(all[order[k]]));
     }
   Steps steps{"contrastive", config_.contrastive.steps, [&] { return stage.steps_done(); },
               [&] { return numbers_of(stage.step()); }};
@@ -311,11 +317,8 @@ TrialFigures TrainingCourse::validate(const std::string& stage) {
   options.exemplars = config_.contrastive.exemplars;
   options.exemplars.share_without = 0.0;
   options.reward = config_.contrastive.reward;
-  const MakePrompt asks = [this](const TrainingTask& task, const std::vector<PromptExemplar>& exemplars) {
-    return prompt(task, exemplars, ProgramForm::directives);
-  };
   const TrialFigures figures =
-      figures_of(policy_trial(*parts_.model, *parts_.assessor, parts_.validation, asks, options));
+      figures_of(policy_trial(*parts_.model, *parts_.assessor, parts_.validation, prompts_for_directives(), options));
   parts_.say(fmt::format(
       "after {}: {:.0f}% of first samples are successes, mean reward {:.3f}, best {:.2f}x at the geometric mean "
       "({} tasks to validate with)",

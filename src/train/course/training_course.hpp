@@ -71,6 +71,7 @@ class TrainingCourse {
   TrialFigures validate(const std::string& stage);
   TrainingPromptOptions prompt_options() const;
   std::string prompt(const TrainingTask& task, const std::vector<PromptExemplar>& exemplars, ProgramForm form) const;
+  MakePrompt prompts_for_directives() const;
   std::vector<TrainingExample> examples() const;
 
   const TrainingConfig& config_;

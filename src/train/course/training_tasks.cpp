@@ -1,8 +1,7 @@
-#include "train/course/task_set.hpp"
+#include "train/course/training_tasks.hpp"
 
 #include "graph/executor.hpp"
 #include "policy/search/reference_time.hpp"
-#include "tasks/generated_task.hpp"
 
 namespace cudal1 {
 namespace {
@@ -13,11 +12,24 @@ TrainingTask training_task(const GeneratedTask& generated) {
   return made;
 }
 
-std::vector<TrainingTask> tasks_of(TaskSplit split, std::int64_t count, const TaskSettings& settings,
-                                   const vgpu::GpuProfile& gpu) {
+std::int64_t count_of(TaskSplit split, const TaskSettings& settings) {
+  switch (split) {
+    case TaskSplit::train:
+      return settings.train;
+    case TaskSplit::validation:
+      return settings.validation;
+    case TaskSplit::test:
+      break;
+  }
+  return settings.test;
+}
+
+}  // namespace
+
+std::vector<TrainingTask> make_tasks(TaskSplit split, const TaskSettings& settings, const vgpu::GpuProfile& gpu) {
   const TimeBounds bounds{settings.reference_us_low, settings.reference_us_high};
   GenerationOptions options;
-  options.count = static_cast<std::size_t>(count);
+  options.count = static_cast<std::size_t>(count_of(split, settings));
   options.seed = settings.seed;
   if (settings.difficulty >= 0.0) options.difficulty = settings.difficulty;
   options.split = split;
@@ -28,14 +40,6 @@ std::vector<TrainingTask> tasks_of(TaskSplit split, std::int64_t count, const Ta
   std::vector<TrainingTask> tasks;
   for (const GeneratedTask& generated : generate_tasks(options)) tasks.push_back(training_task(generated));
   return tasks;
-}
-
-}  // namespace
-
-TaskSet make_task_set(const TaskSettings& settings, const vgpu::GpuProfile& gpu) {
-  return {tasks_of(TaskSplit::train, settings.train, settings, gpu),
-          tasks_of(TaskSplit::validation, settings.validation, settings, gpu),
-          tasks_of(TaskSplit::test, settings.test, settings, gpu)};
 }
 
 }  // namespace cudal1
