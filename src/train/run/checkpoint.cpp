@@ -116,7 +116,7 @@ std::string read_shard(const fs::path& folder, const std::string& name, const js
   std::string bytes = read_file(folder / name);
   if (bytes.size() != expected.at("bytes").get<std::size_t>())
     complain_of_damage(folder, fmt::format("{} has {} bytes, not {}", name, bytes.size(), expected.at("bytes").dump()));
-  if (sha256_hex(bytes) != expected.at("sha256")) complain_of_damage(folder, name + " does not match its SHA-256");
+  if (expected.at("sha256") != sha256_hex(bytes)) complain_of_damage(folder, name + " does not match its SHA-256");
   return bytes;
 }
 
