@@ -37,6 +37,9 @@ using Clock = std::chrono::steady_clock;
 // PyTorch and its exporter take under one, a search with its compilers and runners under two; the rest is for weights.
 constexpr std::uint64_t bytes_per_export = std::uint64_t{3} << 30, bytes_per_search = std::uint64_t{3} << 30;
 
+// Searches wait for each other's turns on a GPU most of the time, and few of them for compilers.
+constexpr int compilers_beside_gpu = 3;
+
 // After so many processes that gave up it is the task's doing, and the next one goes on whatever happens.
 constexpr std::size_t most_given_up = 3;
 
@@ -98,6 +101,7 @@ struct SearchedTask {
   std::uint64_t seed = 0;
   std::uint64_t device_bytes = 0;  //!< that its search needs, by an estimate; more after one that was too small
   DeviceMemory::Share share;
+  std::size_t nodes = 0;           //!< of its graph, where others may have to wait for it
   bool is_exported = false, tried_alone = false;
   double seconds = std::numeric_limits<double>::infinity();  //!< that it may take
   std::optional<Clock::time_point> begin;
@@ -152,7 +156,7 @@ class SearchPool {
     try {
       task.source = task_folder_of(tasks_[i]);
       if (!task.folder.empty()) fs::create_directories(task.folder);
-      if (device_.is_gpu()) task.device_bytes = search_bytes(load_task_with_metas(task.source.folder));
+      if (device_.is_gpu()) estimate(task, load_task_with_metas(task.source.folder));
       task.is_exported = true;
     } catch (const std::exception& problem) {
       if (says_short_of_memory(problem.what()) && !std::exchange(task.tried_alone, true))
@@ -160,6 +164,11 @@ class SearchPool {
       end(i, failed_report(tasks_[i].label(), problem.what()));
     }
     return JobEnd::done;
+  }
+
+  void estimate(SearchedTask& searched, const Task& task) const {
+    searched.device_bytes = search_bytes(task);
+    searched.nodes = task.graph.nodes.size();
   }
 
   //! Who times has a second runner, with memory of its own, beside the one that is judged; and four of each, who share
@@ -175,6 +184,8 @@ class SearchPool {
     std::vector<std::size_t> numbers;
     for (std::size_t i = 0; i < tasks_.size(); ++i)
       if (searched_[i].is_exported) numbers.push_back(i);
+    // Programs for large graphs take compilers long: who begins with them has them done when the others are.
+    std::ranges::stable_sort(numbers, std::greater<>(), [&](std::size_t i) { return searched_[i].nodes; });
     not_begun_ = numbers.size();
     PoolLimits limits{static_cast<int>(at_once_), bytes_per_search};
     limits.may_begin = [&](std::size_t i) { return options_.stop() || takes_its_share(searched_[numbers[i]]); };
@@ -186,6 +197,11 @@ class SearchPool {
     auto share = memory_.try_take(task.device_bytes);
     if (share) task.share = std::move(*share);
     return share.has_value();
+  }
+
+  int compilers_of_each() const {
+    const int equal_share = std::max(1, options_.jobs / static_cast<int>(at_once_));
+    return device_.is_gpu() ? std::max(equal_share, std::min(options_.jobs, compilers_beside_gpu)) : equal_share;
   }
 
   //! Of each search.
@@ -259,7 +275,7 @@ class SearchPool {
     request.tasks = static_cast<int>(tasks_.size());
     request.evaluations = options_.programs_each;
     request.seed = task.seed;
-    request.jobs = std::max(1, options_.jobs / static_cast<int>(at_once_));
+    request.jobs = compilers_of_each();
     request.bytes_for_input_sets = device_.bytes_for_input_sets;
     request.beside_others = at_once_ > 1;
     request.ends_with_its_gpu = task.given_up.size() < most_given_up;

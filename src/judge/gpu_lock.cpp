@@ -9,16 +9,15 @@ GpuLock::GpuLock(const std::string& gpu_id, const std::filesystem::path& folder)
     : lock_(folder / fmt::format("cudal1-gpu-{}.lock", gpu_id)),
       turnstile_(folder / fmt::format("cudal1-gpu-{}.turnstile", gpu_id)) {}
 
-// Both let go of the turnstile as soon as they hold the lock.
-
 GpuLock::Guard GpuLock::share() const {
-  const UniqueFd turn = turnstile_.share();
+  const UniqueFd passing = turnstile_.alone();  // nobody measures or waits for it then, so the lock is there at once
   return Guard(lock_.share());
 }
 
 GpuLock::Guard GpuLock::alone() const {
-  const UniqueFd turn = turnstile_.alone();  // nobody comes through any more; those who share run out
-  return Guard(lock_.alone());
+  UniqueFd turn = turnstile_.share();  // from now on nobody comes to share; those who do run out
+  UniqueFd file = lock_.alone();
+  return Guard(std::move(file), std::move(turn));
 }
 
 }  // namespace cudal1

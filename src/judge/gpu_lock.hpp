@@ -8,8 +8,9 @@
 namespace cudal1 {
 
 //! One lock a GPU, shared by all processes and users of the machine: measuring takes it alone, everything else that
-//! uses the GPU shares it. Who waits to measure is let in before those who come later to share. The operating system
-//! releases it when a process dies.
+//! uses the GPU shares it. Who waits to measure is let in before those who wait to share, so measurements follow each
+//! other: the GPU need not be emptied before each of them. Who measures in turns with sharing keeps nobody out. The
+//! operating system releases it when a process dies.
 class GpuLock {
  public:
   //! `folder` may be one that everybody writes to. Throws Error when the lock's files can be neither made nor opened,
@@ -24,21 +25,22 @@ class GpuLock {
 
    private:
     friend class GpuLock;
-    explicit Guard(UniqueFd file) : file_(std::move(file)) {}
-    UniqueFd file_;  // closing it releases the lock
+    explicit Guard(UniqueFd file, UniqueFd turn = {}) : turn_(std::move(turn)), file_(std::move(file)) {}
+    UniqueFd turn_;  // of who measures
+    UniqueFd file_;  // closing it releases the lock; before the turn is given away
   };
 
   //! Not while the caller holds a guard already, of either kind: the second would wait for the first, or for somebody
   //! who waits to measure and thus for the first.
   [[nodiscard]] Guard share() const;
   [[nodiscard]] Guard alone() const;
-  //! Does somebody wait to measure?
-  bool is_awaited() const { return turnstile_.is_taken_alone(); }
+  //! Does somebody measure, or wait for it?
+  bool is_awaited() const { return turnstile_.is_shared(); }
   const std::filesystem::path& path() const { return lock_.path(); }
 
  private:
   LockFile lock_;
-  LockFile turnstile_;  // closed while somebody waits to measure; flock alone lets sharers in as long as one is there
+  LockFile turnstile_;  // who measures shares it until that is done; who comes to share passes it alone
 };
 
 }  // namespace cudal1

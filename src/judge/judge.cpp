@@ -298,6 +298,7 @@ struct TaskJudge::Impl {
                                  Evaluation& evaluation, Alone& alone) {
     const double first = evaluation.timing->speedup;
     if (!needs_confirmation(first, best_known)) return std::nullopt;
+    if (options.confirm_only_records && first <= best_known) return std::nullopt;
     const Measurement again = measure_in_fresh_process(program, verified, evaluation, alone);
     if (again.failure) return again.failure;
     if (confirms(first, again.summary.speedup)) return std::nullopt;

@@ -35,6 +35,7 @@ struct JudgeOptions {
   double call_limit_seconds = 0.0;   //!< 0: 1000 times the reference, at least one second, beside other judges ten
   double paper_window_seconds = 1800.0;
   double longest_measurement_seconds = 0.0;  //!< 0: as the mode says; ends a measurement that does not settle
+  bool confirm_only_records = false;         //!< surprising results below the best known are not measured again
   bool profile_steps = false;                //!< of programs that were timed: where does their time go?
   MakeCountingBackend counting_backend;      //!< for that; empty: nothing is counted
   //! Fast mode: so much memory holds input sets that serve several programs. 0: every program has its own.

@@ -74,9 +74,10 @@ UniqueFd LockFile::take(int operation) const {
 UniqueFd LockFile::share() const { return take(LOCK_SH); }
 UniqueFd LockFile::alone() const { return take(LOCK_EX); }
 
-bool LockFile::is_taken_alone() const {
+bool LockFile::is_shared() const {
   const UniqueFd file = open();
-  return ::flock(file.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  const bool is_free = ::flock(file.get(), LOCK_EX | LOCK_NB) == 0;
+  return !is_free && ::flock(file.get(), LOCK_SH | LOCK_NB) == 0;
 }
 
 }  // namespace cudal1

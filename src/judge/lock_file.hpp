@@ -16,8 +16,8 @@ class LockFile {
   //! Wait for the lock; closing what they return releases it, as the end of the process does.
   [[nodiscard]] UniqueFd share() const;
   [[nodiscard]] UniqueFd alone() const;
-  //! Does somebody have the lock alone?
-  bool is_taken_alone() const;
+  //! Do some share it now?
+  bool is_shared() const;
   const std::filesystem::path& path() const { return path_; }
 
  private:

@@ -18,6 +18,10 @@ using Clock = std::chrono::steady_clock;
 // Calls whose gate expired are made again, up to so many times the pairs a block wants.
 constexpr int most_tries = 3;
 constexpr std::size_t fewest_in_bucket = 3;
+// Who recognises the usual inputs shows it on others: so many are looked at, but for calls that take very long.
+constexpr std::ptrdiff_t fewest_derived_pairs = 3;
+constexpr double seconds_for_derived_pairs = 1.0;
+
 struct CostedPair {
   TimedPair pair;
   bool on_derived_inputs = false;
@@ -170,6 +174,7 @@ class Campaign {
   //! More pairs narrow what differs from pair to pair, not what differs from process to process.
   bool enough() const {
     if (static_cast<int>(samples_.size()) >= options_.most_pairs || seconds() >= options_.longest_seconds) return true;
+    if (!has_seen_derived_inputs()) return false;
     const CostedPairs costed = costed_pairs();
     const ShortCut short_cut = short_cut_among(costed);
     if (short_cut == ShortCut::suspected) return false;
@@ -179,6 +184,12 @@ class Campaign {
       for (const TimedPair& pair : bucket) ratios.push_back(pair.ratio());
     }
     return median_interval(ratios).relative_half_width() <= options_.wanted_half_width;
+  }
+
+  bool has_seen_derived_inputs() const {
+    if (context_.distributions().size() < 2 || seconds() >= seconds_for_derived_pairs) return true;
+    return std::ranges::count_if(samples_, [](const Sample& sample) { return sample.times.on_derived_inputs; }) >=
+           fewest_derived_pairs;
   }
 
   Buckets costed_buckets() const {

@@ -12,7 +12,7 @@ namespace cudal1 {
 struct MeasurementOptions {
   TimingProtocol protocol = TimingProtocol::standard;
   double wanted_half_width = 0.03;  //!< of the 95% interval, relative
-  int pairs_a_round = 21;           //!< over all buckets; rounds are added until the interval is narrow
+  int pairs_a_round = 7;            //!< over all buckets; rounds are added until the interval is narrow
   int most_pairs = 350;             //!< that count
   double longest_seconds = 10.0;
   double paper_window_seconds = 1800.0;

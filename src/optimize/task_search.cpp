@@ -14,6 +14,8 @@ namespace cudal1 {
 namespace {
 
 constexpr std::size_t most_confirmed = 3;  // whoever fails more often than that has found nothing
+// Programs are ranked here, and the best is measured once more: others need not wait for digits of slow ones.
+constexpr double longest_search_measurement_seconds = 2.0;
 
 //! By what it did, whatever else the device was busy with.
 bool is_proven_wrong(Status status) {
@@ -57,6 +59,8 @@ TaskJudge& TaskSearch::judge_for(Use use) {
   made.bytes_for_input_sets = options_.bytes_for_input_sets;
   made.beside_other_judges = options_.beside_other_judges;
   made.profile_steps = use == Use::search && options_.profile_programs;
+  if (use == Use::search) made.longest_measurement_seconds = longest_search_measurement_seconds;
+  made.confirm_only_records = use == Use::search;
   judge_.reset();
   judge_ = std::make_unique<TaskJudge>(backend_, task_, made);
   judge_is_for_ = use;

@@ -138,7 +138,7 @@ TEST_F(GpuLockTest, WhoeverWantsToShareWaitsBehindMeasuringThatWaits) {
       const auto alone = ours.alone();
       has_measured = true;
     });
-    while (free_for_another(false, turnstile())) std::this_thread::sleep_for(1ms);  // until it waits
+    while (free_for_another(true, turnstile())) std::this_thread::sleep_for(1ms);  // until it waits
     shared = std::async(std::launch::async, [&] {
       const auto other = ours.share();
       EXPECT_TRUE(has_measured);
@@ -149,11 +149,30 @@ TEST_F(GpuLockTest, WhoeverWantsToShareWaitsBehindMeasuringThatWaits) {
   shared.get();
 }
 
-TEST_F(GpuLockTest, LeavesTheTurnstileOnceItIsHeld) {
-  for (const bool alone : {false, true}) {
-    const auto guard = alone ? lock().alone() : lock().share();
-    EXPECT_TRUE(free_for_another(true, turnstile()));
+TEST_F(GpuLockTest, MeasurementsFollowEachOtherBeforeAnybodySharesAgain) {
+  const GpuLock ours = lock();
+  std::future<void> measured, shared;
+  std::atomic<bool> has_measured = false;
+  {
+    const auto guard = ours.alone();
+    shared = std::async(std::launch::async, [&] {
+      const auto other = ours.share();
+      EXPECT_TRUE(has_measured) << "who came first waits for those who came to measure";
+    });
+    EXPECT_EQ(shared.wait_for(50ms), std::future_status::timeout);
+    measured = std::async(std::launch::async, [&] {
+      const auto alone = lock().alone();
+      has_measured = true;
+    });
+    EXPECT_EQ(measured.wait_for(100ms), std::future_status::timeout);
   }
+  measured.get();
+  shared.get();
+}
+
+TEST_F(GpuLockTest, WhoSharesLeavesTheTurnstile) {
+  const auto guard = lock().share();
+  EXPECT_TRUE(free_for_another(true, turnstile()));
 }
 
 TEST_F(GpuLockTest, IsForEverybodyWhateverTheUmaskAndLeavesNothingElseBehind) {
@@ -217,10 +236,8 @@ TEST_F(GpuLockTest, SaysWhetherSomebodyWaitsToMeasure) {
   auto measuring = std::async(std::launch::async, [&] { return lock().alone(); });
   while (!gpu.is_awaited()) std::this_thread::sleep_for(1ms);
   sharing.reset();
-  {
-    const GpuLock::Guard alone = measuring.get();
-    EXPECT_FALSE(gpu.is_awaited()) << "who measures has stopped waiting";
-  }
+  { const GpuLock::Guard alone = measuring.get(); }
+  EXPECT_FALSE(gpu.is_awaited()) << "who has measured waits no more";
 }
 
 TEST_F(GpuLockTest, ASharedTurnLetsMeasurersPassAndGoesOn) {
