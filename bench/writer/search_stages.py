@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What the time of searches was spent on, from the archive that they keep, also of one that was cut off:
+"""What searches came to and what their time was spent on, from the archive that they keep, also of one that was cut
+off:
 
     search_stages.py ARCHIVE.sqlite…"""
 
@@ -13,12 +14,28 @@ import sqlite3
 import statistics
 
 QUERY = "SELECT tasks.name, evaluations.json FROM evaluations JOIN tasks ON tasks.hash = evaluations.task_hash"
+# What was judged again, as a result, is no proposal. A program that is on record twice counts as it was found first.
+PROPOSALS = ("SELECT status, COUNT(*) FROM (SELECT MIN(id), status FROM evaluations WHERE mode = 'fast' "
+             "GROUP BY task_hash, program_hash) GROUP BY status")
+
+
+def rows_of(archive, query):
+    with contextlib.closing(sqlite3.connect(f"file:{archive}?mode=ro", uri=True)) as connection:
+        return connection.execute(query).fetchall()
 
 
 def evaluations_in(archive):
     """(task, details of an evaluation)."""
-    with contextlib.closing(sqlite3.connect(f"file:{archive}?mode=ro", uri=True)) as connection:
-        return [(task, json.loads(text)["details"]) for task, text in connection.execute(QUERY)]
+    return [(task, json.loads(text)["details"]) for task, text in rows_of(archive, QUERY)]
+
+
+def proposals_in(archives):
+    """Status -> how many different programs were first found to be that."""
+    totals = {}
+    for archive in archives:
+        for status, count in rows_of(archive, PROPOSALS):
+            totals[status] = totals.get(status, 0) + count
+    return totals
 
 
 def by_stage(evaluations):
@@ -45,7 +62,7 @@ def summary(archives):
     if not evaluations:
         return {"evaluations": 0}
     seconds = [evaluation["seconds"] for _, evaluation in evaluations]
-    return {"evaluations": len(evaluations), "seconds, mean": statistics.fmean(seconds),
+    return {"evaluations": len(evaluations), "proposals": proposals_in(archives), "seconds, mean": statistics.fmean(seconds),
             "seconds, median": statistics.median(seconds), "seconds by stage": by_stage(evaluations),
             "longest tasks": dict(list(by_task(evaluations).items())[:8])}
 

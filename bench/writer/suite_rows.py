@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+import collections
 import csv
 import json
 import math
@@ -47,18 +48,26 @@ def speed_rows(table, tasks):
     ]
 
 
-def search_rows(results, tasks):
+def search_rows(results, proposals, tasks):
     verified = [result for result in results if result["best"] and result["best"]["status"] == "ok"]
-    judged, right = (sum(result[key] for result in results) for key in ("judged", "right"))
+    judged, right = sum(proposals.values()), proposals.get("ok", 0)
     replacing = [result for result in verified if (result["replaced_share"] or 0.0) >= 0.5]
     return [
         row("verified programs", len(verified), f"of {tasks}", f"{tasks} of {tasks}", len(verified) == tasks),
         row("distinct, non-empty proposals of the search policy that compile and verify",
             100.0 * right / judged if judged else float("nan"), "%", "at least 90%", judged and right >= 0.9 * judged,
-            {"judged": judged, "right": right}),
+            {"judged": judged, "right": right, "statuses": proposals}),
         row("tasks whose best program replaces at least half of the reference's time by own kernels or rewrites",
             100.0 * len(replacing) / tasks, "%", "at least 60%", len(replacing) >= 0.6 * tasks),
     ]
+
+
+def proposals_of(shares):
+    """Status -> programs, of all shares."""
+    totals = collections.Counter()
+    for optimized in shares:
+        totals.update(json.loads((optimized.parent / "stages.json").read_text())["proposals"])
+    return dict(totals)
 
 
 def commit_of(optimized):
@@ -83,7 +92,7 @@ def main():
         sys.exit("some tasks are in several shares: keep those of one way to split the suite")
     commits = {"commits of the shares": sorted({commit_of(file) for file in options.optimized})}
     rows = [entry | {"details": entry.get("details", {}) | commits}
-            for entry in search_rows(results, options.tasks) + speed_rows(table, options.tasks)]
+            for entry in search_rows(results, proposals_of(options.optimized), options.tasks) + speed_rows(table, options.tasks)]
     write(options.output, "bench/writer.sh suite SUITE.jsonl", options.gpu, options.commit, rows)
 
 

@@ -133,13 +133,23 @@ std::optional<JudgedProgram> TaskSearch::confirmed_best() {
 
 JudgedProgram TaskSearch::confirmed(const Candidate& candidate) {
   if (backend_.predicted()) return {candidate.text, judged(Use::search, "best.cu", candidate.text)};
-  if (options_.best_is_timed_later && candidate.found != nullptr) return verified_again(*candidate.found);
+  if (options_.best_is_timed_later) return verified_again(found_again(candidate));
   JudgedProgram best{candidate.text, judged(Use::confirm, "best.cu", candidate.text)};
   record(best);
   return best;
 }
 
+//! As this run has found it; who is on record from an earlier one is judged as one of this run.
+JudgedProgram TaskSearch::found_again(const Candidate& candidate) {
+  if (candidate.found != nullptr) return *candidate.found;
+  return {candidate.text, judged(Use::search, "best.cu", candidate.text)};
+}
+
 JudgedProgram TaskSearch::verified_again(const JudgedProgram& found) {
+  if (found.evaluation.status != Status::ok) {
+    record(found);
+    return found;
+  }
   JudgedProgram again{found.text, judged(Use::verify, "best.cu", found.text)};
   if (again.evaluation.status == Status::ok) return found;
   record(again);

@@ -68,6 +68,7 @@ class TaskSearch {
   SearchRun::Spent spent_before(const std::vector<ScoredProgram>& known) const;
   std::vector<Candidate> best_first();
   JudgedProgram confirmed(const Candidate& candidate);
+  JudgedProgram found_again(const Candidate& candidate);
   JudgedProgram verified_again(const JudgedProgram& found);
   void record(const JudgedProgram& finding);
 
