@@ -1,14 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <thread>
 
 #include "base/files.hpp"
 #include "base/result.hpp"
-#include "base/seconds_since.hpp"
 #include "bench/bench_run.hpp"
 #include "bench/results_log.hpp"
 #include "bridge/python_nursery.hpp"
@@ -19,6 +16,7 @@
 #include "cli/policy_bench.hpp"
 #include "cli/printable.hpp"
 #include "cli/progress.hpp"
+#include "cli/stage_log.hpp"
 #include "cli/suite_options.hpp"
 #include "report/bench_report.hpp"
 #include "report/figures_table.hpp"
@@ -199,14 +197,7 @@ int run_measurement(BenchCommand command) {
     keep(log, row);
     if (!row.error.empty()) report_problem(fmt::format("{}: {}: {}", row.label(), row.status, row.error));
   };
-  const auto begin = std::chrono::steady_clock::now();
-  if (!command.output.empty())
-    events.took = [&, file = std::make_shared<std::ofstream>(command.output / "log.txt")](
-                      const std::string& what, double seconds, const std::string& task, const std::string& details) {
-      const double now = seconds_since(begin);
-      *file << fmt::format("{:7.1f} s  {:<8} {:6.1f} s  {}  {}\n", now, what, seconds, one_line(task), details)
-            << std::flush;
-    };
+  if (!command.output.empty()) events.took = stage_log(command.output / "log.txt");
   events.progress = [](const std::string& phase, std::size_t done, std::size_t of, const std::string& task) {
     show_progress(done, of, fmt::format("{} {}", phase, task));
   };

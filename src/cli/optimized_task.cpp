@@ -140,6 +140,7 @@ TaskReport report_of(const OptimizedTask& task) {
   report.tail = tail_text(task);
   report.fields = fields_of(task);
   if (task.best) report.device = task.best->evaluation.device;
+  if (task.best) report.degenerate = task.best->evaluation.degenerate_task;
   report.program = task.program;
   report.package = task.package;
   return report;

@@ -8,6 +8,7 @@
 #include "bridge/python_nursery.hpp"
 #include "cli/bench_device.hpp"
 #include "cli/progress.hpp"
+#include "cli/stage_log.hpp"
 #include "cli/suite_options.hpp"
 #include "report/bench_report.hpp"
 
@@ -45,8 +46,9 @@ Measured with_programs_in(const fs::path& folder, const std::vector<SuiteTask>& 
   return measured;
 }
 
-std::vector<BenchRow> run_quietly(const std::vector<SuiteTask>& tasks, const BenchOptions& bench) {
+std::vector<BenchRow> run_quietly(const std::vector<SuiteTask>& tasks, const BenchOptions& bench, const fs::path& log) {
   BenchEvents events;
+  events.took = stage_log(log);
   events.progress = [](const std::string& phase, std::size_t done, std::size_t of, const std::string& task) {
     show_progress(done, of, fmt::format("{} {}", phase, task));
   };
@@ -55,10 +57,10 @@ std::vector<BenchRow> run_quietly(const std::vector<SuiteTask>& tasks, const Ben
 }
 
 void keep(std::vector<BenchRow> rows, const std::vector<TaskReport*>& reports, const fs::path& folder) {
-  fs::create_directories(folder);
   fs::remove(folder / "results.jsonl");
   ResultsLog log(folder / "results.jsonl");
   for (std::size_t i = 0; i < rows.size(); ++i) {
+    rows[i].degenerate = reports[i]->degenerate;
     log.append(rows[i]);
     if (rows[i].is_correct())
       reports[i]->beside = rows[i];
@@ -82,7 +84,8 @@ void time_beside_pytorch(const std::vector<SuiteTask>& tasks, std::vector<TaskRe
   bench.jobs = options.jobs;
   bench.seed = options.seed;
   bench.programs = ProgramSource::folder(programs.path());
-  keep(run_quietly(measured.tasks, bench), measured.reports, options.folder);
+  fs::create_directories(options.folder);
+  keep(run_quietly(measured.tasks, bench, options.folder / "log.txt"), measured.reports, options.folder);
 } catch (const std::exception& problem) {
   report_problem(fmt::format("{} (nothing is measured beside PyTorch's own ways)", problem.what()));
 }

@@ -61,6 +61,7 @@ json message_of(const TaskReport& report) {
           {"tail", report.tail},
           {"fields", report.fields},
           {"device", report.device},
+          {"degenerate", report.degenerate},
           {"program", report.program.string()},
           {"package", report.package.string()}};
 }
@@ -75,6 +76,7 @@ TaskReport report_of_message(const json& message) {
   report.tail = message.at("tail").get<std::string>();
   report.fields = message.at("fields");
   report.device = message.at("device").get<std::string>();
+  report.degenerate = message.at("degenerate").get<bool>();
   report.program = message.at("program").get<std::string>();
   report.package = message.at("package").get<std::string>();
   return report;

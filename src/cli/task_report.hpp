@@ -18,6 +18,7 @@ struct TaskReport {
   std::string head, tail;                  //!< for people: above and below the comparison with PyTorch's own ways
   nlohmann::json fields;                   //!< for programs, without that comparison
   std::string device;                      //!< where the best program was judged
+  bool degenerate = false;                 //!< the task, as its judge found
   std::filesystem::path program, package;  //!< empty: there is none
   std::optional<BenchRow> beside;          //!< the package and PyTorch's own ways, in one run
   std::string why_not_beside;

@@ -412,12 +412,15 @@ Evaluation TaskJudge::evaluate(const CompiledProgram& program, double best_known
 }
 
 void give_back_cached_memory(const Backend& backend) {
-  if (backend.tensors_on_cuda()) at::getDeviceAllocator(at::kCUDA)->emptyCache();
+  if (!backend.tensors_on_cuda()) return;
+  at::DeviceAllocator* const allocator = at::getDeviceAllocator(at::kCUDA);
+  if (allocator->initialized()) allocator->emptyCache();  // else nothing was judged here
 }
 
 std::uint64_t take_peak_tensor_bytes(const Backend& backend) {
   if (!backend.tensors_on_cuda()) return 0;
   at::DeviceAllocator* const allocator = at::getDeviceAllocator(at::kCUDA);
+  if (!allocator->initialized()) return 0;
   const auto stats = allocator->getDeviceStats(0);
   allocator->resetPeakStats(0);
   return static_cast<std::uint64_t>(stats.reserved_bytes[0].peak);  // of all kinds together
