@@ -46,18 +46,37 @@ Measured with_programs_in(const fs::path& folder, const std::vector<SuiteTask>& 
   return measured;
 }
 
-std::vector<BenchRow> run_quietly(const std::vector<SuiteTask>& tasks, const BenchOptions& bench, const fs::path& log) {
+//! Of an earlier run that was cut off; who cannot read them measures them again.
+std::vector<BenchRow> known_rows(const fs::path& file) try {
+  return read_results(file);
+} catch (const std::exception&) {
+  fs::remove(file);
+  return {};
+}
+
+//! So that a run that is cut off loses nothing it has measured.
+void keep_for_later(ResultsLog& log, const BenchRow& row) try {
+  log.append(row);
+} catch (const std::exception& problem) {
+  report_problem(problem.what());
+}
+
+std::vector<BenchRow> run_quietly(const std::vector<SuiteTask>& tasks, const BenchOptions& bench,
+                                  const fs::path& folder) {
+  const std::vector<BenchRow> known = known_rows(folder / "results.jsonl");
+  ResultsLog log(folder / "results.jsonl");
   BenchEvents events;
-  events.took = stage_log(log);
+  events.took = stage_log(folder / "log.txt");
+  events.row = [&](const BenchRow& row) { keep_for_later(log, row); };
   events.progress = [](const std::string& phase, std::size_t done, std::size_t of, const std::string& task) {
     show_progress(done, of, fmt::format("{} {}", phase, task));
   };
   const auto nursery = nursery_for(2 * tasks.size(), threads_of_each(bench.jobs));
-  return run_bench(tasks, bench, {}, events);
+  return run_bench(tasks, bench, known, events);
 }
 
 void keep(std::vector<BenchRow> rows, const std::vector<TaskReport*>& reports, const fs::path& folder) {
-  fs::remove(folder / "results.jsonl");
+  fs::remove(folder / "results.jsonl");  // it may hold other programs, and does not know what is degenerate
   ResultsLog log(folder / "results.jsonl");
   for (std::size_t i = 0; i < rows.size(); ++i) {
     rows[i].degenerate = reports[i]->degenerate;
@@ -85,7 +104,7 @@ void time_beside_pytorch(const std::vector<SuiteTask>& tasks, std::vector<TaskRe
   bench.seed = options.seed;
   bench.programs = ProgramSource::folder(programs.path());
   fs::create_directories(options.folder);
-  keep(run_quietly(measured.tasks, bench, options.folder / "log.txt"), measured.reports, options.folder);
+  keep(run_quietly(measured.tasks, bench, options.folder), measured.reports, options.folder);
 } catch (const std::exception& problem) {
   report_problem(fmt::format("{} (nothing is measured beside PyTorch's own ways)", problem.what()));
 }

@@ -20,6 +20,7 @@
 #include "bridge/python_nursery.hpp"
 #include "cli/bench_device.hpp"
 #include "cli/device_choice.hpp"
+#include "cli/kept_report.hpp"
 #include "cli/progress.hpp"
 #include "cli/suite_options.hpp"
 #include "device/cuda/driver.hpp"
@@ -101,7 +102,8 @@ struct SearchedTask {
   std::uint64_t seed = 0;
   std::uint64_t device_bytes = 0;  //!< that its search needs, by an estimate; more after one that was too small
   DeviceMemory::Share share;
-  std::size_t nodes = 0;           //!< of its graph, where others may have to wait for it
+  std::string hash;
+  std::size_t nodes = 0;           //!< of its graph
   bool is_exported = false, tried_alone = false;
   double seconds = std::numeric_limits<double>::infinity();  //!< that it may take
   std::optional<Clock::time_point> begin;
@@ -156,7 +158,7 @@ class SearchPool {
     try {
       task.source = task_folder_of(tasks_[i]);
       if (!task.folder.empty()) fs::create_directories(task.folder);
-      if (device_.is_gpu()) estimate(task, load_task_with_metas(task.source.folder));
+      look_at(task, load_task_with_metas(task.source.folder));
       task.is_exported = true;
     } catch (const std::exception& problem) {
       if (says_short_of_memory(problem.what()) && !std::exchange(task.tried_alone, true))
@@ -166,7 +168,9 @@ class SearchPool {
     return JobEnd::done;
   }
 
-  void estimate(SearchedTask& searched, const Task& task) const {
+  void look_at(SearchedTask& searched, const Task& task) const {
+    searched.hash = task.hash;
+    if (!device_.is_gpu()) return;
     searched.device_bytes = search_bytes(task);
     searched.nodes = task.graph.nodes.size();
   }
@@ -213,6 +217,12 @@ class SearchPool {
     auto request = request_for(i);
     if (!request) return nothing_to_do(i);
     begin(task);
+    const KeptReport kept = kept_report(task, *request);
+    if (auto report = kept.read()) {
+      task.share.give_back();
+      end(i, std::move(*report));
+      return JobEnd::done;
+    }
     request->seconds = task.seconds;
     TaskReport report = search_in_own_process(*request, threads(), events_of(i));
     const std::uint64_t had = task.share.bytes();
@@ -223,8 +233,17 @@ class SearchPool {
       task.given_up.push_back(std::move(report));
       return JobEnd::again;
     }
+    kept.write(report, request->evaluations);
     end(i, std::move(report));
     return JobEnd::done;
+  }
+
+  //! Of searches alone: whoever draws samples has rows of his own.
+  KeptReport kept_report(const SearchedTask& task, const SearchRequest& request) {
+    std::call_once(key_is_made_, [&] {
+      if (request.samples.empty()) key_ = key_of_searches(request, device_.is_gpu() ? cuda::device_info(0).name : request.gpu);
+    });
+    return {task.folder, key_, task.hash};
   }
 
   JobEnd nothing_to_do(std::size_t i) {
@@ -339,6 +358,8 @@ class SearchPool {
   std::mutex mutex_;  //!< for what follows, and the terminal
   std::vector<SearchedTask> searched_;
   std::size_t not_begun_ = 0;
+  std::once_flag key_is_made_;
+  std::string key_;  //!< of reports that are kept
   SearchBoard board_;
 };
 

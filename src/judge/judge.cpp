@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "base/hash.hpp"
 #include "base/seconds_since.hpp"
@@ -226,6 +227,17 @@ struct TaskJudge::Impl {
     if (options.profile_steps && evaluation.timing && !backend.predicted()) add_profile(program, verified, evaluation);
   }
 
+  //! Of steps on a real GPU.
+  std::string profile_reference() {
+    const CompiledProgram empty = compile_program(context->task().graph, backend, "empty.cu", "", options.precision);
+    if (empty.failure || !load_beside_others(empty)) return {};
+    const TensorTable constants = context->draw_constants(random.next(), false);
+    const ProfileJob job{*context, backend, empty, constants, call_limit()};
+    const auto guard = lock.alone();
+    const vgpu::ProfileReport report = time_steps(job, random);
+    return report.rows.empty() ? std::string() : to_text(report);
+  }
+
   //! Measures until a result is stable, and again in a fresh process where the paper's rule asks for it.
   void time_program(const CompiledProgram& program, const Verification& verified, double best_known,
                     Evaluation& evaluation) {
@@ -409,6 +421,22 @@ Evaluation TaskJudge::evaluate(const CompiledProgram& program, double best_known
   evaluation.seconds = seconds_since(begin);
   evaluation.stage_seconds = impl_->context->spent().take();
   return evaluation;
+}
+
+Evaluation TaskJudge::verify_again(const CompiledProgram& program) {
+  const JudgeOptions usual = impl_->options;
+  const InputSetStore shared = std::exchange(impl_->context->input_sets(), InputSetStore());
+  impl_->options.mode = JudgeMode::result;
+  impl_->options.measure_time = false;
+  Evaluation evaluation = evaluate(program);
+  impl_->options = usual;
+  impl_->context->input_sets() = shared;
+  return evaluation;
+}
+
+std::string TaskJudge::profile_reference() {
+  if (!impl_->backend.predicted()) return impl_->profile_reference();
+  return evaluate(compile("empty.cu", "")).profile;
 }
 
 void give_back_cached_memory(const Backend& backend) {

@@ -72,6 +72,7 @@ bool PairTimer::looks_right(Distribution distribution) const {
 // What does not look right at once, and some calls at random, are compared with the oracle like any other.
 std::optional<Failure> PairTimer::check_outputs(const TensorTable& leaves, Distribution distribution) {
   if (random_.below(options_.oracle_looks) == 0 || !looks_right(distribution)) {
+    const auto timing = context_.spent().time("oracle");
     Verification closer_look;
     const Expected exact = context_.rule().expect(leaves, distribution, random_.next());
     if (auto failure = check_results(context_, candidate_, exact, distribution, closer_look)) {

@@ -54,7 +54,6 @@ TaskJudge& TaskSearch::judge_for(Use use) {
   if (judge_ && judge_is_for_ == use) return *judge_;
   JudgeOptions made;
   made.mode = use == Use::search ? JudgeMode::fast : JudgeMode::result;
-  made.measure_time = use != Use::verify;
   made.precision = options_.precision;
   made.bytes_for_input_sets = options_.bytes_for_input_sets;
   made.beside_other_judges = options_.beside_other_judges;
@@ -150,7 +149,7 @@ JudgedProgram TaskSearch::verified_again(const JudgedProgram& found) {
     record(found);
     return found;
   }
-  JudgedProgram again{found.text, judged(Use::verify, "best.cu", found.text)};
+  JudgedProgram again{found.text, judge_for(Use::search).verify_again(compiled("best.cu", found.text))};
   if (again.evaluation.status == Status::ok) return found;
   record(again);
   return again;
@@ -162,9 +161,7 @@ std::vector<PartEffect> TaskSearch::effects(const std::string& text) {
 }
 
 void TaskSearch::profile_reference() {
-  judge_for(Use::search).profile_steps(true);
-  reference_profile_ = judged(Use::search, "empty.cu", "").profile;
-  judge_for(Use::search).profile_steps(options_.profile_programs);
+  reference_profile_ = judge_for(Use::search).profile_reference();
 }
 
 std::optional<double> TaskSearch::replaced_share(const std::string& text) const {

@@ -54,7 +54,7 @@ class TaskSearch {
   std::optional<double> replaced_share(const std::string& text) const;
 
  private:
-  enum class Use { search, confirm, verify };
+  enum class Use { search, confirm };
   //! Somebody has found it right.
   struct Candidate {
     std::string text;

@@ -46,6 +46,17 @@ gate='next(r for r in d["results"] if r["task"] == "gate")'
 "$cudal1" eval --device vgpu --mode fast --no-archive modules/gate.py out/gate/program.cu | grep -q ' ok ' ||
   fail 'the program is one that eval takes'
 
+written=$(stat -c %i out/gate/program.cu)  # another file each time that it is written
+search --budget-evals 2 >kept.json 2>/dev/null || fail 'the same command again'
+[[ $(stat -c %i out/gate/program.cu) == "$written" ]] || fail 'does nothing that is done'
+[[ $(field kept.json "($gate['judged'], $gate['evaluations'])") == '(0, 2)' ]] || fail 'and says that it judged nothing'
+[[ $(field kept.json "($gate['best'], $gate['techniques'])") == "$(field first.json "($gate['best'], $gate['techniques'])")" ]] ||
+  fail 'but what was found before'
+[[ $(field kept.json "len($gate['baselines'])") == 2 ]] || fail 'beside PyTorch, as before'
+rm -r out/gate/gate_fast
+search --budget-evals 2 >/dev/null 2>&1
+[[ -s out/gate/gate_fast/__init__.py ]] || fail 'what is gone is made again'
+
 search --budget-evals 2 --no-baselines --no-explain >again.json 2>/dev/null || fail 'the same command once more'
 [[ $(field again.json "($gate['judged'], $gate['evaluations'])") == '(0, 2)' ]] || fail 'judges nothing again'
 [[ $(field again.json "$gate['best']['status']") == ok ]] || fail 'and still has the best on record'
@@ -139,7 +150,7 @@ first = not os.path.exists("$folder/failed once")
 open("$folder/failed once", "a").close()
 fields = {"judged": asked["judged"] + 3, "right": 1, "seconds": 1.0, "best": None, "asked": asked}
 report = {"name": asked["name"], "error": "the GPU has failed" if first else "", "wants_another_process": first, "headline": "",
-          "head": "", "tail": "", "fields": fields, "device": "", "program": "", "package": ""}
+          "head": "", "tail": "", "fields": fields, "device": "", "degenerate": False, "program": "", "package": ""}
 line.write(json.dumps({"report": report}) + "\n")
 line.flush()
 PYTHON
