@@ -27,7 +27,7 @@ std::vector<std::string_view> split_lines(std::string_view text) {
 
 //! Where the text after "error: " starts, npos when the line is no error.
 std::size_t error_text(std::string_view line, std::string_view& marker) {
-  for (const std::string_view candidate : {"catastrophic error: ", "error: ", "error : "}) {
+  for (const std::string_view candidate : {"catastrophic error: ", "error: ", "error : ", "fatal   : "}) {
     marker = candidate;
     if (const std::size_t at = line.find(candidate); at != std::string_view::npos) return at;
   }

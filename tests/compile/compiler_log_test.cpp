@@ -25,6 +25,15 @@ TEST(CompilerLog, KernelNameErrorsSpeakOfTheDirective) {
             "kernel named by a directive: identifier \"k\" is undefined");
 }
 
+TEST(CompilerLog, WhatTheAssemblerRefusesComesBeforeWarnings) {
+  const auto diagnosis = first_error(
+      "program.cu(2): warning #177-D: variable \"a\" was declared but never referenced\n  int a;\n      ^\n\n"
+      "ptxas fatal   : (C7602) Insufficient registers (80) to compile instruction at line 760\n"
+      "ptxas fatal   : Ptx assembly aborted due to errors\n");
+  EXPECT_EQ(diagnosis.at, SourcePosition{});
+  EXPECT_EQ(diagnosis.message, "ptxas (C7602) Insufficient registers (80) to compile instruction at line 760");
+}
+
 TEST(CompilerLog, AnyLogGivesAMessage) {
   EXPECT_FALSE(first_error("").message.empty());
   EXPECT_EQ(first_error("\nnvrtc: something else\n").message, "nvrtc: something else");

@@ -134,6 +134,14 @@ TEST_F(Matmul, GroupsOfWarpsAreRight) {
   right("add=64 split=2", 60, 124, 200, true, false);
 }
 
+//! Of three blocks each thread would have 80 registers, and no instruction of a group would fit.
+TEST_F(Matmul, GroupsOfWarpsLeaveRoomForTwoBlocks) {
+  EXPECT_RIGHT(mm({128, 64}, {64, 128}), "//! fuse matmul_1 : math=wgmma blocks=2\n");
+  for (const char* blocks : {"3", "4"})
+    EXPECT_REFUSED(mm({128, 64}, {64, 128}), fmt::format("//! fuse matmul_1 : blocks={} math=wgmma\n", blocks),
+                   "room for 2 blocks");
+}
+
 TEST_F(Matmul, GroupsOfWarpsTakeWhatOtherProductsTake) {
   EXPECT_RIGHT(linear_gelu(130, 36, 64), "//! fuse linear_1 gelu_1 : math=wgmma\n");
   EXPECT_RIGHT(mm({3, 33, 50}, {3, 50, 35}), "//! fuse matmul_1 : math=wgmma\n");

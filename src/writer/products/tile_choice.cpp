@@ -18,6 +18,7 @@ constexpr double cached_bytes_a_us = 5.5e6 / multiprocessors;  // to one multipr
 constexpr double copy_latency_us = 0.7;
 constexpr double results_a_us = 2.5e4;  // sums that a multiprocessor finishes and stores
 
+constexpr std::int64_t most_blocks_of_groups = 2;
 constexpr std::int64_t stages_for_groups = 2;  // they have none; GPUs without groups of warps fall back on these
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
@@ -192,6 +193,10 @@ class ShapeChooser {
           "row; take tf32x3"};
     if (!parameters_.is_auto("stages"))
       return Misfit{"stages", "stages are tiles in shared memory; with math=wgmma those to come wait in registers"};
+    if (!parameters_.is_auto("blocks") && parameters_.number("blocks") > most_blocks_of_groups)
+      return Misfit{"blocks", fmt::format("math=wgmma leaves room for {} blocks: each needs over 90 registers a thread and "
+                                          "97 KiB of shared memory",
+                                          most_blocks_of_groups)};
     return std::nullopt;
   }
 
