@@ -71,23 +71,28 @@ std::optional<Failure> compare(TaskContext& context, const PlanSession& session,
   return check_results(context, session, set.expected, set.distribution, verification);
 }
 
-//! One input set, run once or twice.
-std::optional<Failure> verify_set(TaskContext& context, PlanSession& session, const InputSet& set, bool twice,
+struct SetUse {
+  bool first_call = false;  //!< with these weights
+  bool twice = false;       //!< the same again
+};
+
+//! One input set.
+std::optional<Failure> verify_set(TaskContext& context, PlanSession& session, const InputSet& set, const SetUse& use,
                                   const VerificationOptions& options, Random& random, Verification& verification) {
   keep_budgets(verification, set.distribution, set.expected);
   // Capturing a graph runs the call once on memory that was poisoned for it; what counts are calls after that.
-  if (session.plan().cuda_graph) {
+  if (session.plan().cuda_graph && use.first_call) {
     const auto timing = context.spent().time("calls");
     const auto captured = session.rehearse(set.leaves, options.call_limit);
     if (!captured) return captured.failure();
     keep_what_was_seen(captured.value(), verification);
   }
   std::vector<at::Tensor> first;
-  for (int run = 0; run < (twice ? 2 : 1); ++run) {
+  for (int run = 0; run < (use.twice ? 2 : 1); ++run) {
     const Poison poison = (random.next() & 1) != 0 || run == 1 ? Poison::large_number : Poison::not_a_number;
     const auto called = [&] {
       const auto timing = context.spent().time("calls");
-      return session.call(set.leaves, run == 0 && twice ? Poison::not_a_number : poison, options.call_limit, false);
+      return session.call(set.leaves, run == 0 && use.twice ? Poison::not_a_number : poison, options.call_limit, false);
     }();
     if (!called) return called.failure();
     keep_what_was_seen(called.value(), verification);
@@ -95,9 +100,9 @@ std::optional<Failure> verify_set(TaskContext& context, PlanSession& session, co
     longest = std::max(longest, called.value().device_ms);
     if (auto failure = compare(context, session, set, verification)) return failure;
     if (auto failure = find_violation(context, session)) return failure;
-    if (run == 0 && twice) first = copies(results_in(context, session));
+    if (run == 0 && use.twice) first = copies(results_in(context, session));
   }
-  if (!twice) return std::nullopt;
+  if (!use.twice) return std::nullopt;
   const auto timing = context.spent().time("compare");
   return compare_runs(first, results_in(context, session), set.expected, options.demand_equal_bits, verification);
 }
@@ -194,7 +199,8 @@ Verification verify(TaskContext& context, PlanSession& session, const Verificati
         break;
       }
     }
-    verification.failure = verify_set(context, session, *set, i == 0, options, random, verification);
+    verification.failure =
+        verify_set(context, session, *set, {sets.has_new_weights(i), i == 0}, options, random, verification);
   }
   report_findings(verification);
   // A call that ends by a fault has printed, too.
@@ -212,7 +218,7 @@ std::optional<Failure> test_dependence(TaskContext& context, PlanSession& sessio
   for (int draw = 0; draw < dependence_draws; ++draw) {
     const InputSet set{Distribution::native, constants, leaves,
                        context.rule().expect(leaves, Distribution::native, random.next())};
-    if (auto failure = verify_set(context, session, set, false, options, random, verification)) return failure;
+    if (auto failure = verify_set(context, session, set, {draw == 0}, options, random, verification)) return failure;
     leaves = change_some_elements(context, leaves, random);
   }
   return std::nullopt;
