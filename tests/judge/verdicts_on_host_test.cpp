@@ -217,6 +217,12 @@ TEST_F(VerdictOnHost, AShortCutOnTheUsualInputsDoesNotCount) {
   EXPECT_DOUBLE_EQ(evaluation.timing->speedup, 1.0);
 }
 
+//! Few pairs are enough there: those on other inputs show, or the timing does not settle.
+TEST_F(VerdictOnHost, AShortCutOnTheUsualInputsEarnsNothingInFastModeEither) {
+  backend_.set_quirks({.kernels_ms = 0.25, .library_ms = 1.0, .unusual_factor = 4.0});
+  EXPECT_LE(evaluate(honest_program).reward.value_or(1.0), 1.0);
+}
+
 TEST_F(VerdictOnHost, ASpeedThatJumpsIsUnstable) {
   backend_.set_quirks({.kernels_ms = 1.0, .library_ms = 1.0, .calls_per_phase = 15});
   const Evaluation evaluation = evaluate(honest_program);
@@ -236,6 +242,35 @@ TEST_F(VerdictOnHost, ASpeedUpThatAFreshProcessDoesNotConfirmIsUnstable) {
   expect_status(evaluation, "unstable");
   EXPECT_EQ(evaluation.fresh_process_checks, 1);
   EXPECT_FALSE(evaluation.reward);
+}
+
+TEST_F(VerdictOnHost, WhereOnlyRecordsAreConfirmedOthersAreMeasuredOnce) {
+  options_.confirm_only_records = true;
+  backend_.set_quirks({.kernels_ms = 0.25, .library_ms = 2.0});
+  const CompiledProgram program = judge().compile("program", honest_program);
+  EXPECT_EQ(judge().evaluate(program, 2.0).fresh_process_checks, 1) << "better than the best so far";
+  EXPECT_EQ(judge().evaluate(program, 50.0).fresh_process_checks, 0) << "far from the best so far";
+}
+
+TEST_F(VerdictOnHost, WhatIsVerifiedAgainHasAProcessAndInputsOfItsOwnAndIsNotMeasured) {
+  options_.bytes_for_input_sets = std::uint64_t{1} << 30;
+  int processes = 0;
+  backend_.choose_quirks([&] {
+    ++processes;
+    return HostQuirks{.kernels_ms = 0.5, .library_ms = 0.5};
+  });
+  const Evaluation first = evaluate(honest_program);
+  const int before = processes;
+  const Evaluation again = judge().verify_again(judge().compile("program", honest_program));
+  expect_status(again, "ok");
+  EXPECT_EQ(processes, before + before / 2) << "until then the reference and a candidate had one each";
+  EXPECT_FALSE(again.timing);
+  EXPECT_EQ(again.mode, "result");
+  ASSERT_FALSE(first.errors.empty());
+  EXPECT_NE(again.errors[0].rms_error, first.errors[0].rms_error) << "the same inputs would have the same rounding";
+  const Evaluation later = evaluate(honest_program);
+  EXPECT_EQ(later.mode, "fast");
+  EXPECT_TRUE(later.timing) << "and what comes later is judged as before";
 }
 
 // At this bandwidth reading the inputs takes 4 ms.
