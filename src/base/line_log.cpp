@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -30,6 +31,12 @@ bool ends_within_a_line(const fs::path& file) {
   return !text.empty() && text.back() != '\n';
 }
 
+std::string first_lines(const std::string& text, std::int64_t count) {
+  std::size_t end = 0;
+  for (; count > 0 && end < text.size(); --count) end = std::min(text.find('\n', end), text.size() - 1) + 1;
+  return text.substr(0, end);
+}
+
 }  // namespace
 
 LineLog::LineLog(const fs::path& file)
@@ -42,6 +49,11 @@ void LineLog::append(const std::string& line) {
   const std::lock_guard lock(mutex_);
   write_all(descriptor_.get(), line + "\n", file_);
   if (::fsync(descriptor_.get()) != 0) fail(file_);
+}
+
+void keep_first_lines(const fs::path& file, std::int64_t lines) {
+  std::error_code unknown;
+  if (fs::exists(file, unknown)) write_file_atomically(file, first_lines(read_file(file), lines));
 }
 
 }  // namespace cudal1

@@ -1,6 +1,7 @@
 // A file of lines that is only ever added to, each line on disk as soon as it is known.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <mutex>
 #include <string>
@@ -22,5 +23,9 @@ class LineLog {
   UniqueFd descriptor_;
   std::mutex mutex_;
 };
+
+//! Whatever stands behind so many lines goes; nothing happens where there is no file. For logs
+//! that are to go on from where a checkpoint was written. Throws Error.
+void keep_first_lines(const std::filesystem::path& file, std::int64_t lines);
 
 }  // namespace cudal1

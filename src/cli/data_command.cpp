@@ -13,10 +13,12 @@ namespace {
 struct DataExportOptions {
   std::filesystem::path source, output;
   std::string format = "trl", split;
+  bool samples = false;
 };
 
 int run_data_export(const DataExportOptions& options) {
-  std::vector<TrainingExample> examples = load_examples(options.source);
+  std::vector<TrainingExample> examples =
+      load_examples(options.source, options.samples ? ExamplesOfRun::samples : ExamplesOfRun::pairs);
   if (!options.split.empty())
     std::erase_if(examples, [&](const TrainingExample& each) { return to_string(each.split) != options.split; });
   const std::string text = export_text(examples, *export_format_from_string(options.format));
@@ -40,6 +42,8 @@ void add_export(CLI::App& data, CommandAction& action) {
                    "messages: whole conversations")
       ->check(CLI::IsMember({"trl", "verl", "messages"}))
       ->required();
+  command->add_flag("--samples", options->samples,
+                    "Of a run, what the model wrote in stage 3 with what it earned; default: pairs of stage 1");
   command->add_option("--split", options->split, "Only these; default: all")
       ->check(CLI::IsMember({"train", "validation", "test"}));
   command->add_option("-o,--output", options->output, "Where to write them; -: standard output")->required();

@@ -97,10 +97,22 @@ for signal in KILL INT; do
   grep -q 'goes on with' "$run.err" || fail 'it says that it goes on'
   numbers "$run/metrics.csv" >"$run.numbers"
   diff alone.numbers "$run.numbers" >difference || fail "the same numbers after $signal: $(head -5 difference)"
+  cmp -s alone/samples.jsonl "$run/samples.jsonl" || fail "the same samples after $signal"
 done
 
 train "${short[@]}" -o alone --set contrastive.prompts=1 2>other.err && fail 'another configuration'
 grep -q 'contrastive.prompts' other.err || fail "names the key that differs: $(cat other.err)"
 "$cudal1" data export alone --format trl -o pairs.jsonl >/dev/null 2>export.err || fail "pairs for other trainers: $(cat export.err)"
 [[ -s pairs.jsonl ]] || fail 'some pairs'
+"$cudal1" data export alone --samples --format trl -o samples.jsonl >/dev/null 2>export.err || fail "samples: $(cat export.err)"
+"$python" - <<'PYTHON' || fail 'samples carry the rewards that the run has learned from'
+import collections, csv, json
+rewards = collections.defaultdict(list)
+for line in open("samples.jsonl"):
+    sample = json.loads(line)
+    rewards[int(sample["group"].split("-")[0])].append(sample["reward"])
+steps = [float(row["reward"]) for row in csv.DictReader(open("alone/metrics.csv")) if row["stage"] == "contrastive"]
+assert len(steps) == len(rewards) == 4
+assert all(abs(sum(rewards[i]) / len(rewards[i]) - reward) < 1e-5 for i, reward in enumerate(steps)), (rewards, steps)
+PYTHON
 exit $failed

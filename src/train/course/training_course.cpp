@@ -11,6 +11,7 @@
 #include "base/result.hpp"
 #include "base/seconds_since.hpp"
 #include "tasks/speed_spread.hpp"
+#include "train/course/sample_log.hpp"
 #include "train/course/step_metrics.hpp"
 #include "train/run/event_file.hpp"
 #include "train/stages/contrastive_stage.hpp"
@@ -237,8 +238,10 @@ StageEnd TrainingCourse::run_contrastive() {
     throw Error(fmt::format("no task has programs whose speeds differ by {}x (tasks.least_speed_ratio)",
                             config_.tasks.least_speed_ratio));
   HackWatch watch(folder_.suspicions(), resumed_ ? resumed_->notes().value("watch", json()) : json());
+  SampleLog samples(folder_.samples(), resumed_ ? resumed_->notes().value("samples", json()) : json());
   ContrastiveStage::Parts parts{parts_.model, parts_.assessor, contrastive_tasks_, prompts_for_directives()};
-  parts.sampled = [&](std::int64_t step, std::size_t, const SampledGroup& group) {
+  parts.sampled = [&](std::int64_t step, std::size_t number, const SampledGroup& group) {
+    samples.add(step, number, contrastive_tasks_[group.task], group);
     for (std::size_t i = 0; i < group.answers.size(); ++i)
       watch.observe({"contrastive", step}, contrastive_tasks_[group.task].task.name, group.answers[i].program,
                     group.answers[i].assessment, group.rewards[i]);
@@ -256,7 +259,7 @@ StageEnd TrainingCourse::run_contrastive() {
     }
   Steps steps{"contrastive", config_.contrastive.steps, [&] { return stage.steps_done(); },
               [&] { return numbers_of(stage.step()); }};
-  steps.state = [&] { return json{{"stage", stage.state()}, {"watch", watch.state()}}; };
+  steps.state = [&] { return json{{"stage", stage.state()}, {"watch", watch.state()}, {"samples", samples.state()}}; };
   steps.collapse = [&] { return stage.collapse(config_.collapse); };
   StageEnd end = run_steps(steps);
   parts_.say(watch.summary());
@@ -303,7 +306,8 @@ void TrainingCourse::keep(const Steps& steps, bool is_finished) {
   writer.finish({{"finished", is_finished},
                  {"base_model", parts_.model->base_sha256()},
                  {"seed", config_.run.seed},
-                 {"watch", state.value("watch", json())}});
+                 {"watch", state.value("watch", json())},
+                 {"samples", state.value("samples", json())}});
   prune_checkpoints(folder_.checkpoints(), config_.run.keep_checkpoints);
   if (is_finished) resumed_ = newest_checkpoint(folder_.checkpoints());
 }

@@ -85,9 +85,10 @@ std::string export_text(std::span<const TrainingExample> examples, ExportFormat 
   return text;
 }
 
-std::vector<TrainingExample> load_examples(const std::filesystem::path& run_or_file) {
+std::vector<TrainingExample> load_examples(const std::filesystem::path& run_or_file, ExamplesOfRun which) {
   const bool is_run = std::filesystem::is_directory(run_or_file);
-  const std::filesystem::path file = is_run ? run_or_file / "examples.jsonl" : run_or_file;
+  const char* const name = which == ExamplesOfRun::samples ? "samples.jsonl" : "examples.jsonl";
+  const std::filesystem::path file = is_run ? run_or_file / name : run_or_file;
   if (!std::filesystem::exists(file))
     throw Error(fmt::format("{}: there are no examples: expected a training run that has made some, or a JSONL file",
                             file.string()));

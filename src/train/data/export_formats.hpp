@@ -26,8 +26,11 @@ std::optional<ExportFormat> export_format_from_string(std::string_view name);
 std::string export_line(const TrainingExample& example, ExportFormat format, std::size_t index);
 std::string export_text(std::span<const TrainingExample> examples, ExportFormat format);
 
-//! Those of a file, or of RUN/examples.jsonl, where a run keeps what it was trained on. Throws Error where there are
-//! none.
-std::vector<TrainingExample> load_examples(const std::filesystem::path& run_or_file);
+//! What a training run keeps: examples.jsonl, pairs that it was trained on; samples.jsonl, what it wrote in stage 3.
+enum class ExamplesOfRun { pairs, samples };
+
+//! Those of a file, or of a run. Throws Error where there are none.
+std::vector<TrainingExample> load_examples(const std::filesystem::path& run_or_file,
+                                           ExamplesOfRun which = ExamplesOfRun::pairs);
 
 }  // namespace cudal1

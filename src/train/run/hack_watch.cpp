@@ -1,7 +1,6 @@
 #include "train/run/hack_watch.hpp"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 
@@ -16,16 +15,9 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-std::string first_lines(const std::string& text, std::int64_t count) {
-  std::size_t end = 0;
-  for (; count > 0 && end < text.size(); --count) end = std::min(text.find('\n', end), text.size() - 1) + 1;
-  return text.substr(0, end);
-}
-
 //! What was written after the checkpoint is written again, or differently.
 fs::path cut_back(const fs::path& file, std::int64_t lines) {
-  struct stat info {};
-  if (::stat(file.c_str(), &info) == 0) write_file_atomically(file, first_lines(read_file(file), lines));
+  keep_first_lines(file, lines);
   return file;
 }
 
