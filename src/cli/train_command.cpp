@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "cli/ablation.hpp"
 #include "cli/commands.hpp"
 #include "cli/training.hpp"
 
@@ -11,7 +12,9 @@ namespace {
 struct TrainOptions {
   std::filesystem::path config, output;
   std::vector<std::string> settings;
-  bool describe = false, as_json = false;
+  bool describe = false, as_json = false, is_ablation = false;
+  std::vector<std::string> arms;
+  std::int64_t seeds = 3;
 };
 
 int run_train(const TrainOptions& options) {
@@ -22,6 +25,8 @@ int run_train(const TrainOptions& options) {
   TrainingConfig config = options.config.empty() ? TrainingConfig{} : load_training_config(options.config);
   for (const std::string& setting : options.settings) set_training_option(config, setting);
   check(config);
+  if (options.is_ablation)
+    return run_ablation(config, {options.output, options.arms, options.seeds, options.as_json});
   return train(config, options.output, options.as_json);
 }
 
@@ -40,6 +45,15 @@ void add_train_command(CLI::App& app, CommandAction& action) {
   command->add_flag("--json", options->as_json,
                     "One object on standard output: what came of each stage (docs/json.md)");
   command->add_flag("--options", options->describe, "Print all sections and keys with their defaults, and end");
+  CLI::Option* ablation = command->add_flag(
+      "--ablation", options->is_ablation, "Train and compare arms on tasks that training never sees (docs/ablation.md)");
+  command->add_option("--arms", options->arms, "Of the ablation, with commas between; without it all")
+      ->delimiter(',')
+      ->needs(ablation);
+  command->add_option("--seeds", options->seeds, "Of the ablation: paired repetitions")
+      ->check(CLI::Range(1, 1000))
+      ->default_val(3)
+      ->needs(ablation);
   command->callback([options, &action] { action = [options] { return run_train(*options); }; });
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 #include <utility>
@@ -17,7 +18,20 @@ void shuffle(std::vector<std::size_t>& values, Random& random) {
   for (std::size_t left = values.size(); left > 1; --left) std::swap(values[left - 1], values[random.below(left)]);
 }
 
+constexpr std::array<std::pair<ExemplarScores, std::string_view>, 3> score_names{
+    {{ExemplarScores::measured, "measured"}, {ExemplarScores::shuffled, "shuffled"}, {ExemplarScores::hidden, "hidden"}}};
+
 }  // namespace
+
+std::string_view to_string(ExemplarScores scores) {
+  return std::ranges::find(score_names, scores, &std::pair<ExemplarScores, std::string_view>::first)->second;
+}
+
+std::optional<ExemplarScores> exemplar_scores_from_string(std::string_view name) {
+  for (const auto& [scores, known] : score_names)
+    if (known == name) return scores;
+  return std::nullopt;
+}
 
 void check(const ExemplarPoolOptions& options) {
   check(options.selection);
@@ -61,6 +75,8 @@ DrawnExemplars ExemplarPool::draw(Random& random) const {
                                     selection.temperature, random);
   fill_up_exemplars(drawn.plans, all, selection.count, random);
   shuffle(drawn.plans, random);
+  drawn.scored_as = drawn.plans;
+  if (options_.scores == ExemplarScores::shuffled) shuffle(drawn.scored_as, random);
   return drawn;
 }
 
@@ -70,7 +86,7 @@ DrawnExemplars ExemplarPool::draw_from_an_island(Random& random) const {
     if (!islands_[i].empty()) inhabited.push_back(i);
   const std::size_t island = inhabited[random.below(inhabited.size())];
   const ExemplarOptions& selection = options_.selection;
-  return {draw_by_score(scores_, islands_[island], selection.count, selection.temperature, random), island};
+  return {draw_by_score(scores_, islands_[island], selection.count, selection.temperature, random), {}, island};
 }
 
 std::size_t ExemplarPool::best_of(const std::vector<std::size_t>& members) const {

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/random.hpp"
@@ -13,8 +14,19 @@
 
 namespace cudal1 {
 
+//! What a prompt says of its exemplars' speed. All but the first are controls of an experiment.
+enum class ExemplarScores {
+  measured,
+  shuffled,  //!< those of the exemplars in the prompt, dealt out at random: which is faster nobody can tell
+  hidden,
+};
+
+std::string_view to_string(ExemplarScores scores);
+std::optional<ExemplarScores> exemplar_scores_from_string(std::string_view name);
+
 struct ExemplarPoolOptions {
   ExemplarOptions selection{.temperature = 0.2};
+  ExemplarScores scores = ExemplarScores::measured;
   //! Of prompts that show none, so that the first sample of a new task is trained too.
   double share_without = 0.0;
   std::size_t migrate_every = 8;  //!< additions, after which the best of each island moves on to the next; 0: never
@@ -27,6 +39,7 @@ void check(const ExemplarPoolOptions& options);
 //! What a prompt shows.
 struct DrawnExemplars {
   std::vector<std::size_t> plans;     //!< numbers of plans, in the order of the prompt, which is random
+  std::vector<std::size_t> scored_as;  //!< whose score each of them is shown with: its own, unless scores are shuffled
   std::optional<std::size_t> island;  //!< to which belongs what is written after that prompt
 };
 

@@ -48,6 +48,23 @@ TEST(ExemplarPool, DrawsTwoDistinctBucketsWithTheirProbabilities) {
       EXPECT_NEAR(drawn[(std::set{a, b})] / double{rounds}, p[a] * p[b] * (1 / (1 - p[a]) + 1 / (1 - p[b])), 0.012);
 }
 
+TEST(ExemplarPool, ShuffledScoresAreThoseOfThePromptAndTellNothing) {
+  ExemplarPoolOptions shuffled = options(ExemplarChoice::random);
+  const ExemplarPool measured = pool_of(shuffled, {0.0, 1.0, 2.0});
+  shuffled.scores = ExemplarScores::shuffled;
+  const ExemplarPool pool = pool_of(shuffled, {0.0, 1.0, 2.0});
+  Random random(5);
+  int own = 0;
+  for (int i = 0; i < 4000; ++i) {
+    const DrawnExemplars honest = measured.draw(random), drawn = pool.draw(random);
+    ASSERT_EQ(honest.scored_as, honest.plans);
+    ASSERT_EQ(std::multiset(drawn.scored_as.begin(), drawn.scored_as.end()),
+              std::multiset(drawn.plans.begin(), drawn.plans.end()));
+    own += drawn.scored_as == drawn.plans;
+  }
+  EXPECT_NEAR(own / 4000.0, 0.5, 0.03) << "of two scores, as often the right way round as not";
+}
+
 TEST(ExemplarPool, OrderInThePromptSaysNothingOfTheScore) {
   for (const ExemplarChoice choice : {ExemplarChoice::bucket, ExemplarChoice::island, ExemplarChoice::random}) {
     const ExemplarPool pool = pool_of(options(choice), {0.0, 3.0});

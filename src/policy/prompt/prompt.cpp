@@ -174,12 +174,16 @@ class PromptMaker {
     return found ? found->text : std::string();
   }
 
+  static std::string shown_score(const PromptExemplar& exemplar) {
+    return exemplar.shows_score ? fmt::format(", score {:.2f}", exemplar.speedup) : std::string();
+  }
+
   std::string exemplars_text() const {
     std::string list;
     int number = 0;
     for (std::size_t i = 0; i < subject_.exemplars.size(); ++i) {
       if (!find(Slot::exemplar, i)) continue;
-      PlaceholderValues values{{"score", fmt::format("{:.2f}", subject_.exemplars[i].speedup)},
+      PlaceholderValues values{{"score", shown_score(subject_.exemplars[i])},
                                {"program", text_of(Slot::exemplar, i)},
                                {"profile", text_of(Slot::profile, i)}};
       if (is_full_) values["number"] = std::to_string(++number);

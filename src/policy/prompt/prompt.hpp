@@ -25,6 +25,7 @@ struct PromptExemplar {
   std::string program;
   double speedup = 1.0;
   std::string profile = {};  //!< where its time goes, as text (profile_text.hpp); empty: not known, or not to be shown
+  bool shows_score = true;   //!< else the prompt does not say how fast it is
 };
 
 struct PromptSubject {

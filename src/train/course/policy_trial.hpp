@@ -19,6 +19,9 @@ struct TrialOptions {
   ExemplarPoolOptions exemplars;
   RewardOptions reward;
   std::size_t tasks_at_once = 16;
+  std::size_t first = 0;  //!< number of the first task, for who tries some of them at a time
+  //! After the first round nothing is written: every answer repeats the best program so far.
+  bool copies_best = false;
 };
 
 //! What became of one task.
@@ -26,6 +29,7 @@ struct TrialTask {
   const TrainingTask* task = nullptr;
   std::vector<std::vector<ShapedReward>> rewards;  //!< [round][sample]
   std::vector<std::vector<std::string>> plans;     //!< [round][sample]: hashes; empty: none
+  std::vector<std::vector<double>> speedups;       //!< [round][sample]: of successes and copies; 0: it is neither
   double best_speedup = 0.0;                       //!< of all successes; 0: none
 };
 

@@ -11,6 +11,7 @@
 #include "base/result.hpp"
 #include "base/seconds_since.hpp"
 #include "tasks/speed_spread.hpp"
+#include "train/course/course_prompts.hpp"
 #include "train/course/sample_log.hpp"
 #include "train/course/step_metrics.hpp"
 #include "train/run/event_file.hpp"
@@ -57,6 +58,12 @@ struct TrainingCourse::Steps {
   bool is_judged = true;
 };
 
+//! Of a stage, if it has one.
+struct TrainingCourse::Ending {
+  bool is_finished = false;
+  std::string why_stopped = {};
+};
+
 //! Rows of numbers for people, tables and TensorBoard.
 class TrainingCourse::Log {
  public:
@@ -99,6 +106,7 @@ TrainingCourse::TrainingCourse(const TrainingConfig& config, RunFolder& folder, 
                                                                       .step = static_cast<std::int64_t>(done),
                                                                       .steps = static_cast<std::int64_t>(all)});
                                                        }}),
+      asked_(prompt_options(config.run, parts_.gpu, *parts_.model)),
       resumed_(newest_checkpoint(folder.checkpoints())),
       metrics_(folder.metrics(), resumed_ ? std::optional(resumed_->name()) : std::nullopt) {}
 
@@ -132,7 +140,7 @@ std::vector<TrainingExample> TrainingCourse::examples() const {
     if (TaskVariants of = variants_.of(task); !of.variants.empty()) tasks.push_back(std::move(of));
   Random random(seed_of(config_.run.seed, {pairs}));
   SupervisedDataOptions options{static_cast<std::size_t>(config_.supervised.pairs),
-                                config_.supervised.written_out_share, prompt_options()};
+                                config_.supervised.written_out_share, asked_};
   const SupervisedData made = supervised_data(tasks, options, random);
   parts_.say(fmt::format("{} pairs to learn from ({} draws had too long a prompt, {} too long an answer)",
                          made.examples.size(), made.counts.too_long_prompt, made.counts.too_long_answer));
@@ -150,23 +158,6 @@ void TrainingCourse::choose_contrastive_tasks() {
   }
 }
 
-TrainingPromptOptions TrainingCourse::prompt_options() const {
-  return {parts_.gpu, static_cast<std::size_t>(config_.run.context_tokens),
-          static_cast<std::size_t>(config_.run.answer_tokens), static_cast<std::size_t>(config_.run.written_out_tokens),
-          [model = parts_.model](std::string_view text) { return model->count_tokens(text); }};
-}
-
-std::string TrainingCourse::prompt(const TrainingTask& task, const std::vector<PromptExemplar>& exemplars,
-                                   ProgramForm form) const {
-  return training_prompt(task, exemplars, form, prompt_options()).text;
-}
-
-MakePrompt TrainingCourse::prompts_for_directives() const {
-  return [this](const TrainingTask& task, const std::vector<PromptExemplar>& exemplars) {
-    return prompt(task, exemplars, ProgramForm::directives);
-  };
-}
-
 //! The model at the beginning of a stage: what stage 3 may not leave.
 fs::path TrainingCourse::first_adapter_of(const std::string& stage) const {
   return folder_.path() / "adapters" / ("before_" + stage);
@@ -178,13 +169,26 @@ StageEnd TrainingCourse::run_stage(std::size_t index) {
     const auto at = std::ranges::find(config_.run.stages, resumed_->name().stage) - config_.run.stages.begin();
     const bool is_through = static_cast<std::ptrdiff_t>(index) < at ||
                             (static_cast<std::ptrdiff_t>(index) == at && resumed_->notes().value("finished", false));
-    if (is_through) return {.stage = stage, .steps = resumed_->name().step};
+    if (is_through) return through(index, static_cast<std::size_t>(at));
   }
   begin_or_go_on(stage);
   StageEnd end = stage == "supervised"        ? run_supervised()
                  : stage == "self_supervised" ? run_self_supervised()
                                               : run_contrastive();
   if (!parts_.stop()) end.validated = validate(stage);
+  return end;
+}
+
+//! An earlier start has ended it. What it learned is in the model if nothing came after it.
+StageEnd TrainingCourse::through(std::size_t index, std::size_t last) {
+  StageEnd end{.stage = config_.run.stages[index]};
+  for (const Checkpoint& each : finished_checkpoints(folder_.checkpoints()))
+    if (each.name().stage == end.stage) end.steps = each.name().step;
+  if (index < last) return end;
+  end.why_stopped = resumed_->notes().value("why_stopped", "");
+  const TemporaryFolder restored;
+  resumed_->restore(restored.path());
+  parts_.model->load_adapter(restored.path() / "adapter");
   return end;
 }
 
@@ -221,7 +225,7 @@ StageEnd TrainingCourse::run_supervised() {
 StageEnd TrainingCourse::run_self_supervised() {
   SelfSupervisedStage::Parts parts{parts_.model, parts_.assessor, parts_.train, examples_,
                                    [this](const TrainingTask& task, const std::vector<PromptExemplar>& exemplars,
-                                          ProgramForm form) { return prompt(task, exemplars, form); }};
+                                          ProgramForm form) { return training_prompt(task, exemplars, form, asked_).text; }};
   SelfSupervisedStage stage(config_.self_supervised, config_.supervised.written_out_share,
                             seed_of(config_.run.seed, {self_supervised}), parts);
   stage.set_answer_tokens(config_.run.answer_tokens, config_.run.written_out_tokens);
@@ -239,7 +243,7 @@ StageEnd TrainingCourse::run_contrastive() {
                             config_.tasks.least_speed_ratio));
   HackWatch watch(folder_.suspicions(), resumed_ ? resumed_->notes().value("watch", json()) : json());
   SampleLog samples(folder_.samples(), resumed_ ? resumed_->notes().value("samples", json()) : json());
-  ContrastiveStage::Parts parts{parts_.model, parts_.assessor, contrastive_tasks_, prompts_for_directives()};
+  ContrastiveStage::Parts parts{parts_.model, parts_.assessor, contrastive_tasks_, prompts_for_directives(asked_)};
   parts.sampled = [&](std::int64_t step, std::size_t number, const SampledGroup& group) {
     samples.add(step, number, contrastive_tasks_[group.task], group);
     for (std::size_t i = 0; i < group.answers.size(); ++i)
@@ -284,17 +288,17 @@ StageEnd TrainingCourse::run_steps(const Steps& steps) {
     if (const auto reason = steps.collapse(); reason && end.why_stopped.empty()) end.why_stopped = *reason;
     const bool goes_on = steps.done() < steps.steps && end.why_stopped.empty();
     if (goes_on && steps.done() % config_.run.checkpoint_every == 0) {
-      keep(steps, false);
+      keep(steps, {});
       kept = steps.done();
     }
   }
   end.steps = steps.done();
   const bool is_finished = end.steps >= steps.steps || !end.why_stopped.empty();
-  if (is_finished || end.steps > kept) keep(steps, is_finished);
+  if (is_finished || end.steps > kept) keep(steps, {is_finished, end.why_stopped});
   return end;
 }
 
-void TrainingCourse::keep(const Steps& steps, bool is_finished) {
+void TrainingCourse::keep(const Steps& steps, const Ending& ending) {
   const TemporaryFolder files;
   parts_.model->save_adapter(files.path() / "adapter");
   parts_.model->save_optimiser(files.path() / "optimiser.safetensors");
@@ -303,13 +307,14 @@ void TrainingCourse::keep(const Steps& steps, bool is_finished) {
   writer.add_folder("adapter", files.path() / "adapter");
   writer.add_file("optimiser.safetensors", files.path() / "optimiser.safetensors");
   writer.add_bytes("state.json", state.value("stage", json::object()).dump());
-  writer.finish({{"finished", is_finished},
+  writer.finish({{"finished", ending.is_finished},
+                 {"why_stopped", ending.why_stopped},
                  {"base_model", parts_.model->base_sha256()},
                  {"seed", config_.run.seed},
                  {"watch", state.value("watch", json())},
                  {"samples", state.value("samples", json())}});
   prune_checkpoints(folder_.checkpoints(), config_.run.keep_checkpoints);
-  if (is_finished) resumed_ = newest_checkpoint(folder_.checkpoints());
+  if (ending.is_finished) resumed_ = newest_checkpoint(folder_.checkpoints());
 }
 
 TrialFigures TrainingCourse::validate(const std::string& stage) {
@@ -322,7 +327,7 @@ TrialFigures TrainingCourse::validate(const std::string& stage) {
   options.exemplars.share_without = 0.0;
   options.reward = config_.contrastive.reward;
   const TrialFigures figures =
-      figures_of(policy_trial(*parts_.model, *parts_.assessor, parts_.validation, prompts_for_directives(), options));
+      figures_of(policy_trial(*parts_.model, *parts_.assessor, parts_.validation, prompts_for_directives(asked_), options));
   parts_.say(fmt::format(
       "after {}: {:.0f}% of first samples are successes, mean reward {:.3f}, best {:.2f}x at the geometric mean "
       "({} tasks to validate with)",

@@ -56,6 +56,7 @@ class TrainingCourse {
  private:
   //! One that steps and keeps: what all stages have in common.
   struct Steps;
+  struct Ending;
   class Log;
 
   bool prepare_data();
@@ -65,13 +66,11 @@ class TrainingCourse {
   StageEnd run_self_supervised();
   StageEnd run_contrastive();
   StageEnd run_steps(const Steps& steps);
-  void keep(const Steps& steps, bool is_finished);
+  StageEnd through(std::size_t index, std::size_t last);
+  void keep(const Steps& steps, const Ending& ending);
   void begin_or_go_on(const std::string& stage);
   std::filesystem::path first_adapter_of(const std::string& stage) const;
   TrialFigures validate(const std::string& stage);
-  TrainingPromptOptions prompt_options() const;
-  std::string prompt(const TrainingTask& task, const std::vector<PromptExemplar>& exemplars, ProgramForm form) const;
-  MakePrompt prompts_for_directives() const;
   std::vector<TrainingExample> examples() const;
 
   const TrainingConfig& config_;
@@ -80,6 +79,7 @@ class TrainingCourse {
   VariantStore variants_;
   std::vector<TrainingExample> examples_;
   std::vector<TrainingTask> contrastive_tasks_;
+  TrainingPromptOptions asked_;
   std::optional<Checkpoint> resumed_;  //!< from which the next stage goes on
   MetricsLog metrics_;
 };

@@ -22,9 +22,10 @@ void ProgramPool::add(const PooledProgram& program) {
 ShownPrograms ProgramPool::draw(Random& random) const {
   const DrawnExemplars drawn = pool_.draw(random);
   ShownPrograms shown{{}, {}, drawn.island};
-  for (const std::size_t number : drawn.plans) {
-    shown.exemplars.push_back({programs_[number].text, programs_[number].speedup});
-    shown.plan_hashes.push_back(programs_[number].plan_hash);
+  for (std::size_t i = 0; i < drawn.plans.size(); ++i) {
+    const PooledProgram& program = programs_[drawn.plans[i]];
+    shown.exemplars.push_back({program.text, programs_[drawn.scored_as[i]].speedup, {}, shows_scores_});
+    shown.plan_hashes.push_back(program.plan_hash);
   }
   return shown;
 }

@@ -27,7 +27,8 @@ struct ShownPrograms {
 
 class ProgramPool {
  public:
-  explicit ProgramPool(const ExemplarPoolOptions& options) : pool_(options) {}
+  explicit ProgramPool(const ExemplarPoolOptions& options)
+      : pool_(options), shows_scores_(options.scores != ExemplarScores::hidden) {}
 
   //! Of a plan that is known already only the score changes. Throws Error for a speed-up that is not above 0.
   void add(const PooledProgram& program);
@@ -40,6 +41,7 @@ class ProgramPool {
 
  private:
   ExemplarPool pool_;
+  bool shows_scores_;
   std::vector<PooledProgram> programs_;   //!< by number of the plan, with their last speed-up
   std::vector<PooledProgram> additions_;  //!< as they came
 };

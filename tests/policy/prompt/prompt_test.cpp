@@ -83,6 +83,15 @@ TEST(CompactPrompt, IsGraphExemplarsAndOneLineOfInstructions) {
   EXPECT_LE(prompt.answer_tokens, 160u);
 }
 
+TEST(CompactPrompt, KeepsAScoreToItselfWhereAsked) {
+  PromptSubject subject = sample_subject();
+  subject.exemplars = {{"//! graph\n", 1.5}, {"//! fuse gelu_1\n", 2.5, {}, false}};
+  const Prompt prompt = make_prompt(subject, {.form = PromptForm::compact, .context_tokens = 8192});
+  EXPECT_TRUE(has(prompt.text, "Program, score 1.50:\n//! graph\n")) << prompt.text;
+  EXPECT_TRUE(has(prompt.text, "\nProgram:\n//! fuse gelu_1\n")) << prompt.text;
+  EXPECT_FALSE(has(prompt.text, "2.5")) << prompt.text;
+}
+
 TEST(CompactPrompt, TakesTheCardInBriefWhereAsked) {
   const Prompt prompt =
       make_prompt(sample_subject(), {.form = PromptForm::compact, .context_tokens = 8192, .card = CardLength::brief});

@@ -50,5 +50,41 @@ TEST(PolicyTrialTest, LaterRoundsSeeWhatEarlierOnesFoundAndNothingElse) {
   EXPECT_EQ(shown, (std::vector<std::size_t>{0, 0, 2, 2, 0, 0, 2, 2, 0, 2}));
 }
 
+TEST(PolicyTrialTest, WhoCopiesTheBestWritesOneRoundAndEarnsNothingByTheOthers) {
+  testing::ToyLearner model(4);
+  testing::ToyAssessor assessor{{1.0, 1.2, 0.0, 3.0}}, no_judge{{0.0, 0.0, 0.0, 0.0}};
+  const std::vector<TrainingTask> tasks = testing::toy_tasks(3);
+  const TrialOptions alone{.rounds = 3, .samples = 4, .exemplars = {.selection = {.choice = ExemplarChoice::none}}};
+  TrialOptions copying = alone;
+  copying.copies_best = true;
+  const auto writing = policy_trial(model, assessor, tasks, testing::toy_prompt, alone);
+  const std::size_t asked = model.prompts.size();
+  const auto copied = policy_trial(model, assessor, tasks, testing::toy_prompt, copying);
+  EXPECT_EQ(model.prompts.size() - asked, 3u) << "only the first round is written";
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    EXPECT_EQ(copied[i].plans[0], writing[i].plans[0]);
+    for (std::size_t round = 1; round < 3; ++round)
+      for (std::size_t k = 0; k < 4; ++k) {
+        EXPECT_EQ(copied[i].rewards[round][k].kind, SampleKind::copy);
+        EXPECT_EQ(copied[i].rewards[round][k].reward, 0.0);
+        EXPECT_EQ(copied[i].speedups[round][k], copied[i].best_speedup);
+      }
+  }
+  for (const TrialTask& task : policy_trial(model, no_judge, tasks, testing::toy_prompt, copying))
+    EXPECT_EQ(task.rewards[2][0].kind, SampleKind::failure) << "there was nothing to copy";
+}
+
+TEST(PolicyTrialTest, SomeTasksAtATimeAreTriedAsAllTogether) {
+  testing::ToyLearner model(4);
+  testing::ToyAssessor assessor{{1.0, 1.2, 0.0, 3.0}};
+  const std::vector<TrainingTask> tasks = testing::toy_tasks(4);
+  TrialOptions options{.rounds = 2, .samples = 4, .tasks_at_once = 2};
+  const auto all = policy_trial(model, assessor, tasks, testing::toy_prompt, options);
+  options.first = 2;
+  const auto last = policy_trial(model, assessor, std::span(tasks).subspan(2), testing::toy_prompt, options);
+  EXPECT_EQ(last[1].plans, all[3].plans);
+  EXPECT_NE(all[1].plans, all[3].plans);
+}
+
 }  // namespace
 }  // namespace cudal1

@@ -1,0 +1,87 @@
+#include "cli/training_parts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <thread>
+
+#include "accelerator/cuda_decoder.hpp"
+#include "base/result.hpp"
+#include "cli/device_choice.hpp"
+#include "cli/model_device.hpp"
+#include "cli/stop_on_interrupt.hpp"
+#include "model/files/model_store.hpp"
+
+namespace cudal1 {
+namespace {
+
+constexpr std::int64_t most_slots_on_cpu = 16;  // each step computes them all; more only take memory
+
+bool is_on_gpu(const ModelSettings& settings) {
+  if (settings.device == "cpu") return false;
+  const std::string why_not = why_no_cuda_decoder();
+  if (settings.device == "cuda" && !why_not.empty()) throw Error("model.device: " + why_not);
+  return why_not.empty();
+}
+
+}  // namespace
+
+JudgedOn judged_on(const JudgeSettings& settings) {
+  VgpuOptions vgpu;
+  vgpu.gpu = settings.gpu;
+  const std::unique_ptr<Backend> backend = choose_backend(settings.device, vgpu);
+  return {backend->predicted() ? "vgpu" : "cuda", backend->info().name, profile_for(*backend, settings.gpu)};
+}
+
+AdapterModelOptions model_options(const TrainingConfig& config) {
+  AdapterModelOptions made;
+  made.model = config.model.path.empty() ? default_model() : config.model.path;
+  made.adapter = config.model.adapter;
+  made.rank = config.model.rank;
+  made.alpha = config.model.alpha;
+  made.seed = config.run.seed;
+  made.on_gpu = is_on_gpu(config.model);
+  made.dtype = config.model.dtype != "auto" ? config.model.dtype : made.on_gpu ? "bf16" : "f32";
+  made.slots = made.on_gpu ? config.run.slots : std::min(config.run.slots, most_slots_on_cpu);
+  made.context_tokens = config.run.context_tokens;
+  made.tokens_at_once = config.run.tokens_at_once;
+  made.longest_gradient = config.run.longest_gradient;
+  made.weight_decay = config.run.weight_decay;
+  if (made.on_gpu) made.take_turn = turns_on_gpu();
+  return made;
+}
+
+std::filesystem::path archive_of(const JudgeSettings& settings, const std::filesystem::path& otherwise) {
+  return settings.archive.empty() ? otherwise : settings.archive;
+}
+
+AssessorPoolOptions judge_options(const JudgeSettings& settings, const JudgedOn& on,
+                                  const std::filesystem::path& archive) {
+  const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  const int jobs = settings.jobs > 0 ? static_cast<int>(settings.jobs) : cores;
+  AssessorPoolOptions made;
+  made.setting.device = on.device;
+  made.setting.gpu = settings.gpu;
+  made.setting.archive = archive_of(settings, archive);
+  made.processes = on.device == "cuda" ? std::clamp(cores / 2, 1, 6) : std::min(cores, 2);
+  made.setting.jobs = std::max(1, jobs / made.processes);
+  made.threads = std::max(1, cores / made.processes);
+  made.stop = StopOnInterrupt::is_requested;
+  return made;
+}
+
+double seconds_since_1970() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+void TrainingWatcher::say(const std::string& line) {
+  progress_.clear();
+  fmt::print(stderr, "{}\n", line);
+}
+
+void TrainingWatcher::show(const StepReport& report) {
+  progress_.show(report, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count());
+}
+
+}  // namespace cudal1

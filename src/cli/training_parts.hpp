@@ -1,0 +1,57 @@
+// What runs and ablations are made of on this machine: a model, judges, and somebody who watches.
+#pragma once
+
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "device/vgpu/model/gpu_profile.hpp"
+#include "train/assess/assessor_pool.hpp"
+#include "train/rollout/adapter_model.hpp"
+#include "train/run/progress_line.hpp"
+#include "train/run/training_config.hpp"
+
+namespace cudal1 {
+
+//! Where programs are judged.
+struct JudgedOn {
+  std::string device;  //!< "cuda" or "vgpu"
+  std::string name;
+  vgpu::GpuProfile gpu;
+  bool is_predicted() const { return device == "vgpu"; }
+};
+
+//! Nothing of it stays with this process: judges have processes of their own. Throws Error.
+JudgedOn judged_on(const JudgeSettings& settings);
+
+AdapterModelOptions model_options(const TrainingConfig& config);
+
+std::filesystem::path archive_of(const JudgeSettings& settings, const std::filesystem::path& otherwise);
+//! `archive`: unless the settings name another.
+AssessorPoolOptions judge_options(const JudgeSettings& settings, const JudgedOn& on,
+                                  const std::filesystem::path& archive);
+
+double seconds_since_1970();
+
+//! Standard error: a line of progress, and lines that stay.
+class TrainingWatcher {
+ public:
+  void say(const std::string& line);
+  void show(const StepReport& report);
+  void clear() { progress_.clear(); }
+  //! These must not outlive this.
+  std::function<void(const std::string& line)> sayer() {
+    return [this](const std::string& line) { say(line); };
+  }
+  std::function<void(const StepReport& report)> shower() {
+    return [this](const StepReport& report) { show(report); };
+  }
+
+ private:
+  ProgressLine progress_{stderr};
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace cudal1
