@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "cli/commands.hpp"
 #include "cli/training.hpp"
@@ -11,6 +13,7 @@ namespace {
 struct TrainOptions {
   std::filesystem::path config, output;
   std::vector<std::string> settings;
+  std::optional<std::int64_t> processes;
   bool describe = false, as_json = false;
 };
 
@@ -21,6 +24,7 @@ int run_train(const TrainOptions& options) {
   }
   TrainingConfig config = options.config.empty() ? TrainingConfig{} : load_training_config(options.config);
   for (const std::string& setting : options.settings) set_training_option(config, setting);
+  if (options.processes) set_training_option(config, fmt::format("run.processes={}", *options.processes));
   check(config);
   return train(config, options.output, options.as_json);
 }
@@ -37,6 +41,8 @@ void add_train_command(CLI::App& app, CommandAction& action) {
   command->add_option("-o,--output", options->output, "Folder of the run; one that was ended is gone on with")
       ->default_val("runs/train");
   command->add_option("--set", options->settings, "section.key=value, over what CONFIG says; may come several times");
+  command->add_option("--processes", options->processes,
+                      "Processes that divide each step's texts among them: at most one a GPU, any number on a CPU");
   command->add_flag("--json", options->as_json,
                     "One object on standard output: what came of each stage (docs/json.md)");
   command->add_flag("--options", options->describe, "Print all sections and keys with their defaults, and end");

@@ -12,11 +12,12 @@
 #include "cli/device_choice.hpp"
 #include "cli/model_device.hpp"
 #include "cli/stop_on_interrupt.hpp"
+#include "device/cuda/driver.hpp"
 #include "model/files/model_store.hpp"
 #include "train/assess/assessor_pool.hpp"
 #include "train/course/training_course.hpp"
 #include "train/course/training_tasks.hpp"
-#include "train/rollout/adapter_model.hpp"
+#include "train/parallel/parallel_model.hpp"
 
 namespace cudal1 {
 namespace {
@@ -61,6 +62,14 @@ AdapterModelOptions model_options(const TrainingConfig& config) {
   made.weight_decay = config.run.weight_decay;
   if (made.on_gpu) made.take_turn = turns_on_gpu();
   return made;
+}
+
+ParallelModelOptions parallel_options(const TrainingConfig& config, const AdapterModelOptions& model) {
+  std::string reason;
+  if (const int gpus = model.on_gpu ? cuda::device_count(reason) : 0; model.on_gpu && config.run.processes > gpus)
+    throw UsageError(fmt::format("run.processes is {}, but there are {} GPUs; each process takes one",
+                                 config.run.processes, gpus));
+  return {.processes = static_cast<std::size_t>(config.run.processes), .writes_together = model.on_gpu};
 }
 
 AssessorPoolOptions judge_options(const TrainingConfig& config, const JudgedOn& on, const RunFolder& folder) {
@@ -141,7 +150,8 @@ int train(const TrainingConfig& config, const std::filesystem::path& path, bool 
     fmt::print(stderr, "{}\n", line);
   };
   const JudgedOn on = judged_on(config.judge);
-  AdapterModel model(model_options(config));
+  const AdapterModelOptions of_model = model_options(config);
+  ParallelModel model(of_model, parallel_options(config, of_model));
   RunFolder folder(path, config, model.base_sha256());
   say(fmt::format("{} a run in {}: judged on {}, seed {}", folder.is_new() ? "begins" : "goes on with", path.string(),
                   on.name, config.run.seed));
