@@ -2,6 +2,8 @@
 // share of each step. It ends with this object, or with this process.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <string>
 
 #include "base/channel.hpp"
