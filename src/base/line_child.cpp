@@ -1,33 +1,16 @@
 #include "base/line_child.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 
 #include <cstdlib>
-#include <optional>
 #include <utility>
 
-#include "base/result.hpp"
+#include "base/obituary.hpp"
 
 namespace cudal1 {
 namespace {
 
 constexpr std::chrono::seconds time_to_end{10};
-
-std::string how_it_ended(const std::optional<ChildExit>& ended) {
-  if (!ended) return "ended its conversation";
-  if (!ended->exited) return fmt::format("ended with signal {}", ended->code);
-  return fmt::format("ended with exit code {}", ended->code);
-}
-
-//! Of what a process that crashed has written; empty: nothing.
-std::string last_line_of(const std::filesystem::path& file) try {
-  std::string text = read_file(file);
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  return text.substr(text.rfind('\n') + 1);  // npos + 1: the beginning
-} catch (const Error&) {
-  return {};
-}
 
 }  // namespace
 
@@ -53,10 +36,7 @@ LineChild::LineChild(const std::string& executable, Environment environment) {
   child_ = ChildProcess::start(options);
 }
 
-std::string LineChild::obituary() {
-  const std::string end = how_it_ended(child_.wait_for(time_to_end)), words = last_line_of(messages_file());
-  return words.empty() ? end : fmt::format("{} ({})", end, words);
-}
+std::string LineChild::obituary() { return cudal1::obituary(child_, messages_file()); }
 
 void LineChild::end() {
   child_.wait_for(time_to_end);

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 std::unique_ptr<LearningModel> model_of(TrainingConfig config, std::uint64_t seed) {
   config.run.seed = seed;
-  return std::make_unique<AdapterModel>(model_options(config));
+  return model_to_train(config);
 }
 
 //! A folder says which of both it holds before it holds anything else.

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "cli/ablation.hpp"
 #include "cli/commands.hpp"
@@ -15,6 +17,7 @@ struct TrainOptions {
   bool describe = false, as_json = false, is_ablation = false;
   std::vector<std::string> arms;
   std::int64_t seeds = 3;
+  std::optional<std::int64_t> processes;
 };
 
 int run_train(const TrainOptions& options) {
@@ -24,6 +27,7 @@ int run_train(const TrainOptions& options) {
   }
   TrainingConfig config = options.config.empty() ? TrainingConfig{} : load_training_config(options.config);
   for (const std::string& setting : options.settings) set_training_option(config, setting);
+  if (options.processes) set_training_option(config, fmt::format("run.processes={}", *options.processes));
   check(config);
   if (options.is_ablation)
     return run_ablation(config, {options.output, options.arms, options.seeds, options.as_json});
@@ -42,6 +46,8 @@ void add_train_command(CLI::App& app, CommandAction& action) {
   command->add_option("-o,--output", options->output, "Folder of the run; one that was ended is gone on with")
       ->default_val("runs/train");
   command->add_option("--set", options->settings, "section.key=value, over what CONFIG says; may come several times");
+  command->add_option("--processes", options->processes,
+                      "Processes that divide each step's texts among them: at most one a GPU, any number on a CPU");
   command->add_flag("--json", options->as_json,
                     "One object on standard output: what came of each stage (docs/json.md)");
   command->add_flag("--options", options->describe, "Print all sections and keys with their defaults, and end");

@@ -70,8 +70,8 @@ int train(const TrainingConfig& config, const std::filesystem::path& path, bool 
   const StopOnInterrupt interrupt;
   TrainingWatcher watcher;
   const JudgedOn on = judged_on(config.judge);
-  AdapterModel model(model_options(config));
-  RunFolder folder(path, config, model.base_sha256());
+  const std::unique_ptr<LearningModel> model = model_to_train(config);
+  RunFolder folder(path, config, model->base_sha256());
   watcher.say(fmt::format("{} a run in {}: judged on {}, seed {}", folder.is_new() ? "begins" : "goes on with", path.string(),
                           on.name, config.run.seed));
   const std::vector<TrainingTask> to_train = make_tasks(TaskSplit::train, config.tasks, on.gpu);
@@ -79,7 +79,7 @@ int train(const TrainingConfig& config, const std::filesystem::path& path, bool 
   AssessorPoolOptions judging = judge_options(config.judge, on, folder.archive());
   judging.report = watcher.sayer();
   AssessorPool assessor(std::move(judging));
-  CourseParts parts{&model, &assessor, to_train, to_validate, on.gpu};
+  CourseParts parts{model.get(), &assessor, to_train, to_validate, on.gpu};
   parts.stop = StopOnInterrupt::is_requested;
   parts.say = watcher.sayer();
   parts.step = watcher.shower();

@@ -11,7 +11,9 @@
 #include "cli/device_choice.hpp"
 #include "cli/model_device.hpp"
 #include "cli/stop_on_interrupt.hpp"
+#include "device/cuda/driver.hpp"
 #include "model/files/model_store.hpp"
+#include "train/parallel/parallel_model.hpp"
 
 namespace cudal1 {
 namespace {
@@ -23,15 +25,6 @@ bool is_on_gpu(const ModelSettings& settings) {
   const std::string why_not = why_no_cuda_decoder();
   if (settings.device == "cuda" && !why_not.empty()) throw Error("model.device: " + why_not);
   return why_not.empty();
-}
-
-}  // namespace
-
-JudgedOn judged_on(const JudgeSettings& settings) {
-  VgpuOptions vgpu;
-  vgpu.gpu = settings.gpu;
-  const std::unique_ptr<Backend> backend = choose_backend(settings.device, vgpu);
-  return {backend->predicted() ? "vgpu" : "cuda", backend->info().name, profile_for(*backend, settings.gpu)};
 }
 
 AdapterModelOptions model_options(const TrainingConfig& config) {
@@ -50,6 +43,28 @@ AdapterModelOptions model_options(const TrainingConfig& config) {
   made.weight_decay = config.run.weight_decay;
   if (made.on_gpu) made.take_turn = turns_on_gpu();
   return made;
+}
+
+ParallelModelOptions parallel_options(const TrainingConfig& config, const AdapterModelOptions& model) {
+  std::string reason;
+  if (const int gpus = model.on_gpu ? cuda::device_count(reason) : 0; model.on_gpu && config.run.processes > gpus)
+    throw UsageError(fmt::format("run.processes is {}, but there are {} GPUs; each process takes one",
+                                 config.run.processes, gpus));
+  return {.processes = static_cast<std::size_t>(config.run.processes), .writes_together = model.on_gpu};
+}
+
+}  // namespace
+
+JudgedOn judged_on(const JudgeSettings& settings) {
+  VgpuOptions vgpu;
+  vgpu.gpu = settings.gpu;
+  const std::unique_ptr<Backend> backend = choose_backend(settings.device, vgpu);
+  return {backend->predicted() ? "vgpu" : "cuda", backend->info().name, profile_for(*backend, settings.gpu)};
+}
+
+std::unique_ptr<LearningModel> model_to_train(const TrainingConfig& config) {
+  const AdapterModelOptions of_model = model_options(config);
+  return std::make_unique<ParallelModel>(of_model, parallel_options(config, of_model));
 }
 
 std::filesystem::path archive_of(const JudgeSettings& settings, const std::filesystem::path& otherwise) {

@@ -5,11 +5,12 @@
 #include <cstdio>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "device/vgpu/model/gpu_profile.hpp"
 #include "train/assess/assessor_pool.hpp"
-#include "train/rollout/adapter_model.hpp"
+#include "train/rollout/learning_model.hpp"
 #include "train/run/progress_line.hpp"
 #include "train/run/training_config.hpp"
 
@@ -26,7 +27,8 @@ struct JudgedOn {
 //! Nothing of it stays with this process: judges have processes of their own. Throws Error.
 JudgedOn judged_on(const JudgeSettings& settings);
 
-AdapterModelOptions model_options(const TrainingConfig& config);
+//! In as many processes as the configuration says. Throws Error, and UsageError for more than there are GPUs.
+std::unique_ptr<LearningModel> model_to_train(const TrainingConfig& config);
 
 std::filesystem::path archive_of(const JudgeSettings& settings, const std::filesystem::path& otherwise);
 //! `archive`: unless the settings name another.

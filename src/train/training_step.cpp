@@ -86,7 +86,8 @@ at::Tensor TrainingStep::accumulate(const TrainingBatch& batch, const LossSlopes
 
 at::Tensor TrainingStep::update(double learning_rate) {
   return on_stream([&] {
-    const at::Tensor& all = gradients_->store().all();
+    at::Tensor all = gradients_->store().all();
+    if (options_.add_others) options_.add_others(all);
     const at::Tensor norm = clip_by_global_norm({all}, options_.longest_gradient);
     optimiser_->step(learning_rate, norm);
     all.zero_();

@@ -5,6 +5,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -24,6 +25,9 @@ struct TrainingStepOptions {
   double weight_decay = 0.0;              //!< of matrices; norms and biases have none
   double longest_gradient = 1.0;          //!< all gradients together are clipped to this length
   std::int64_t logits_at_once = 1 << 12;  //!< positions whose logits exist at the same time
+  //! Adds to all gradients, (G) fp32 on the model's device, what other processes have, before they are clipped. Called
+  //! once an update, on the runtime's stream. Empty: nobody else has any.
+  std::function<void(at::Tensor& gradients)> add_others = {};
 };
 
 //! Weights in bf16 or fp16 are trained as copies in fp32, which are rounded after each update; so are adapters. Tensors

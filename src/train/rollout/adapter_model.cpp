@@ -1,10 +1,12 @@
 #include "train/rollout/adapter_model.hpp"
 
 #include <ATen/ATen.h>
+#include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -18,6 +20,7 @@
 #include "model/sampling/sampling_engine.hpp"
 #include "model/transformer/cpu/cpu_decoder.hpp"
 #include "model/transformer/lora.hpp"
+#include "train/parallel/process_group.hpp"
 #include "train/training_step.hpp"
 
 namespace cudal1 {
@@ -59,6 +62,41 @@ std::int64_t all_tokens(const std::vector<TrainingText>& texts) {
   });
 }
 
+//! The places of those texts that this process computes. One of which no token counts has no gradients.
+std::vector<std::size_t> own_share(const std::vector<TrainingText>& texts, const ProcessGroup& group) {
+  std::vector<std::size_t> counting, lengths;
+  for (std::size_t i = 0; i < texts.size(); ++i)
+    if (std::ranges::any_of(texts[i].weights, [](float weight) { return weight != 0.0F; })) {
+      counting.push_back(i);
+      lengths.push_back(texts[i].tokens.size());
+    }
+  if (counting.empty()) throw Error("no token of these texts counts: there is nothing to learn");
+  std::vector<std::size_t> share = shares_of(lengths, group.size())[group.member()];
+  for (std::size_t& place : share) place = counting[place];
+  return share;
+}
+
+template <class Item>
+std::vector<Item> those_at(const std::vector<std::size_t>& places, std::span<const Item> all) {
+  std::vector<Item> those;
+  for (const std::size_t place : places) those.push_back(all[place]);
+  return those;
+}
+
+//! Processes that compute on the same cores do not take them from each other.
+class ShareOfThreads {
+ public:
+  explicit ShareOfThreads(std::size_t processes) : all_(at::get_num_threads()) {
+    if (processes > 1) at::set_num_threads(std::max(1, all_ / static_cast<int>(processes)));
+  }
+  ~ShareOfThreads() { at::set_num_threads(all_); }
+  ShareOfThreads(const ShareOfThreads&) = delete;
+  ShareOfThreads& operator=(const ShareOfThreads&) = delete;
+
+ private:
+  int all_;
+};
+
 //! What improve() knows of a part of its texts, in the order of a batch's targets.
 struct PolicyPart {
   TrainingBatch batch;
@@ -80,6 +118,7 @@ void add(GrpoLoss& sum, const GrpoLoss& part) {
 struct AdapterModel::Parts {
   explicit Parts(const AdapterModelOptions& given)
       : options(given),
+        group(given.group != nullptr ? *given.group : alone),
         chat(given.model),
         sha256(model_sha256(given.model)),
         model(chat.weights(), transformer_options()) {
@@ -107,11 +146,17 @@ struct AdapterModel::Parts {
   //! An optimiser that knows nothing yet.
   void new_step() {
     step.reset();
-    step = std::make_unique<TrainingStep>(
-        model,
-        TrainingStepOptions{
-            .adapter = policy_name, .weight_decay = options.weight_decay, .longest_gradient = options.longest_gradient},
-        runtime);
+    TrainingStepOptions made{
+        .adapter = policy_name, .weight_decay = options.weight_decay, .longest_gradient = options.longest_gradient};
+    if (group.size() > 1) made.add_others = [this](at::Tensor& gradients) { add_others(gradients); };
+    step = std::make_unique<TrainingStep>(model, made, runtime);
+  }
+
+  //! Through the host's memory, wherever they are: those of an adapter are few.
+  void add_others(at::Tensor& gradients) {
+    at::Tensor here = gradients.to(at::kCPU).contiguous();
+    group.add_up(std::span(here.mutable_data_ptr<float>(), static_cast<std::size_t>(here.numel())));
+    if (!here.is_same(gradients)) gradients.copy_(here);
   }
 
   std::shared_ptr<void> turn() const { return options.take_turn ? options.take_turn() : nullptr; }
@@ -296,17 +341,22 @@ struct AdapterModel::Parts {
       tokens += static_cast<double>(part.weights.size());
     }
     made.gradient_length = step->read(step->update(learning_rate)).front();
+    made.why_skipped = group.first_said(made.why_skipped);
     if (made.why_skipped.empty() && !std::isfinite(made.gradient_length))
       made.why_skipped = "the gradient is not finite";
-    made.loss = sum.loss;
-    made.policy_loss = sum.policy_loss;
-    made.kl = sum.kl;
-    made.largest_ratio = sum.largest_ratio;
-    made.clipped_share = tokens > 0.0 ? static_cast<double>(sum.clipped) / tokens : 0.0;
+    std::array<double, 5> sums{sum.loss, sum.policy_loss, sum.kl, static_cast<double>(sum.clipped), tokens};
+    group.add_up(std::span(sums));
+    made.loss = sums[0];
+    made.policy_loss = sums[1];
+    made.kl = sums[2];
+    made.clipped_share = sums[4] > 0.0 ? sums[3] / sums[4] : 0.0;
+    made.largest_ratio = group.largest(sum.largest_ratio);
     return made;
   }
 
   AdapterModelOptions options;
+  ProcessGroup alone;
+  ProcessGroup& group;
   ChatModel chat;
   std::string sha256;
   std::shared_ptr<GpuRuntime> runtime;
@@ -341,14 +391,17 @@ SupervisedUpdate AdapterModel::learn(std::span<const PromptAndAnswer> pairs, dou
   SupervisedUpdate update;
   const std::vector<TrainingText> texts = parts_->supervised_texts(pairs, update.answer_tokens);
   update.tokens = all_tokens(texts);
+  const ShareOfThreads threads(parts_->group.size());
+  const std::vector<TrainingText> own = those_at<TrainingText>(own_share(texts, parts_->group), texts);
   std::vector<std::pair<TrainingBatch, at::Tensor>> found;  // read when everything has been asked for
-  for (const auto& [first, count] : parts_of(texts, parts_->options.tokens_at_once)) {
-    TrainingBatch batch = parts_->step->pack(std::span(texts).subspan(first, count));
+  for (const auto& [first, count] : parts_of(own, parts_->options.tokens_at_once)) {
+    TrainingBatch batch = parts_->step->pack(std::span(own).subspan(first, count));
     const at::Tensor log_probabilities = parts_->step->accumulate(batch);
     found.emplace_back(std::move(batch), log_probabilities);
   }
   const at::Tensor norm = parts_->step->update(learning_rate);
   for (const auto& [batch, log_probabilities] : found) update.loss += parts_->weighed_loss(batch, log_probabilities);
+  parts_->group.add_up(std::span(&update.loss, 1));
   update.gradient_length = parts_->step->read(norm).front();
   if (!std::isfinite(update.gradient_length)) update.why_skipped = "the gradient is not finite";
   parts_->has_learned = true;
@@ -371,9 +424,14 @@ PolicyUpdate AdapterModel::improve(std::span<const WeighedAnswer> answers, const
                                    double learning_rate) {
   const std::shared_ptr<void> turn = parts_->turn();
   const std::vector<TrainingText> texts = parts_->policy_texts(answers, options);
+  const ShareOfThreads threads(parts_->group.size());
+  const std::vector<std::size_t> share = own_share(texts, parts_->group);
+  const std::vector<TrainingText> own = those_at<TrainingText>(share, texts);
+  const std::vector<WeighedAnswer> own_answers = those_at(share, answers);
   std::vector<PolicyPart> parts;
-  for (const auto& [first, count] : parts_of(texts, parts_->options.tokens_at_once))
-    parts.push_back(parts_->policy_part(std::span(texts).subspan(first, count), answers.subspan(first, count)));
+  for (const auto& [first, count] : parts_of(own, parts_->options.tokens_at_once))
+    parts.push_back(
+        parts_->policy_part(std::span(own).subspan(first, count), std::span(own_answers).subspan(first, count)));
   PolicyUpdate made;
   for (int i = 0; i < updates && made.why_skipped.empty(); ++i) {
     const double kl_before = made.kl;

@@ -9,6 +9,8 @@
 
 namespace cudal1 {
 
+class ProcessGroup;
+
 struct AdapterModelOptions {
   std::filesystem::path model;         //!< a GGUF file or a Hugging Face folder
   std::filesystem::path adapter = {};  //!< to go on from; empty: a new one
@@ -24,6 +26,9 @@ struct AdapterModelOptions {
   double weight_decay = 0.0;
   //! Held while something is computed: a turn on a GPU where others measure. Empty: none.
   std::function<std::shared_ptr<void>()> take_turn = {};
+  //! Who learn together. learn() and improve() are called on all of them with the same texts, of which each computes
+  //! its share; what comes back is of all texts. Must outlive the model. Null: nobody else.
+  ProcessGroup* group = nullptr;
 };
 
 class AdapterModel final : public LearningModel {

@@ -90,6 +90,7 @@ struct RunSettings {
   std::int64_t written_out_tokens = 700;  //!< of an answer with CUDA in it; longer ones are not learned
   std::int64_t context_tokens = 2048;     //!< of prompt and answer together
   std::int64_t tokens_at_once = 16384;    //!< of texts whose gradients are computed together
+  std::int64_t processes = 1;             //!< that compute gradients together
   std::int64_t slots = 128;               //!< texts that are written at once; fewer on a CPU
   double longest_gradient = 1.0;          //!< norm to which longer gradients are scaled
   double weight_decay = 0.0;              //!< of AdamW

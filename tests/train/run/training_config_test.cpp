@@ -76,6 +76,8 @@ TEST(TrainingConfig, ABadOneIsRefusedWithThePlaceAndWhatWasMeant) {
       {"[run]\nslots = 1.5", "run.toml:2: run.slots must be a whole number, not '1.5'"},
       {"[run]\nslots = \"8\"", "run.toml:2: run.slots must be a whole number, not '\"8\"'"},
       {"[run]\nslots = 0", "run.toml:2: run.slots must be at least 1, not '0'"},
+      {"[run]\nprocesses = 0", "run.toml:2: run.processes must be at least 1, at most 64, not '0'"},
+      {"[run]\nprocesses = 65", "run.toml:2: run.processes must be at least 1, at most 64, not '65'"},
       {"[contrastive]\nmost_resamples = 99999999999",
        "run.toml:2: contrastive.most_resamples must be a whole number, "
        "not '99999999999'"},
