@@ -86,15 +86,18 @@ std::vector<Item> those_at(const std::vector<std::size_t>& places, std::span<con
 //! Processes that compute on the same cores do not take them from each other.
 class ShareOfThreads {
  public:
-  explicit ShareOfThreads(std::size_t processes) : all_(at::get_num_threads()) {
-    if (processes > 1) at::set_num_threads(std::max(1, all_ / static_cast<int>(processes)));
+  explicit ShareOfThreads(std::size_t processes) : all_(at::get_num_threads()), is_alone_(processes == 1) {
+    if (!is_alone_) at::set_num_threads(std::max(1, all_ / static_cast<int>(processes)));
   }
-  ~ShareOfThreads() { at::set_num_threads(all_); }
+  ~ShareOfThreads() {
+    if (!is_alone_) at::set_num_threads(all_);
+  }
   ShareOfThreads(const ShareOfThreads&) = delete;
   ShareOfThreads& operator=(const ShareOfThreads&) = delete;
 
  private:
   int all_;
+  bool is_alone_;
 };
 
 //! What improve() knows of a part of its texts, in the order of a batch's targets.
