@@ -20,7 +20,7 @@ MakePrompt prompts_for_directives(const TrainingPromptOptions& options) {
   };
 }
 
-TaskGrammar answer_grammars(const RunSettings& run) {
+TaskGrammar task_grammars(const RunSettings& run) {
   if (!run.grammar) return no_grammar;
   const auto known = std::make_shared<std::map<std::string, std::string>>();  // by hash of the task
   return [known](const TrainingTask& task) {

@@ -5,6 +5,7 @@
 #include "train/rollout/learning_model.hpp"
 #include "train/run/training_config.hpp"
 #include "train/stages/contrastive_stage.hpp"
+#include "train/stages/judged_answers.hpp"
 
 namespace cudal1 {
 
@@ -13,6 +14,6 @@ TrainingPromptOptions prompt_options(const RunSettings& run, const vgpu::GpuProf
 MakePrompt prompts_for_directives(const TrainingPromptOptions& options);
 
 //! What answers in directives are held to, if they are; made once for each task.
-TaskGrammar answer_grammars(const RunSettings& run);
+TaskGrammar task_grammars(const RunSettings& run);
 
 }  // namespace cudal1

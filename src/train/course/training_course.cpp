@@ -107,7 +107,7 @@ TrainingCourse::TrainingCourse(const TrainingConfig& config, RunFolder& folder, 
                                                                       .steps = static_cast<std::int64_t>(all)});
                                                        }}),
       asked_(prompt_options(config.run, parts_.gpu, *parts_.model)),
-      grammar_(answer_grammars(config.run)),
+      grammar_(task_grammars(config.run)),
       resumed_(newest_checkpoint(folder.checkpoints())),
       metrics_(folder.metrics(), resumed_ ? std::optional(resumed_->name()) : std::nullopt) {}
 
