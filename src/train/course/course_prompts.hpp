@@ -1,15 +1,19 @@
-// What the model of a run is asked, in training and in trials alike.
+// What the model of a run is asked and may answer, in training and in trials alike.
 #pragma once
 
 #include "train/data/training_prompt.hpp"
 #include "train/rollout/learning_model.hpp"
 #include "train/run/training_config.hpp"
 #include "train/stages/contrastive_stage.hpp"
+#include "train/stages/judged_answers.hpp"
 
 namespace cudal1 {
 
 //! The model must outlive what is returned: it counts tokens.
 TrainingPromptOptions prompt_options(const RunSettings& run, const vgpu::GpuProfile& gpu, const LearningModel& model);
 MakePrompt prompts_for_directives(const TrainingPromptOptions& options);
+
+//! What answers in directives are held to, if they are; made once for each task.
+TaskGrammar task_grammars(const RunSettings& run);
 
 }  // namespace cudal1

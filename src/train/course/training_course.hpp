@@ -80,6 +80,7 @@ class TrainingCourse {
   std::vector<TrainingExample> examples_;
   std::vector<TrainingTask> contrastive_tasks_;
   TrainingPromptOptions asked_;
+  TaskGrammar grammar_;
   std::optional<Checkpoint> resumed_;  //!< from which the next stage goes on
   MetricsLog metrics_;
 };
