@@ -27,9 +27,10 @@
 #   --arms A,B --seeds N   of `ablation`
 #   --output FILE   instead of bench/results/training.json
 # CUDAL1_RECORDS names the folder (build/training) with all that a part needs to go on, on another machine as well: carry
-# it there between two pieces. CUDAL1_BENCH_BUILD names a folder with finished programs instead of build/release. A part
-# keeps its rows as soon as they are measured; rows of other parts stay as they are. Ends with 3 where something is to be
-# gone on with, else with 1 where a row misses its bar.
+# it there between two pieces, to the same path, which may be one from the project's root. `rate` and `resume` are short
+# and begin anew. CUDAL1_BENCH_BUILD names a folder with finished programs instead of build/release. A part keeps its rows
+# as soon as they are measured; rows of other parts stay as they are. A part that is cut off is the last one. Ends with 3
+# where something is to be gone on with, else with 1 where a row misses its bar.
 set -euo pipefail
 given_from=$PWD started=$SECONDS
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/common.sh"
@@ -79,6 +80,14 @@ prepare_programs() {
     [[ " ${parts[*]} " != *' resume '* ]] || build_alone TESTS model_tool
   fi
   source .setup/environment.sh
+}
+
+asks_model() {  # does any part?
+  local part
+  for part in "${parts[@]}"; do
+    [[ ' rate idle resume ' == *" $part "* ]] || return 0
+  done
+  return 1
 }
 
 # The model of all parts: the one that was named, or the product's own.
@@ -237,8 +246,9 @@ read_arguments "$@"
 mkdir -p "$records"
 gpu=$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | head -1 || true)
 prepare_programs
-[[ ${parts[*]} == resume || ${parts[*]} == idle ]] || choose_model
+! asks_model || choose_model
 for part in "${parts[@]}"; do
+  [[ $cut_off == 0 ]] || break
   "measure_$part"
 done
 [[ $cut_off == 0 ]] || exit 3

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdio>
 
 namespace cudal1::bench {
@@ -22,7 +21,7 @@ BenchSetting::BenchSetting(const BenchOptions& options)
 
 std::vector<TrainingTask> BenchSetting::tasks(TaskSplit split) const {
   std::vector<TrainingTask> made = make_tasks(split, config.tasks, on.gpu);
-  if (most_tasks > 0) made.erase(made.begin() + static_cast<std::ptrdiff_t>(std::min(most_tasks, made.size())), made.end());
+  if (most_tasks > 0 && most_tasks < made.size()) made.resize(most_tasks);
   return made;
 }
 

@@ -1,5 +1,9 @@
 #include <fmt/format.h>
 
+#include <memory>
+#include <utility>
+#include <vector>
+
 #include "base/result.hpp"
 #include "cli/stop_on_interrupt.hpp"
 #include "parts.hpp"

@@ -1,6 +1,7 @@
 #include "cli/gpu_watch.hpp"
 
 #include <cstdlib>
+#include <filesystem>
 
 namespace cudal1 {
 

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <utility>
 
 #include "judge/gpu_ledger.hpp"
 

@@ -19,7 +19,7 @@ written_out_tokens = 40
 train = 2
 validation = 0
 test = 1
-families = ["rows"]
+families = ["pointwise"]
 difficulty = 0.0
 reference_us_low = 1
 reference_us_high = 30
@@ -91,14 +91,16 @@ measure ablation --seeds 1 --arms self_supervised,plain,bucket ablation
 [[ $? -le 1 ]] || fail "the ablation: $(tail -5 ablation.log)"
 has_row ablation 'mean log reward after stage 3 over stage 2'
 has_row ablation 'contrastive (bucket) over plain GRPO'
+[[ -s records/ablation/seed-3/plain/metrics.csv ]] || fail 'numbers of an arm'
+grep -q gpu_idle_share records/ablation/seed-3/plain/metrics.csv && fail 'a share of a GPU where there is none'
 grep -q "adapter = \".*run/adapters/before_contrastive\"" records/ablation/config.toml || fail 'arms begin after stage 2 of the run'
 
-measure gap --evaluations 12 gap
+measure gap --evaluations 9 gap
 [[ $? -le 1 ]] || fail "the gap: $(tail -5 gap.log)"
 "$python" - <<'PYTHON' || fail "searches with speed-ups, in their order: $(cat records/gap/search.jsonl)"
 import json
 line, = map(json.loads, open("records/gap/search.jsonl"))
-assert 8 < len(line["speedups"]) <= 12 and max(line["speedups"]) > 0.0, line
+assert len(line["speedups"]) == 9 and max(line["speedups"]) > 0.0, line
 PYTHON
 [[ -s records/gap/fresh/trained.directives.jsonl && -s records/gap/reading/trained.directives.jsonl ]] || fail 'samples of the model'
 
