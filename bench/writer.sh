@@ -13,42 +13,21 @@ shift
 [[ $what != suite ]] || { suite=$(readlink -f "${1:?$usage}"); shift; }
 selection=("$@")
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/common.sh"
+source bench/suite_shares.sh
 ./cudal1 --version >/dev/null
 source .setup/environment.sh
 gpu=$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | head -1 || true)
 records=${CUDAL1_RECORDS:-build/writer}
 kept=bench/results/writer_shares
 
-without_place() { sed "s#$PWD/##g" "$1" >"$2"; }  # without_place FILE COPY: wherever this folder lies
-
 measure_kernels() {
   "$CUDAL1_PYTHON" bench/writer/kernel_rows.py --cudal1 ./cudal1 --commit "$commit" --gpu "${gpu:-none}"
 }
 
 measure_suite() {
-  local name share shares whole=() i
-  name=$(printf '%s' "${selection[*]:-all}" | tr -cs '[:alnum:]' _ | sed 's/^_//')
-  share=$records/$name
-  mkdir -p "$share"
-  ./cudal1 optimize "$suite" "${selection[@]}" --device cuda --budget-evals 20 --no-explain -o "$share" \
-    --archive "$share/archive.sqlite" --json >"$share/optimize.new"
-  mkdir -p "$kept/$name"  # only now: what was cut off is not kept
-  without_place "$share/optimize.new" "$kept/$name/optimize.json"
-  without_place "$share/bench/results.jsonl" "$kept/$name/results.jsonl"
-  "$CUDAL1_PYTHON" bench/writer/search_stages.py "$share/archive.sqlite" | tee "$kept/$name/stages.json"
-  echo "$commit" >"$kept/$name/commit"
-  shares=("$kept"/*/optimize.json)
-  ./cudal1 bench --merge "${shares[@]%/optimize.json}" -o "$records/merged" >"$records/table"
-  cat "$records/table"
-  for ((i = 0; i < ${#selection[@]}; ++i)); do
-    [[ ${selection[i]} == --suite ]] && whole=(--suite "${selection[i + 1]}")
-  done
-  local tasks
-  tasks=$(./cudal1 tasks "$suite" "${whole[@]}" --json | "$CUDAL1_PYTHON" -c 'import json, sys; print(len(json.load(sys.stdin)["tasks"]))')
-  without_place "$records/table" "$records/table.txt"
-  { printf 'bench/writer.sh suite %s, commit %s, %s\n' "$(basename "$suite") ${whole[*]}" "$commit" "${gpu:-none}"; cat "$records/table.txt"; } \
-    >bench/results/optimized.txt
-  cp "$records/merged/results.csv" bench/results/optimized.csv
+  optimise_share ./cudal1 -- --device cuda --budget-evals 20
+  keep_share
+  merge_shares ./cudal1 bench/writer.sh bench/results/optimized
   "$CUDAL1_PYTHON" bench/writer/suite_rows.py "$records/merged" --optimized "${shares[@]}" --tasks "$tasks" \
     --gpu "${gpu:-none}" --commit "$commit"
 }

@@ -35,7 +35,7 @@ MakeDecoder decoder_on_gpu(const PolicyOptions& options, std::function<std::shar
 
 std::function<std::shared_ptr<void>()> turns_on_gpu() {
   const auto lock = std::make_shared<GpuLock>(cuda::device_info(0).uuid);
-  return [lock] { return std::make_shared<GpuLock::Guard>(lock->share()); };
+  return [lock] { return std::make_shared<GpuLock::Guard>(lock->share(GpuUse::model)); };
 }
 
 void choose_model_device(const PolicyOptions& options, LocalGeneratorOptions& generator,

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/result.hpp"
+#include "cli/gpu_watch.hpp"
 #include "cli/stop_on_interrupt.hpp"
 #include "cli/training_parts.hpp"
 #include "train/ablation/ablation_course.hpp"
@@ -47,7 +48,8 @@ nlohmann::json to_json(const StageEnd& stage) {
   return made;
 }
 
-void print_json(const CourseEnd& end, const RunFolder& folder, const Assessor& assessor, const JudgedOn& on) {
+void print_json(const CourseEnd& end, const RunFolder& folder, const Assessor& assessor, const JudgedOn& on,
+                const std::optional<GpuIdle>& idle) {
   const AssessorCounts counts = assessor.counts();
   nlohmann::json stages = nlohmann::json::array();
   for (const StageEnd& stage : end.stages) stages.push_back(to_json(stage));
@@ -59,6 +61,7 @@ void print_json(const CourseEnd& end, const RunFolder& folder, const Assessor& a
                             {"judged", counts.assessed},
                             {"known", counts.known},
                             {"caught", counts.caught},
+                            {"gpu_idle_share", idle ? nlohmann::json(idle->share) : nlohmann::json()},
                             {"stages", stages}};
   fmt::print("{}\n", made.dump(2));
 }
@@ -70,6 +73,7 @@ int train(const TrainingConfig& config, const std::filesystem::path& path, bool 
   const StopOnInterrupt interrupt;
   TrainingWatcher watcher;
   const JudgedOn on = judged_on(config.judge);
+  GpuWatch gpu(on.device == "cuda" || is_on_gpu(config.model));
   const std::unique_ptr<LearningModel> model = model_to_train(config);
   RunFolder folder(path, config, model->base_sha256());
   watcher.say(fmt::format("{} a run in {}: judged on {}, seed {}", folder.is_new() ? "begins" : "goes on with", path.string(),
@@ -84,9 +88,10 @@ int train(const TrainingConfig& config, const std::filesystem::path& path, bool 
   parts.say = watcher.sayer();
   parts.step = watcher.shower();
   parts.seconds_since_1970 = seconds_since_1970;
+  parts.gpu_idle = gpu.asker();
   const CourseEnd end = TrainingCourse(config, folder, std::move(parts)).run();
   watcher.clear();
-  as_json ? print_json(end, folder, assessor, on) : print_end(end, folder, assessor);
+  as_json ? print_json(end, folder, assessor, on, gpu.over_all()) : print_end(end, folder, assessor);
   const bool collapsed = !end.stages.empty() && !end.stages.back().why_stopped.empty();
   return collapsed ? 1 : 0;
 }

@@ -20,13 +20,6 @@ namespace {
 
 constexpr std::int64_t most_slots_on_cpu = 16;  // each step computes them all; more only take memory
 
-bool is_on_gpu(const ModelSettings& settings) {
-  if (settings.device == "cpu") return false;
-  const std::string why_not = why_no_cuda_decoder();
-  if (settings.device == "cuda" && !why_not.empty()) throw Error("model.device: " + why_not);
-  return why_not.empty();
-}
-
 AdapterModelOptions model_options(const TrainingConfig& config) {
   AdapterModelOptions made;
   made.model = config.model.path.empty() ? default_model() : config.model.path;
@@ -60,6 +53,13 @@ JudgedOn judged_on(const JudgeSettings& settings) {
   vgpu.gpu = settings.gpu;
   const std::unique_ptr<Backend> backend = choose_backend(settings.device, vgpu);
   return {backend->predicted() ? "vgpu" : "cuda", backend->info().name, profile_for(*backend, settings.gpu)};
+}
+
+bool is_on_gpu(const ModelSettings& settings) {
+  if (settings.device == "cpu") return false;
+  const std::string why_not = why_no_cuda_decoder();
+  if (settings.device == "cuda" && !why_not.empty()) throw Error("model.device: " + why_not);
+  return why_not.empty();
 }
 
 std::unique_ptr<LearningModel> model_to_train(const TrainingConfig& config) {

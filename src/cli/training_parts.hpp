@@ -27,6 +27,9 @@ struct JudgedOn {
 //! Nothing of it stays with this process: judges have processes of their own. Throws Error.
 JudgedOn judged_on(const JudgeSettings& settings);
 
+//! Will the model be there? Throws Error where the settings demand a GPU that cannot be used.
+bool is_on_gpu(const ModelSettings& settings);
+
 //! In as many processes as the configuration says. Throws Error, and UsageError for more than there are GPUs.
 std::unique_ptr<LearningModel> model_to_train(const TrainingConfig& config);
 

@@ -10,6 +10,7 @@
 
 #include "base/result.hpp"
 #include "base/seconds_since.hpp"
+#include "judge/gpu_ledger.hpp"
 #include "train/assess/assessor_counts.hpp"
 #include "writer/write_program.hpp"
 
@@ -73,9 +74,9 @@ class AssessorPool::Worker {
   }
 
   void start() {
-    child_.emplace("cudal1-assess", environment_with(pool_.options_.threads, {}));
+    child_.emplace("cudal1-assess", environment_with(pool_.options_.threads, {GpuLedger::variable}));
     AssessSetting setting = pool_.options_.setting;
-    setting.beside_others = pool_.options_.processes > 1;
+    setting.beside_others |= pool_.options_.processes > 1;
     child_->send(line_of(to_json(setting)));
   }
 

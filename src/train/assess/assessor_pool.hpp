@@ -16,7 +16,7 @@
 namespace cudal1 {
 
 struct AssessorPoolOptions {
-  AssessSetting setting;  //!< of each process; `beside_others` follows from their number
+  AssessSetting setting;  //!< of each process; where there are several, they are `beside_others`
   int processes = 1;
   int threads = 0;                        //!< of PyTorch in each; 0: as many as it wants
   int attempts = 3;                       //!< at programs under which a process dies

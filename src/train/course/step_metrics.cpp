@@ -84,4 +84,13 @@ StepNumbers numbers_of(const ContrastiveStep& step) {
   return made;
 }
 
+StepNumbers with_gpu_idle(StepNumbers numbers, const std::optional<GpuIdle>& idle) {
+  if (!idle) return numbers;
+  numbers.report.gpu_idle_share = idle->share;
+  const Metrics further = {
+      {"gpu_idle_share", idle->share}, {"gpu_unlocked_share", idle->unlocked_share}, {"wall_s", idle->seconds}};
+  numbers.metrics.insert(numbers.metrics.end(), further.begin(), further.end());
+  return numbers;
+}
+
 }  // namespace cudal1

@@ -1,8 +1,10 @@
 // What the steps of all stages are shown and kept as: named numbers.
 #pragma once
 
+#include <optional>
 #include <string>
 
+#include "judge/gpu_idle.hpp"
 #include "train/run/metrics_log.hpp"
 #include "train/run/progress_line.hpp"
 #include "train/stages/contrastive_stage.hpp"
@@ -20,5 +22,8 @@ struct StepNumbers {
 StepNumbers numbers_of(const SupervisedStep& step);
 StepNumbers numbers_of(const SelfSupervisedStep& step);
 StepNumbers numbers_of(const ContrastiveStep& step);
+
+//! As they were where nothing is known of the GPU.
+StepNumbers with_gpu_idle(StepNumbers numbers, const std::optional<GpuIdle>& idle);
 
 }  // namespace cudal1

@@ -264,8 +264,9 @@ StageEnd TrainingCourse::run_contrastive() {
       for (std::size_t k = 0; k < std::min(known_programs, order.size()); ++k)
         stage.add_known(i, pooled(all[order[k]]));
     }
+  parts_.gpu_idle();  // what was before does not count
   Steps steps{"contrastive", config_.contrastive.steps, [&] { return stage.steps_done(); },
-              [&] { return numbers_of(stage.step()); }};
+              [&] { return with_gpu_idle(numbers_of(stage.step()), parts_.gpu_idle()); }};
   steps.state = [&] { return json{{"stage", stage.state()}, {"watch", watch.state()}, {"samples", samples.state()}}; };
   steps.collapse = [&] { return stage.collapse(config_.collapse); };
   StageEnd end = run_steps(steps);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "judge/gpu_idle.hpp"
 #include "train/assess/assessor.hpp"
 #include "train/course/policy_trial.hpp"
 #include "train/course/variant_store.hpp"
@@ -44,6 +45,8 @@ struct CourseParts {
   std::function<void(const std::string& line)> say = [](const std::string&) {};
   std::function<void(const StepReport& report)> step = [](const StepReport&) {};
   std::function<double()> seconds_since_1970 = [] { return 0.0; };
+  //! What the GPU did since the last call; asked as stage 3 begins and after each of its steps. Nothing: nobody knows.
+  std::function<std::optional<GpuIdle>()> gpu_idle = [] { return std::nullopt; };
 };
 
 class TrainingCourse {

@@ -10,6 +10,7 @@
 #include "base/line_child.hpp"
 #include "base/obituary.hpp"
 #include "base/result.hpp"
+#include "judge/gpu_ledger.hpp"
 #include "train/parallel/process_group.hpp"
 
 namespace cudal1 {
@@ -18,7 +19,7 @@ namespace {
 constexpr const char* visible_gpus = "CUDA_VISIBLE_DEVICES";
 
 LineChild::Environment environment_of(const HoldModel& what) {
-  LineChild::Environment environment = environment_with(0, {});
+  LineChild::Environment environment = environment_with(0, {GpuLedger::variable});
   if (!what.options.on_gpu) return environment;
   std::erase_if(environment, [](const auto& variable) { return variable.first == visible_gpus; });
   environment.emplace_back(visible_gpus, gpu_of_member(std::getenv(visible_gpus), what.member));

@@ -42,6 +42,7 @@ std::vector<std::string> parts_of(const StepReport& report) {
   add("{:.0f}% ties", report.tie_share, 100);
   add("{:.0f}% copies", report.copy_share, 100);
   add("{:.0f}% cached", report.cache_hit_share, 100);
+  add("GPU idle {:.0f}%", report.gpu_idle_share, 100);
   if (report.tokens_per_s) parts.push_back(rate_text(*report.tokens_per_s) + " tokens/s");
   if (report.evaluations_per_s) parts.push_back(rate_text(*report.evaluations_per_s) + " evaluations/s");
   return parts;

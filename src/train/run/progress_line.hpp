@@ -21,6 +21,7 @@ struct StepReport {
   std::optional<double> tie_share;        //!< of groups
   std::optional<double> copy_share;       //!< of samples
   std::optional<double> cache_hit_share;  //!< of evaluations
+  std::optional<double> gpu_idle_share;   //!< of the step's time
   std::optional<double> tokens_per_s, evaluations_per_s;
   std::optional<double> seconds_left;
 };

@@ -87,7 +87,14 @@ Settings settings_of(RunSettings& run) {
 
 Settings settings_of(ModelSettings& model) {
   return {
-      {"model", "path", &model.path, "a GGUF file or a Hugging Face folder; empty: the product's own"},
+      // Wherever it lies: a run knows its model by the hash.
+      {"model",
+       "path",
+       &model.path,
+       "a GGUF file or a Hugging Face folder; empty: the product's own",
+       {},
+       {},
+       may_change},
       {"model", "adapter", &model.adapter, "from which to start, in PEFT's format; empty: a new one"},
       {"model", "rank", &model.rank, "of the adapter", from(1, 1024)},
       {"model", "alpha", &model.alpha, "of the adapter, which is scaled by alpha / rank", above_zero},

@@ -27,6 +27,7 @@ const StepReport full{.stage = "contrastive",
                       .tie_share = 0.12,
                       .copy_share = 0.05,
                       .cache_hit_share = 0.634,
+                      .gpu_idle_share = 0.087,
                       .tokens_per_s = 8213.0,
                       .evaluations_per_s = 6.63,
                       .seconds_left = 840.0};
@@ -34,7 +35,7 @@ const StepReport full{.stage = "contrastive",
 TEST(StepReport, SaysEverythingThatIsKnown) {
   EXPECT_EQ(text_of(full),
             "contrastive 12/70: reward 0.213, 91% right, best 3.42x, 6.1 plans, entropy 0.412, KL 0.0123, 12% ties, "
-            "5% copies, 63% cached, 8213 tokens/s, 6.6 evaluations/s, 14 min left");
+            "5% copies, 63% cached, GPU idle 9%, 8213 tokens/s, 6.6 evaluations/s, 14 min left");
   EXPECT_EQ(text_of({.stage = "supervised", .step = 3, .steps = 600, .loss = 1.25, .tokens_per_s = 123456.0}),
             "supervised 3/600: loss 1.2500, 123k tokens/s");
   EXPECT_EQ(text_of({.stage = "supervised", .step = 0, .steps = 600}), "supervised 0/600");
