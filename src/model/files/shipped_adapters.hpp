@@ -1,4 +1,4 @@
-// Adapters that come with the program: folders below models/ of the repository, each as `cudal1 models publish` makes it.
+// Adapters that come with the program: folders below models/ of the repository, as `cudal1 models publish` makes them.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
-// How a model was asked while it was trained. It lies beside its adapter (prompt.json), so that whoever uses the adapter
-// asks in the same way: a model that is asked otherwise than it was taught loses most of what it has learned.
+// How a model was asked while it was trained. It lies beside its adapter (prompt.json), so that whoever uses that asks
+// in the same way: a model that is asked otherwise than it was taught loses most of what it has learned.
 #pragma once
 
 #include <cstddef>

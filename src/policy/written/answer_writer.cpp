@@ -54,7 +54,9 @@ std::vector<PromptExemplar> AnswerWriter::exemplars_of(const std::vector<ScoredP
   std::vector<PromptExemplar> exemplars;
   for (const std::size_t index : chosen) {
     const ScoredProgram& program = seen[index];
-    exemplars.push_back({options_.as_shown ? options_.as_shown(program.text) : program.text, program.reward,
+    const bool shows_speedup = options_.scores_are_speedups && program.speedup > 0.0;
+    exemplars.push_back({options_.as_shown ? options_.as_shown(program.text) : program.text,
+                         shows_speedup ? program.speedup : program.reward,
                          options_.profiles ? profile_text(program.profile, options_.form) : std::string(),
                          options_.shows_scores});
   }

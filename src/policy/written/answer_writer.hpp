@@ -29,6 +29,7 @@ struct LanguageModelOptions {
   std::optional<std::size_t> context_tokens;  //!< that prompts are made for; not given: all that the model can see
   ExemplarOrder order = ExemplarOrder::slowest_first;
   bool shows_scores = true;
+  bool scores_are_speedups = false;  //!< as they were measured, where that is known; else rewards
   //! How a program is shown; empty: as it is.
   std::function<std::string(const std::string& program)> as_shown;
   bool passes_without_prompt = false;  //!< a task that no prompt has room for is left to others, and a line says so

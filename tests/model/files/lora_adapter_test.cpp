@@ -108,9 +108,13 @@ TEST(LoraAdapter, InBf16TakesHalfTheRoomAndIsRoundedToTheNearest) {
   LoraAdapter saved = sample_adapter();
   std::vector<float>& numbers = saved.modules.at("model.layers.0.self_attn.q_proj").a;
   // bf16 has eight bits: between 1 and 2 it has steps of 1/128, and halves of them go to the even neighbour.
-  const std::vector<std::pair<float, float>> rounded{{1.0f + 1.0f / 512, 1.0f},         {1.0f + 3.0f / 512, 1.0f + 1.0f / 128},
-                                                     {1.0f + 1.0f / 256, 1.0f},         {1.0f + 3.0f / 256, 1.0f + 1.0f / 64},
-                                                     {-1.0f - 3.0f / 512, -1.0f - 1.0f / 128}, {0.0f, 0.0f}};
+  constexpr float step = 1.0f / 128;
+  const std::vector<std::pair<float, float>> rounded{{1.0f + step / 4, 1.0f},
+                                                     {1.0f + 3 * step / 4, 1.0f + step},
+                                                     {1.0f + step / 2, 1.0f},
+                                                     {1.0f + 3 * step / 2, 1.0f + 2 * step},
+                                                     {-1.0f - 3 * step / 4, -1.0f - step},
+                                                     {0.0f, 0.0f}};
   for (std::size_t i = 0; i < rounded.size(); ++i) numbers[i] = rounded[i].first;
   save_lora_adapter(saved, model, folder.path() / "wide");
   save_lora_adapter(saved, model, folder.path() / "narrow", AdapterStorage::bf16);

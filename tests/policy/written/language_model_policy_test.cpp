@@ -105,7 +105,8 @@ TEST_F(LanguageModelPolicyTest, ProgramsAreShownAsAskedInAnyOrder) {
     LanguageModelPolicy policy({model, std::move(subject), options, Random(seed), [](const std::string&) {}});
     policy.propose({right("//! fuse gelu_1\n", 1.25), right("//! fuse softmax_1\n", 2.0)});
     const std::string& shown = model.asked.front().messages.front().text;
-    const std::size_t slow = shown.find("//! fuse gelu_1 : lanes=32"), fast = shown.find("//! fuse softmax_1 : lanes=32");
+    const std::size_t slow = shown.find("//! fuse gelu_1 : lanes=32");
+    const std::size_t fast = shown.find("//! fuse softmax_1 : lanes=32");
     ASSERT_NE(slow, std::string::npos) << shown;
     ASSERT_NE(fast, std::string::npos) << shown;
     EXPECT_EQ(shown.find("score"), std::string::npos) << shown;
