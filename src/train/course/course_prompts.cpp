@@ -30,4 +30,16 @@ TaskGrammar task_grammars(const RunSettings& run) {
   };
 }
 
+TrainedPrompt trained_prompt_of(const TrainingConfig& config) {
+  TrainedPrompt made;
+  made.form = PromptForm::compact;
+  made.program = ProgramForm::directives;
+  made.context_tokens = static_cast<std::size_t>(config.run.context_tokens);
+  made.answer_tokens = static_cast<std::size_t>(config.run.answer_tokens);
+  made.exemplars = config.contrastive.exemplars.selection;
+  made.shows_scores = config.contrastive.exemplars.scores != ExemplarScores::hidden;
+  made.texts = prompt_texts_hash(made.form);
+  return made;
+}
+
 }  // namespace cudal1

@@ -1,6 +1,7 @@
 // What the model of a run is asked and may answer, in training and in trials alike.
 #pragma once
 
+#include "policy/prompt/trained_prompt.hpp"
 #include "train/data/training_prompt.hpp"
 #include "train/rollout/learning_model.hpp"
 #include "train/run/training_config.hpp"
@@ -15,5 +16,8 @@ MakePrompt prompts_for_directives(const TrainingPromptOptions& options);
 
 //! What answers in directives are held to, if they are; made once for each task.
 TaskGrammar task_grammars(const RunSettings& run);
+
+//! How it was asked, for whoever uses what was trained.
+TrainedPrompt trained_prompt_of(const TrainingConfig& config);
 
 }  // namespace cudal1

@@ -119,7 +119,9 @@ CourseEnd TrainingCourse::run() {
     end.stopped = parts_.stop();
     if (!end.stages.back().why_stopped.empty()) break;
   }
-  if (!end.stopped) parts_.model->save_adapter(folder_.adapter());
+  if (end.stopped) return end;
+  parts_.model->save_adapter(folder_.adapter());
+  save_trained_prompt(trained_prompt_of(config_), folder_.adapter());
   return end;
 }
 
@@ -177,6 +179,7 @@ StageEnd TrainingCourse::run_stage(std::size_t index) {
                  : stage == "self_supervised" ? run_self_supervised()
                                               : run_contrastive();
   if (!parts_.stop()) end.validated = validate(stage);
+  if (!parts_.stop()) parts_.ended(end);
   return end;
 }
 

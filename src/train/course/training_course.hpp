@@ -44,6 +44,7 @@ struct CourseParts {
   std::function<bool()> stop = [] { return false; };
   std::function<void(const std::string& line)> say = [](const std::string&) {};
   std::function<void(const StepReport& report)> step = [](const StepReport&) {};
+  std::function<void(const StageEnd& end)> ended = [](const StageEnd&) {};
   std::function<double()> seconds_since_1970 = [] { return 0.0; };
   //! What the GPU did since the last call; asked as stage 3 begins and after each of its steps. Nothing: nobody knows.
   std::function<std::optional<GpuIdle>()> gpu_idle = [] { return std::nullopt; };
