@@ -140,7 +140,7 @@ AnswerWriter PolicyMaker::make_writer(const std::string& name, const Task& task,
   const TrainedPrompt* trained = is_local ? models_->trained() : nullptr;
   LanguageModelOptions made = writing_options(options_, name, trained, generator.context_tokens());
   if (is_local && options_.grammar.value_or(trained != nullptr && trained->grammar))
-    made.grammar = directive_grammar(task.graph, {.may_be_empty = false});
+    made.grammar = directive_grammar(task.graph, {.may_be_empty = false, .with_analysis = trained != nullptr});
   if (trained != nullptr)
     made.as_shown = [graph = task.graph](const std::string& text) { return text_with_all_parameters(graph, text); };
   made.passes_without_prompt = is_local && policy_shares(options_).size() > 1;

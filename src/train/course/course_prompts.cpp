@@ -38,6 +38,7 @@ TrainedPrompt trained_prompt_of(const TrainingConfig& config) {
   made.answer_tokens = static_cast<std::size_t>(config.run.answer_tokens);
   made.exemplars = config.contrastive.exemplars.selection;
   made.shows_scores = config.contrastive.exemplars.scores != ExemplarScores::hidden;
+  made.grammar = config.run.grammar;
   made.texts = prompt_texts_hash(made.form);
   return made;
 }
