@@ -124,8 +124,8 @@ void follow_together(AnswerGrammars& grammars, const std::vector<HeldAnswer>& an
     all_ms += ms_since(step);
     longest_ms = std::max(longest_ms, ms_since(step));
   }
-  fmt::print("  sampler, {}: {:.1f} ms for grammars, {:.1f} ms for {} steps, {:.3f} ms a step, {:.1f} ms at most\n", what,
-             made_ms, all_ms, steps, all_ms / static_cast<double>(steps), longest_ms);
+  fmt::print("  sampler, {}: {:.1f} ms for grammars, {:.1f} ms for {} steps, {:.3f} ms a step, {:.1f} ms at most\n",
+             what, made_ms, all_ms, steps, all_ms / static_cast<double>(steps), longest_ms);
 }
 
 void replay(AnswerGrammars& grammars, const std::vector<HeldAnswer>& answers, const char* what) {

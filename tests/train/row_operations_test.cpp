@@ -305,7 +305,7 @@ TEST_F(PlainRows, GradientsOfScoresAreThoseOfCrossEntropy) {
 
 TEST_F(PlainRows, ScoresUnderAMaskAreThoseWorkedByHand) {
   // Probabilities 1/2, 1/4, 1/8, 1/8; tokens 0 and 2 are allowed: 4/5 and 1/5.
-  const at::Tensor logits = at::tensor({std::log(0.5F), std::log(0.25F), std::log(0.125F), std::log(0.125F)}).view({1, 4});
+  const at::Tensor logits = at::log(at::tensor({0.5F, 0.25F, 0.125F, 0.125F})).view({1, 4});
   const AllowedByRow allowed{at::tensor({5, 0}, at::kInt).view({1, 2}), at::tensor({0}, at::kInt)};
   const at::Tensor wanted = at::tensor({2L});
   const auto scores = plain->score(logits, wanted, allowed);

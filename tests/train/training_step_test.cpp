@@ -189,8 +189,8 @@ std::vector<TrainingText> held_texts() {
 }
 
 //! As autograd has them: log_softmax over what is allowed, each row's tokens said out.
-at::Tensor held_log_probabilities(Transformer& model, const TrainingBatch& batch, const std::vector<TrainingText>& texts,
-                                  bool adapter) {
+at::Tensor held_log_probabilities(Transformer& model, const TrainingBatch& batch,
+                                  const std::vector<TrainingText>& texts, bool adapter) {
   model.use_adapter(adapter ? "learned" : "");
   const at::Tensor logits = model.logits(model.hidden_states(batch.tokens).index_select(0, batch.rows));
   const at::Tensor barred = at::zeros(logits.sizes(), at::kBool);
@@ -230,7 +230,8 @@ TEST_P(TrainingStepTest, TextsWithoutMasksHaveTheSameBitsBesideOthers) {
   TrainingStep step(*mine, options(1000), runtime());
   const std::vector<TrainingText> texts = held_texts();
   const TrainingBatch held = step.pack(texts), free = step.pack(sample_texts());
-  const std::vector<float> some = step.read(step.log_probabilities(held)), none = step.read(step.log_probabilities(free));
+  const std::vector<float> some = step.read(step.log_probabilities(held));
+  const std::vector<float> none = step.read(step.log_probabilities(free));
   const at::Tensor numbers = held.allowed.rows.cpu();
   for (std::size_t i = 0; i < some.size(); ++i) {
     const bool has_mask = numbers[static_cast<std::int64_t>(i)].item<std::int32_t>() >= 0;

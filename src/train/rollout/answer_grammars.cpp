@@ -29,7 +29,8 @@ std::shared_ptr<const TokenMask> tokens_that_end_lines(const TokenVocabulary& vo
 
 class OneAnswer final : public TokenConstraint {
  public:
-  explicit OneAnswer(std::shared_ptr<AnswerGrammar> grammar) : grammar_(std::move(grammar)), place_(grammar_->start()) {}
+  explicit OneAnswer(std::shared_ptr<AnswerGrammar> grammar)
+      : grammar_(std::move(grammar)), place_(grammar_->start()) {}
 
   void allow(AllowedTokens& allowed) override {
     std::ranges::copy(grammar_->allowed(place_)->bits, allowed.words.begin());

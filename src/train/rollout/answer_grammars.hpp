@@ -1,5 +1,5 @@
-// What a model in training may say about a task: the grammar of its answers, over tokens. The sampler draws under it, and
-// the trainer follows the same tokens through it again to know what else could have come: both see one policy.
+// What a model in training may say about a task: the grammar of its answers, over tokens. The sampler draws under it,
+// and the trainer follows the same tokens through it again to know what else could have come: both see one policy.
 #pragma once
 
 #include <cstddef>

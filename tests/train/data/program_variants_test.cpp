@@ -103,7 +103,7 @@ TEST(ProgramVariants, AreTextsOfTheTasksGrammar) {
   }
 }
 
-//! Every third variant of each task, with scores that say nothing.
+//! Of a few variants of each task, with scores that say nothing.
 SupervisedData pairs_of(const std::vector<TrainingTask>& all, std::size_t pairs) {
   std::vector<TaskVariants> taught;
   for (const TrainingTask& task : all) {
@@ -113,9 +113,10 @@ SupervisedData pairs_of(const std::vector<TrainingTask>& all, std::size_t pairs)
   }
   std::erase_if(taught, [](const TaskVariants& each) { return each.variants.empty(); });
   Random random(12);
-  return supervised_data(taught, {.pairs = pairs, .prompt = {.gpu = h200(), .context_tokens = 8192, .answer_tokens = 600,
-                                                             .written_out_tokens = 8000}},
-                         random);
+  SupervisedDataOptions options{.pairs = pairs, .prompt = {.gpu = h200(), .context_tokens = 8192}};
+  options.prompt.answer_tokens = 600;
+  options.prompt.written_out_tokens = 8000;
+  return supervised_data(taught, options, random);
 }
 
 //! Stage 1 teaches answers; the later stages hold the model to their grammar.

@@ -119,7 +119,7 @@ TEST_F(HeldAdapterModelTest, AnswersAreOfTheirGrammarAndForcedTokensAreMarked) {
     for (const DrawnToken& token : answer.tokens) {
       ++(token.forced ? forced : free);
       EXPECT_EQ(token.policy_log_probability == 0.0F, token.forced);
-      EXPECT_NEAR(token.policy_log_probability, token.sampled_log_probability, 1e-5) << "temperature 1, nothing cut off";
+      EXPECT_NEAR(token.policy_log_probability, token.sampled_log_probability, 1e-5) << "nothing was cut off";
     }
   EXPECT_GE(forced, 8 * 4);
   EXPECT_GT(free, 8 * 2);

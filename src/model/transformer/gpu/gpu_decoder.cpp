@@ -318,7 +318,8 @@ std::vector<DrawnToken> GpuDecoder::draw(std::span<const SlotDraw> draws) {
   // The step may go on meanwhile: requests are copied after it, and read back before we return.
   for (std::int64_t slot = 0; slot < parts.options.slots; ++slot) parts.request_of(slot).is_wanted = 0;
   for (const SlotDraw& given : draws) parts.enter(given);
-  const bool is_masked = std::ranges::any_of(draws, [](const SlotDraw& given) { return given.draw.allowed != nullptr; });
+  const bool is_masked =
+      std::ranges::any_of(draws, [](const SlotDraw& given) { return given.draw.allowed != nullptr; });
   return guarded([&] {
     parts.runtime->on_stream([&] {
       parts.run_draw(is_masked);

@@ -56,7 +56,8 @@ class DrawKernel : public ::testing::TestWithParam<Case> {
     std::memcpy(in.data_ptr(), requests.data(), in.nbytes());
     const at::Tensor out = at::zeros({static_cast<std::int64_t>(requests.size() * sizeof(DrawResult))}, at::kByte);
     const auto rows = static_cast<std::uint32_t>(requests.size());
-    const auto along = static_cast<std::uint32_t>((GetParam().vocabulary + row_kernel_threads - 1) / row_kernel_threads);
+    const std::int64_t blocks = (GetParam().vocabulary + row_kernel_threads - 1) / row_kernel_threads;
+    const auto along = static_cast<std::uint32_t>(blocks);
     if (masks.defined()) runtime_.launch({"keep_allowed", {rows, along}, row_kernel_threads, {logits, in, masks}});
     runtime_.launch({"draw", {rows, 1}, draw_kernel_threads, {logits, in, out}});
     std::vector<DrawResult> results(requests.size());
