@@ -76,7 +76,7 @@ read_option() {
 
 prepare_programs() {
   if [[ $build == build/release ]]; then
-    build_release BENCHMARKS training_bench
+    build_alone BENCHMARKS cudal1 training_bench  # and whatever these start
     [[ " ${parts[*]} " != *' resume '* ]] || build_alone TESTS model_tool
   fi
   source .setup/environment.sh
