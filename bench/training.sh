@@ -211,7 +211,7 @@ measure_gap() {
 measure_suite() {
   local code=0 whole_records=$records shares=() tasks=0
   needs "$(trained_adapter)" 'suite, which needs an adapter' || return 0
-  local policy=(--policy local:1,search:1 --model "$model" --adapter "$(trained_adapter)" --context 2048 --repair 0)
+  local policy=(--policy search:1,local:1 --model "$model" --adapter "$(trained_adapter)" --context 2048 --repair 0)
   kept=$(dirname "$output")/training_shares records=$records/suite
   within_time
   optimise_share "${within[@]}" "$build/bin/cudal1" -- --budget-evals "${evaluations:-16}" "${policy[@]}" || code=$?
