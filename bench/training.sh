@@ -76,7 +76,7 @@ read_option() {
 
 prepare_programs() {
   if [[ $build == build/release ]]; then
-    build_release BENCHMARKS training_bench
+    build_alone BENCHMARKS cudal1 training_bench  # and whatever these start
     [[ " ${parts[*]} " != *' resume '* ]] || build_alone TESTS model_tool
   fi
   source .setup/environment.sh
@@ -211,7 +211,7 @@ measure_gap() {
 measure_suite() {
   local code=0 whole_records=$records shares=() tasks=0
   needs "$(trained_adapter)" 'suite, which needs an adapter' || return 0
-  local policy=(--policy local:1,search:1 --model "$model" --adapter "$(trained_adapter)" --context 2048 --repair 0)
+  local policy=(--policy search:1,local:1 --model "$model" --adapter "$(trained_adapter)" --context 2048 --repair 0)
   kept=$(dirname "$output")/training_shares records=$records/suite
   within_time
   optimise_share "${within[@]}" "$build/bin/cudal1" -- --budget-evals "${evaluations:-16}" "${policy[@]}" || code=$?

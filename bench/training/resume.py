@@ -57,7 +57,8 @@ class Run:
 
     def start(self):
         with self.log.open("a") as log:
-            return subprocess.Popen(self.command, stdout=log, stderr=log, start_new_session=True)
+            return subprocess.Popen(self.command, stdout=log, stderr=log, start_new_session=True,
+                                    env={**os.environ, "OMP_NUM_THREADS": "1"})  # beside others, threads wait for each other
 
     def finish(self):
         process = self.start()
@@ -113,7 +114,9 @@ def measured(options):
     steps = steps_of(alone.folder)
     largest = largest_difference(steps, steps_of(killed.folder))
     weights = "adapter/adapter_model.safetensors"
+    trained = sum(float(line.get("groups_trained") or 0.0) > 0.0 for line in steps.values())
     details = {"killed in": kills, "steps": len(steps), "stages": sorted({stage for stage, _ in steps}),
+               "steps of stage 3 that changed the weights": trained,
                "adapters are the same bytes": filecmp.cmp(alone.folder / weights, killed.folder / weights, shallow=False)}
     return row("a run killed and resumed against one left alone (virtual GPU, fixed seed, synchronous mode)", largest,
                "largest difference of a loss or reward", "the same losses to 1e-5", largest <= 1e-5 and len(set(kills)) >= 3, details)
@@ -125,6 +128,7 @@ def main():
         parser.add_argument(f"--{name}", type=pathlib.Path, required=True)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that nothing of ours is left behind
     shutil.rmtree(options.work, ignore_errors=True)
     options.work.mkdir(parents=True)
     options.rows.write_text(json.dumps([measured(options)]) + "\n")

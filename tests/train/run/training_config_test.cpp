@@ -164,6 +164,7 @@ TEST(TrainingConfig, TheFirstKeyThatDiffersIsNamedUnlessItMayChange) {
   TrainingConfig before, now;
   now.run.checkpoint_every = 3;
   now.collapse.largest_kl = 5.0;
+  now.model.path = "elsewhere/model.gguf";  // which model it is, its hash says
   EXPECT_EQ(difference(before, now), std::nullopt);
   now.contrastive.samples = 8;
   now.collapse.steps = 9;
