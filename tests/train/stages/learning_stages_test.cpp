@@ -67,7 +67,7 @@ class SelfSupervisedStageTest : public ::testing::Test {
         [this](const TrainingTask& task, const std::vector<PromptExemplar>& exemplars, ProgramForm form) {
           forms.push_back(form);
           shown.push_back(exemplars.size());
-          return testing::toy_prompt(task, exemplars);
+          return testing::toy_prompt(task, {exemplars, {}, {}});
         }};
     SelfSupervisedStage made(settings, 0.5, 3, parts);
     for (std::size_t task = 0; task < tasks.size(); ++task)
