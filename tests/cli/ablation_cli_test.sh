@@ -26,7 +26,7 @@ refused 2 'tasks.test is 0' "${small[@]}" --set tasks.test=0 -o wrong
 [[ ! -e wrong ]] || fail 'nothing was begun'
 
 train "${whole[@]}" -o alone --json >alone.json 2>alone.err || { fail "an ablation: $(tail -3 alone.err)"; exit 1; }
-[[ $(field alone.json 'd["stopped"], d["seeds"], len(d["arms"])') == '(False, [3, 4], 7)' ]] || fail 'all of it is through'
+[[ $(field alone.json '(d["stopped"], d["seeds"], len(d["arms"]))') == '(False, [3, 4], 7)' ]] || fail 'all of it is through'
 "$python" - <<'PYTHON' || fail 'arms are paired and differ in what they show'
 import json, pathlib
 found = json.loads(pathlib.Path("alone/ablation.json").read_text())
@@ -82,10 +82,10 @@ diff killed.out alone/ablation.md >/dev/null || fail 'it prints its table'
 
 # Fewer arms and seeds of what is there need no training, and no other folder or configuration is taken.
 train "${small[@]}" --arms bucket,plain --seeds 1 -o alone --json >fewer.json 2>fewer.err || fail "fewer arms: $(tail -3 fewer.err)"
-[[ $(field fewer.json '[arm["arm"] for arm in d["arms"]], d["seeds"]') == "(['plain', 'bucket'], [3])" ]] || fail 'two arms of one seed'
+[[ $(field fewer.json '([arm["arm"] for arm in d["arms"]], d["seeds"])') == "(['plain', 'bucket'], [3])" ]] || fail 'two arms of one seed'
 refused 1 'has a training run' "${small[@]}" -o alone/seed-3/plain
 refused 1 'has an ablation' run.toml -o alone
-refused 1 'contrastive.steps' "${small[@]}" --set contrastive.steps=4 -o alone
+refused 1 'contrastive.steps' "${small[@]}" --set contrastive.steps=5 -o alone
 
 "$cudal1" report killed killed/seed-3/bucket -o page.md 2>report.err || fail "a page: $(cat report.err)"
 for words in '## Ablation: killed' 'predicted, none is measured' 'killed, or still going' '3.12 | 1.42' \
