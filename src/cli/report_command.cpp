@@ -31,7 +31,8 @@ std::string command_of(const ReportOptions& options) {
 int run_report(const ReportOptions& options) try {
   const fs::path pictures = options.output.parent_path() / options.output.stem();
   if (options.output.extension() != ".md")
-    throw UsageError(fmt::format("-o {}: the page is Markdown; give it a name that ends with .md", options.output.string()));
+    throw UsageError(
+        fmt::format("-o {}: the page is Markdown; give it a name that ends with .md", options.output.string()));
   const TrainingReport report = training_report(options.folders, command_of(options), pictures.filename().string());
   fs::create_directories(pictures);
   for (const auto& [name, svg] : report.pictures) write_file_atomically(pictures / name, svg);

@@ -78,7 +78,8 @@ void add_train_command(CLI::App& app, CommandAction& action) {
       "          cudal1 train configs/small.toml --ablation --arms plain,bucket --seeds 3 -o runs/ablation");
   command->add_option("config", options->config, "TOML (docs/train.md); without it the recipe as it is")
       ->check(CLI::ExistingFile);
-  command->add_option("-o,--output", options->output, "Folder of the run or ablation; one that was ended is gone on with")
+  command
+      ->add_option("-o,--output", options->output, "Folder of the run or ablation; one that was ended is gone on with")
       ->default_val("runs/train");
   command->add_option("--set", options->settings, "section.key=value, over what CONFIG says; may come several times");
   command->add_option("--processes", options->processes,

@@ -20,7 +20,8 @@ constexpr double character_width = 6.6;  // of the legend's letters, about
 // Told apart by those who do not see all colours, on light and dark pages (blue, orange, green, violet).
 constexpr const char* colours =
     "<style>.c0{color:#0969da}.c1{color:#bc4c00}.c2{color:#1a7f37}.c3{color:#8250df}"
-    ".raw{fill:currentColor;fill-opacity:.28}.smooth{fill:none;stroke:currentColor;stroke-width:2;stroke-linejoin:round}"
+    ".raw{fill:currentColor;fill-opacity:.28}"
+    ".smooth{fill:none;stroke:currentColor;stroke-width:2;stroke-linejoin:round}"
     ".key{fill:currentColor}.frame{fill:none;stroke:currentColor;stroke-opacity:.45}.title{font-weight:bold}"
     "@media(prefers-color-scheme:dark){.c0{color:#58a6ff}.c1{color:#f0883e}.c2{color:#3fb950}.c3{color:#bc8cff}}"
     "</style>\n";

@@ -76,8 +76,8 @@ std::optional<PromptForm> prompt_form_from_string(std::string_view name);
 std::size_t default_answer_tokens(PromptForm form);
 
 //! By priority: instructions and graph, which must fit; then the format card (in brief where the full one does not
-//! fit), exemplars (the fastest first, or the first of those in the order that is given), their profiles, the source, each if
-//! there is room. Throws Error in one line where what must fit does not.
+//! fit), exemplars (the fastest first, or the first of those in the order that is given), their profiles, the source,
+//! each if there is room. Throws Error in one line where what must fit does not.
 Prompt make_prompt(const PromptSubject& subject, const PromptOptions& options);
 
 }  // namespace cudal1

@@ -57,7 +57,7 @@ std::string protocol(const json& ablation) {
       is_predicted(ablation) ? ": every speed-up of ours is predicted, none is measured" : "",
       ablation.at("failure_reward").get<double>());
   if (const std::size_t count = ablation.at("left_out").size(); count > 0)
-    text += fmt::format(" {} tasks are left out, as no sample of some arm counts.", count);
+    text += fmt::format(" Left out, as no sample of some arm counts: {} task{}.", count, count == 1 ? "" : "s");
   return text + "\n\n";
 }
 
@@ -72,15 +72,16 @@ std::string paper_table(const json& ablation) {
                                    percent(arm.at("success_rate")), percent(arm.at("faster_rate"))};
     const json paper = arm.at("published").is_object() ? arm.at("published") : json::object();
     const double tasks = paper.value("tasks", 1.0);
-    for (const std::string& cell : {speedup(paper.value("mean_speedup", json())), speedup(paper.value("median_speedup", json())),
+    for (const std::string& cell : {speedup(paper.value("mean_speedup", json())),
+                                    speedup(paper.value("median_speedup", json())),
                                     percent(paper.value("successes", json()), tasks),
                                     percent(paper.value("faster", json()), tasks)})
       cells.push_back(cell);
     text += markdown_row(cells);
   }
   return text +
-         "\nOurs: the best program of each task and seed, over PyTorch's eager kernels as the judge times them; mean and "
-         "median where there is a success. The paper: 250 tasks of KernelBench on an A100. Tasks, model and budget are "
+         "\nOurs: the best program of each task and seed, over PyTorch's eager kernels as the judge times them; mean "
+         "and median where there is a success. The paper: 250 tasks of KernelBench on an A100. Tasks, model and budget are "
          "others: what can be compared is the order of the arms.\n\n";
 }
 

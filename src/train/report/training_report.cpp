@@ -44,14 +44,16 @@ std::string judge_text(const RunRecord& run) {
 }
 
 std::string model_text(const RunRecord& run) {
-  const std::string path = run.config.model.path.empty() ? "the product's own" : run.config.model.path.filename().string();
+  const fs::path& model = run.config.model.path;
+  const std::string path = model.empty() ? "the product's own" : model.filename().string();
   return fmt::format("{} (SHA-256 {:.12}…), adapter of rank {}", path, run.base_model, run.config.model.rank);
 }
 
 std::string tasks_text(const TaskSettings& tasks) {
+  const std::string only =
+      tasks.families.empty() ? std::string() : fmt::format(", only {}", fmt::join(tasks.families, ", "));
   return fmt::format("generated: {} to learn from, {} to validate with, seed {}{}", tasks.train, tasks.validation,
-                     tasks.seed,
-                     tasks.families.empty() ? std::string() : fmt::format(", only {}", fmt::join(tasks.families, ", ")));
+                     tasks.seed, only);
 }
 
 std::string facts(const RunRecord& run) {
@@ -89,7 +91,8 @@ std::string state_of(const StageProgress& stage) {
 
 double learning_seconds(const RunRecord& run, const std::string& stage) {
   double seconds = run.metrics.sum(stage, "learning_s");
-  const std::vector<ChartPoint> tokens = run.metrics.curve(stage, "tokens"), speed = run.metrics.curve(stage, "tokens_per_s");
+  const std::vector<ChartPoint> tokens = run.metrics.curve(stage, "tokens");
+  const std::vector<ChartPoint> speed = run.metrics.curve(stage, "tokens_per_s");
   if (tokens.size() == speed.size())
     for (std::size_t i = 0; i < tokens.size(); ++i)
       if (speed[i].y > 0.0) seconds += tokens[i].y / speed[i].y;
@@ -116,9 +119,9 @@ std::string validation_table(const RunRecord& run) {
                           fmt::format("{:.1f}", each.first_distinct), fmt::format("{:.3f}", each.reward),
                           fmt::format("{:.3f}", each.later_reward), fmt::format("{:.2f}x", std::exp(each.best_log)),
                           fmt::format("{:.0f}%", 100.0 * each.copy_rate)});
-  return fmt::format("On {} tasks that it does not learn from, two rounds of four samples, of which the second sees what "
-                     "the first found; a task without a success counts 1x:\n\n{}\n",
-                     run.validations.back().tasks, text);
+  return fmt::format("On {} task{} that it does not learn from, two rounds of four samples, of which the second sees "
+                     "what the first found; a task without a success counts 1x:\n\n{}\n",
+                     run.validations.back().tasks, run.validations.back().tasks == 1 ? "" : "s", text);
 }
 
 std::string curves(const RunRecord& run, const std::string& pictures, const std::string& prefix,
@@ -165,8 +168,8 @@ std::string programs(const RunRecord& run) {
   const std::size_t shown = std::min(shown_programs, tasks.size());
   text += fmt::format(
       "Rule: of all tasks of stage 3 the {} whose best success is the most times as fast as their earliest one. These "
-      "are the largest, not the usual: over all {} tasks with a success the median is {:.2f}x as fast. What is early is "
-      "what was sampled first, so part of a gain is luck of many draws.\n\n",
+      "are the largest, not the usual: over all {} tasks with a success the median is {:.2f}x as fast. What is early "
+      "is what was sampled first, so part of a gain is luck of many draws.\n\n",
       shown, tasks.size(), std::exp(median_gain(tasks)));
   for (std::size_t i = 0; i < shown; ++i) text += program_section(tasks[i], speedup_word(run));
   return text;
@@ -192,7 +195,8 @@ std::string hacking(const RunRecord& run) {
   std::string text = "### Rewards that were not earned\n";
   if (!run.watched && run.suspicions.empty()) return text + "Nothing was watched yet.\n\n";
   if (run.watched)
-    text += fmt::format("Up to step {} of stage 3: {:.0f}% of the reward was measured twice, {} jump{} of speed, caught: {}.\n",
+    text += fmt::format("Up to step {} of stage 3: {:.0f}% of the reward was measured twice, {} jump{} of speed, "
+                        "caught: {}.\n",
                         run.watched->step, 100.0 * run.watched->counts.rechecked_share(), run.watched->counts.jumps,
                         run.watched->counts.jumps == 1 ? "" : "s", counted(run.watched->counts.caught));
   if (run.suspicions.empty()) return text + "\n";
@@ -209,7 +213,8 @@ std::string ablation_text(const fs::path& folder, const std::string& pictures, c
   const std::string title = fmt::format("## Ablation: {}\n", folder.filename().string());
   std::string ran;
   for (const RunStart& start : RunHistory(folder / "history.jsonl").starts())
-    ran += fmt::format("- `{}`, begun {}; {}\n", quoted_in_markdown(start.command), date_text(start.begun_s), end_of(start));
+    ran += fmt::format("- `{}`, begun {}; {}\n", quoted_in_markdown(start.command), date_text(start.begun_s),
+                       end_of(start));
   if (!ran.empty()) ran += "\n";
   if (!fs::exists(folder / "ablation.json")) return title + ran + "No seed is through yet.\n\n";
   const auto json = nlohmann::json::parse(read_file(folder / "ablation.json"), nullptr, false);

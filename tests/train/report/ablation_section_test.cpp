@@ -51,7 +51,7 @@ TEST(AblationSection, HasIntervalsEachSeedsFiguresControlsAndCopies) {
         "Controls, which must fall behind if scores are read:", "| `shuffled` title of shuffled | 0.250",
         "training of `shuffled` with seed 5 ended early: one trick",
         "| `bucket` - `plain` | +0.250 [+0.125, +0.375] | +0.188, +0.312 |", "7 test tasks", "2 paired seeds (4, 5)",
-        "1 tasks are left out"})
+        "Left out, as no sample of some arm counts: 1 task."})
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
 }
 

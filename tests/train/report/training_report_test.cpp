@@ -53,7 +53,8 @@ class TrainingReportTest : public testing::Test {
     CheckpointWriter writer(run_ / "checkpoints", {"contrastive", 20});
     writer.add_bytes("adapter/weights", "w");
     writer.finish({{"finished", false},
-                   {"watch", {{"reward", 4.0}, {"rechecked_reward", 1.0}, {"jumps", 2}, {"caught", {{"forbidden", 3}}}}}});
+                   {"watch",
+                    {{"reward", 4.0}, {"rechecked_reward", 1.0}, {"jumps", 2}, {"caught", {{"forbidden", 3}}}}}});
   }
   TrainingReport report() const { return training_report({run_}, "cudal1 report first", "page"); }
   static void expect_has(const std::string& text, std::initializer_list<const char*> parts) {
@@ -113,7 +114,8 @@ TEST_F(TrainingReportTest, ShowsTheThreeLargestGainsAndSaysWhatIsUsual) {
 TEST_F(TrainingReportTest, TellsWhatTheWriterHadMadeBefore) {
   write_samples();
   const nlohmann::json program{{"plan_hash", "//! fuse gelu_1 softmax_1\n//! graph\n"}};
-  write_file_atomically(run_ / "variants.jsonl", nlohmann::json{{"hash", "h"}, {"tried", 1}, {"right", {program}}}.dump() + "\n");
+  const nlohmann::json task{{"hash", "h"}, {"tried", 1}, {"right", {program}}};
+  write_file_atomically(run_ / "variants.jsonl", task.dump() + "\n");
   expect_has(report().markdown, {"2.00x; the writer had made the same plan, and prompts may have shown it:"});
 }
 
@@ -121,11 +123,14 @@ TEST_F(TrainingReportTest, CountsWhatWasNotEarned) {
   write_checkpoint();
   write_file_atomically(
       run_ / "suspicions.jsonl",
-      "{\"kind\": \"jump\", \"step\": 3, \"task\": \"rows_1\", \"speedup\": 9.5, \"best_before\": 1.5, \"measured_again\": true}\n"
+      "{\"kind\": \"jump\", \"step\": 3, \"task\": \"rows_1\", \"speedup\": 9.5, \"best_before\": 1.5, "
+      "\"measured_again\": true}\n"
       "{\"kind\": \"forbidden\", \"step\": 4, \"task\": \"rows_2\", \"message\": \"a | device global\"}\n{\"ki");
   expect_has(report().markdown,
              {"Up to step 20 of stage 3: 25% of the reward was measured twice, 2 jumps of speed, caught: 3 forbidden.",
-              "lists 2 of them", "| 4 | jump | `rows_1` | predicted speed-up 9.50x, the best before 1.50x; measured again in another process |",
+              "lists 2 of them",
+              "| 4 | jump | `rows_1` | predicted speed-up 9.50x, the best before 1.50x; measured again in another "
+              "process |",
               "| 5 | forbidden | `rows_2` | a \\| device global |"});
 }
 
