@@ -77,6 +77,8 @@ int run_ablation(const TrainingConfig& config, const AblationOptions& options) {
   watcher.say(fmt::format("{} an ablation in {}: {} arms, {} seeds, judged on {}",
                           folder.is_new() ? "begins" : "goes on with", options.folder.string(), plan.arms.size(),
                           plan.seeds, on.name));
+  const RunHistory history(folder.history());
+  history.begin(start_of(config, on, options.command));
   const std::vector<TrainingTask> to_train = make_tasks(TaskSplit::train, config.tasks, on.gpu);
   const std::vector<TrainingTask> to_validate = make_tasks(TaskSplit::validation, config.tasks, on.gpu);
   const std::vector<TrainingTask> to_test = make_tasks(TaskSplit::test, config.tasks, on.gpu);
@@ -103,6 +105,7 @@ int run_ablation(const TrainingConfig& config, const AblationOptions& options) {
   parts.found = [&](const AblationScores& scores) { tables.write(scores); };
   parts.seconds_since_1970 = seconds_since_1970;
   const bool is_through = Ablation(config, plan, options.folder, std::move(parts)).run();
+  history.end(seconds_since_1970(), is_through);
   watcher.clear();
   tables.print(is_through, options.as_json);
   return 0;

@@ -14,6 +14,7 @@ struct AblationOptions {
   std::filesystem::path folder;
   std::vector<std::string> arms;  //!< names; none: all
   std::int64_t seeds = 3;
+  std::string command = {};  //!< as it can be typed again, which the ablation keeps
   bool as_json = false;
 };
 

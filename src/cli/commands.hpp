@@ -12,6 +12,7 @@ using CommandAction = std::function<int()>;
 void add_eval_command(CLI::App& app, CommandAction& action);
 void add_expand_command(CLI::App& app, CommandAction& action);
 void add_train_command(CLI::App& app, CommandAction& action);
+void add_report_command(CLI::App& app, CommandAction& action);
 void add_tasks_command(CLI::App& app, CommandAction& action);
 void add_check_command(CLI::App& app, CommandAction& action);
 void add_bench_command(CLI::App& app, CommandAction& action);

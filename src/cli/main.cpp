@@ -30,6 +30,7 @@ int main(int argc, char** argv) {
   cudal1::add_techniques_command(app, action);
   cudal1::add_prompt_command(app, action);
   cudal1::add_train_command(app, action);
+  cudal1::add_report_command(app, action);
   cudal1::add_tasks_command(app, action);
   cudal1::add_check_command(app, action);
   cudal1::add_bench_command(app, action);

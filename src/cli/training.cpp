@@ -57,7 +57,7 @@ void print_json(const CourseEnd& end, const RunFolder& folder, const Assessor& a
 
 }  // namespace
 
-int train(const TrainingConfig& config, const std::filesystem::path& path, bool as_json) {
+int train(const TrainingConfig& config, const std::filesystem::path& path, const std::string& command, bool as_json) {
   if (is_ablation(path)) throw Error(fmt::format("{}: has an ablation; name another folder", path.string()));
   const StopOnInterrupt interrupt;
   TrainingWatcher watcher;
@@ -67,6 +67,8 @@ int train(const TrainingConfig& config, const std::filesystem::path& path, bool 
   RunFolder folder(path, config, model->base_sha256());
   watcher.say(fmt::format("{} a run in {}: judged on {}, seed {}", folder.is_new() ? "begins" : "goes on with", path.string(),
                           on.name, config.run.seed));
+  const RunHistory history(folder.history());
+  history.begin(start_of(config, on, command));
   const std::vector<TrainingTask> to_train = make_tasks(TaskSplit::train, config.tasks, on.gpu);
   const std::vector<TrainingTask> to_validate = make_tasks(TaskSplit::validation, config.tasks, on.gpu);
   AssessorPoolOptions judging = judge_options(config.judge, on, folder.archive());
@@ -81,6 +83,7 @@ int train(const TrainingConfig& config, const std::filesystem::path& path, bool 
   parts.seconds_since_1970 = seconds_since_1970;
   parts.gpu_idle = gpu.asker();
   const CourseEnd end = TrainingCourse(config, folder, std::move(parts)).run();
+  history.end(seconds_since_1970(), !end.stopped);
   watcher.clear();
   as_json ? print_json(end, folder, assessor, on, gpu.over_all()) : print_end(end, folder, assessor);
   const bool collapsed = !end.stages.empty() && !end.stages.back().why_stopped.empty();

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 #include "train/run/training_config.hpp"
 
 namespace cudal1 {
 
 //! Trains in this folder, or goes on with what was begun there, and reports. Returns the exit code. Throws Error.
-int train(const TrainingConfig& config, const std::filesystem::path& folder, bool as_json);
+//! `command`: as it can be typed again, which the run keeps.
+int train(const TrainingConfig& config, const std::filesystem::path& folder, const std::string& command, bool as_json);
 
 }  // namespace cudal1

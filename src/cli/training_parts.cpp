@@ -95,6 +95,13 @@ double seconds_since_1970() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
+RunStart start_of(const TrainingConfig& config, const JudgedOn& on, const std::string& command) {
+  RunStart start{.begun_s = seconds_since_1970(), .command = command, .judge = on.name, .host = processor_name()};
+  start.is_predicted = on.is_predicted();
+  start.model_device = !is_on_gpu(config.model) ? "CPU" : on.is_predicted() ? "an NVIDIA GPU" : on.name;
+  return start;
+}
+
 void TrainingWatcher::say(const std::string& line) {
   progress_.clear();
   fmt::print(stderr, "{}\n", line);

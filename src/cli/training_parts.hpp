@@ -12,6 +12,7 @@
 #include "train/assess/assessor_pool.hpp"
 #include "train/rollout/learning_model.hpp"
 #include "train/run/progress_line.hpp"
+#include "train/run/run_history.hpp"
 #include "train/run/training_config.hpp"
 
 namespace cudal1 {
@@ -42,6 +43,9 @@ AssessorPoolOptions judge_options(const JudgeSettings& settings, const JudgedOn&
                                   const std::filesystem::path& archive);
 
 double seconds_since_1970();
+
+//! Now, on this machine.
+RunStart start_of(const TrainingConfig& config, const JudgedOn& on, const std::string& command);
 
 //! Standard error: a line of progress, and lines that stay.
 class TrainingWatcher {

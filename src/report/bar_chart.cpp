@@ -23,7 +23,7 @@ std::vector<double> values_of(const std::vector<ChartGroup>& groups) {
   std::vector<double> values;
   for (const ChartGroup& group : groups)
     for (const ChartBar& bar : group.bars)
-      if (bar.value) values.push_back(*bar.value);
+      if (bar.value) values.insert(values.end(), {*bar.value, bar.low, bar.high});
   return values;
 }
 

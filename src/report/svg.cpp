@@ -55,9 +55,11 @@ double SpeedupAxis::at(double speedup) const {
 }
 
 std::vector<double> SpeedupAxis::ticks(double apart) const {
+  const auto is_near = [&](double tick, double other) { return std::abs(at(tick) - at(other)) <= apart; };
   std::vector<double> shown;
   for (const double tick : {0.1, 0.2, 0.5, 0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0})
-    if (tick >= least_ && tick <= most_ && (shown.empty() || std::abs(at(shown.back()) - at(tick)) > apart))
+    if (tick >= least_ && tick <= most_ && (tick == 1.0 || !is_near(tick, 1.0)) &&
+        (shown.empty() || !is_near(tick, shown.back())))
       shown.push_back(tick);
   return shown;
 }

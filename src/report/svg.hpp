@@ -18,7 +18,7 @@ class SpeedupAxis {
   SpeedupAxis(const std::vector<double>& speedups, double from, double to);
   //! What lies beyond an end is drawn at it.
   double at(double speedup) const;
-  //! Round numbers that are at least `apart` from each other in the picture.
+  //! Round numbers that are at least `apart` from each other in the picture, 1 always among them.
   std::vector<double> ticks(double apart) const;
 
  private:

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # `train` with a small random model and the virtual GPU: the reward rises, and a run that was killed goes on to the same
 # numbers. train_cli_test.sh CUDAL1 PYTHON SOURCE MODEL_TOOL
-source "$3/tests/cli/models_setup.sh"
-"$model_tool" learning learning.gguf
+source "$3/tests/cli/training_setup.sh"
 numbers() {  # numbers METRICS.csv: stage, step and what a step learned, to five digits
   "$python" - "$1" <<'PYTHON'
 import csv, sys
@@ -10,7 +9,6 @@ for row in csv.DictReader(open(sys.argv[1])):
     print(row["stage"], row["step"], *(f"{float(row[name]):.5f}" for name in ("loss", "reward", "success_rate") if row.get(name)))
 PYTHON
 }
-train() { timeout 500 "$cudal1" train "$@" --set model.path=learning.gguf; }
 
 # What is wrong with a configuration is said in one line.
 printf '[contrastive]\nstepz = 3\n' >wrong.toml
@@ -20,53 +18,7 @@ grep -q "stepz.*steps" wrong.err || fail "the nearest key is named: $(cat wrong.
 timeout 60 "$cudal1" train -o none --set model.path=nowhere.gguf 2>none.err && fail 'a model that is not there'
 grep -q 'nowhere.gguf' none.err || fail "the missing model is named: $(cat none.err)"
 
-cat >run.toml <<'TOML'
-[run]
-seed = 3
-slots = 16
-context_tokens = 1000
-answer_tokens = 150
-checkpoint_every = 4
-[model]
-rank = 32
-[tasks]
-train = 2
-validation = 1
-test = 1
-families = ["pointwise"]
-difficulty = 0.0
-reference_us_low = 1
-reference_us_high = 30
-least_speed_ratio = 0
-[judge]
-device = "vgpu"
-archive = "shared.sqlite"
-[supervised]
-pairs = 512
-variants = 6
-written_out_share = 0.0
-batch = 16
-epochs = 8
-learning_rate = 5e-3
-[self_supervised]
-rounds = 2
-samples = 4
-batch = 8
-[contrastive]
-steps = 44
-prompts = 2
-samples = 24
-warm_up_steps = 3
-learning_rate = 5e-4
-normalisation = "per_sample"
-kl_weight = 0
-exemplar_count = 1
-share_without = 0.0
-[collapse]
-least_entropy = 0
-least_distinct_plans = 0
-largest_trick_share = 1.1
-TOML
+small_run >run.toml
 train run.toml -o whole --json >whole.json 2>whole.err || fail "a whole run: $(tail -3 whole.err)"
 [[ $(field whole.json 'len(d["stages"])') == 3 ]] || fail 'three stages'
 [[ $(field whole.json 'd["predicted"]') == True ]] || fail 'times are predictions'
@@ -89,16 +41,35 @@ numbers alone/metrics.csv >alone.numbers
 [[ $(wc -l <alone.numbers) -gt 30 ]] || fail "numbers of all steps: $(wc -l <alone.numbers)"
 for signal in KILL INT; do
   run=ended-by-$signal
-  (train "${short[@]}" -o "$run" >/dev/null 2>&1) &
-  for _ in $(seq 3000); do compgen -G "$run/checkpoints/self_supervised-*/DONE" >/dev/null && break; sleep 0.1; done
-  pkill "-$signal" -f -- "^[^ ]*cudal1 train.* -o $run" || fail "there was nothing to end with $signal"
-  wait
+  ended_by "$signal" "$run/checkpoints/self_supervised-*/DONE" "${short[@]}" -o "$run"
   train "${short[@]}" -o "$run" >/dev/null 2>"$run.err" || fail "goes on after $signal: $(tail -3 "$run.err")"
   grep -q 'goes on with' "$run.err" || fail 'it says that it goes on'
   numbers "$run/metrics.csv" >"$run.numbers"
   diff alone.numbers "$run.numbers" >difference || fail "the same numbers after $signal: $(head -5 difference)"
   cmp -s alone/samples.jsonl "$run/samples.jsonl" || fail "the same samples after $signal"
 done
+
+# Runs that were ended and gone on with have a page as well, with every start.
+"$cudal1" report whole ended-by-KILL/ -o pages/all.md 2>report.err || fail "a page: $(cat report.err)"
+"$python" - "$PWD/pages/all.md" <<'PYTHON' || fail 'the page has what the runs have written'
+import pathlib, re, sys, xml.etree.ElementTree as xml
+page = pathlib.Path(sys.argv[1])
+text = page.read_text()
+pictures = re.findall(r"\]\((all/[^)]+\.svg)\)", text)
+assert len(pictures) == 6, pictures
+for picture in pictures:
+    root = xml.parse(page.parent / picture).getroot()
+    assert len(root.findall(".//{*}circle")) > 3, picture
+runs = text.split("\n## Run: ")[1:]
+assert [run.split("\n")[0] for run in runs] == ["whole", "ended-by-KILL"]
+for part in ("cudal1 train run.toml -o whole --set model.path=learning.gguf", "virtual NVIDIA H200", "every speed-up is predicted",
+             "| `contrastive` | 44 | through |", "; through ", "#### `pointwise_", "Changed: ", "caught: nothing",
+             "right at the first sample"):
+    assert part in runs[0], part
+assert "killed, or still going" in runs[1] and "; through " in runs[1] and "| `contrastive` | 4 | through |" in runs[1]
+PYTHON
+"$cudal1" report nowhere -o nowhere.md 2>nowhere.err && fail 'a page of nothing'
+grep -q 'nowhere: is no training run' nowhere.err || fail "names the folder: $(cat nowhere.err)"
 
 train "${short[@]}" -o alone --set contrastive.prompts=1 2>other.err && fail 'another configuration'
 grep -q 'contrastive.prompts' other.err || fail "names the key that differs: $(cat other.err)"

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 
 #include "base/result.hpp"
 #include "policy/prompt/gpu_text.hpp"
@@ -32,12 +33,14 @@ PromptSubject in_order(PromptSubject subject, ExemplarOrder order) {
   return subject;
 }
 
-//! The fastest first; of equal ones the last.
-std::vector<std::size_t> by_priority(const std::vector<PromptExemplar>& exemplars) {
-  std::vector<std::size_t> order;
-  for (std::size_t i = exemplars.size(); i-- > 0;) order.push_back(i);
-  std::ranges::stable_sort(order, std::ranges::greater(), [&](std::size_t i) { return exemplars[i].speedup; });
-  return order;
+//! The fastest first, of equal ones the last; or as they were given.
+std::vector<std::size_t> by_priority(const std::vector<PromptExemplar>& exemplars, ExemplarOrder order) {
+  std::vector<std::size_t> places(exemplars.size());
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  if (order == ExemplarOrder::as_given) return places;
+  std::ranges::reverse(places);
+  std::ranges::stable_sort(places, std::ranges::greater(), [&](std::size_t i) { return exemplars[i].speedup; });
+  return places;
 }
 
 class PromptMaker {
@@ -58,6 +61,8 @@ class PromptMaker {
     prompt.text = whole_text();
     prompt.tokens = count(prompt.text);
     for (const Candidate& candidate : candidates_) prompt.parts.push_back(candidate.part);
+    for (std::size_t i = 0; i < subject_.exemplars.size(); ++i)
+      if (find(Slot::exemplar, i)) prompt.exemplars.push_back(i);
     prompt.context_tokens = options_.context_tokens;
     prompt.answer_tokens = answer_tokens_;
     return prompt;
@@ -126,16 +131,17 @@ class PromptMaker {
   }
 
   void add_exemplars() {
-    for (const std::size_t i : by_priority(subject_.exemplars)) {
+    for (const std::size_t i : by_priority(subject_.exemplars, options_.order)) {
       const PromptExemplar& exemplar = subject_.exemplars[i];
       const std::string name = fmt::format("exemplar {} ({:.2f}x)", i + 1, exemplar.speedup);
       if (const auto program = shown_program(exemplar))
         offer({{.name = name}, Slot::exemplar, i, *program});
       else
         add({{.name = name, .is_included = false, .why_left_out = "it has code beside its directives"},
-             Slot::exemplar});
+             Slot::exemplar,
+             i});
     }
-    for (const std::size_t i : by_priority(subject_.exemplars))
+    for (const std::size_t i : by_priority(subject_.exemplars, options_.order))
       if (!subject_.exemplars[i].profile.empty() && find(Slot::exemplar, i))
         offer({{.name = fmt::format("profile of exemplar {}", i + 1)}, Slot::profile, i, shown_profile(i)});
   }

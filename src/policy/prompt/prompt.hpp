@@ -37,10 +37,12 @@ struct PromptSubject {
   std::vector<PromptExemplar> exemplars;
 };
 
-//! Of exemplars in the prompt. Which of them go where there is no room does not depend on it.
+//! Of exemplars in the prompt.
 enum class ExemplarOrder {
   slowest_first,
-  as_given,  //!< for training, which shuffles them: the order must not give the scores away
+  //! For training, which shuffles them: neither their order nor which of them stay where there is no room may give
+  //! the scores away.
+  as_given,
 };
 
 struct PromptOptions {
@@ -63,8 +65,9 @@ struct PromptPart {
 
 struct Prompt {
   std::string text;
-  std::vector<PromptPart> parts;  //!< by priority
-  std::size_t tokens = 0;         //!< of the whole text; may differ from the sum over parts
+  std::vector<PromptPart> parts;       //!< by priority
+  std::vector<std::size_t> exemplars;  //!< that are in the text, by their place among those in its order
+  std::size_t tokens = 0;              //!< of the whole text; may differ from the sum over parts
   std::size_t context_tokens = 0, answer_tokens = 0;
 };
 
@@ -73,8 +76,8 @@ std::optional<PromptForm> prompt_form_from_string(std::string_view name);
 std::size_t default_answer_tokens(PromptForm form);
 
 //! By priority: instructions and graph, which must fit; then the format card (in brief where the full one does not
-//! fit), exemplars (the fastest first), their profiles, the source, each if there is room. Throws Error in one line
-//! where what must fit does not.
+//! fit), exemplars (the fastest first, or the first of those in the order that is given), their profiles, the source,
+//! each if there is room. Throws Error in one line where what must fit does not.
 Prompt make_prompt(const PromptSubject& subject, const PromptOptions& options);
 
 }  // namespace cudal1

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "report/markdown.hpp"
+
 namespace cudal1 {
 namespace {
 
@@ -27,14 +29,6 @@ std::string with_interval(const AblationFigure& figure, bool as_share, bool with
                      number(all.high, as_share, with_sign));
 }
 
-std::string heading(const std::vector<std::string>& columns) {
-  std::string line = fmt::format("| {} |\n|", fmt::join(columns, " | "));
-  for (std::size_t i = 0; i < columns.size(); ++i) line += "---|";
-  return line + "\n";
-}
-
-std::string row(const std::vector<std::string>& cells) { return fmt::format("| {} |\n", fmt::join(cells, " | ")); }
-
 std::vector<std::string> measure_titles(const std::string& first) {
   std::vector<std::string> titles{first};
   for (const AblationMeasure& measure : ablation_measures()) titles.emplace_back(measure.title);
@@ -45,10 +39,10 @@ std::string arm_table(const AblationScores& scores, bool controls) {
   std::string text;
   for (const ArmScores& arm : scores.arms) {
     if (arm.arm.is_control != controls) continue;
-    if (text.empty()) text = heading(measure_titles(controls ? "control" : "arm"));
+    if (text.empty()) text = markdown_heading(measure_titles(controls ? "control" : "arm"));
     std::vector<std::string> cells{fmt::format("`{}` {}", arm.arm.name, arm.arm.title)};
     for (std::size_t i = 0; i < arm.figures.size(); ++i) cells.push_back(with_interval(arm.figures[i], is_share(i)));
-    text += row(cells);
+    text += markdown_row(cells);
   }
   return text.empty() ? text : text + "\n";
 }
@@ -68,7 +62,7 @@ std::string difference_table(const AblationScores& scores) {
     if (std::ranges::find(compared, ablation_measures()[i].name) != std::end(compared))
       for (const std::string& column : {std::string(ablation_measures()[i].title), std::string("of each seed")})
         columns.push_back(column);
-  std::string text = heading(columns);
+  std::string text = markdown_heading(columns);
   for (const DifferenceScores& difference : scores.differences) {
     std::vector<std::string> cells{fmt::format("`{}` - `{}`", difference.arms.first, difference.arms.second)};
     for (std::size_t i = 0; i < difference.figures.size(); ++i) {
@@ -76,7 +70,7 @@ std::string difference_table(const AblationScores& scores) {
       cells.push_back(with_interval(difference.figures[i], false, true));
       cells.push_back(seeds_alone(difference.figures[i]));
     }
-    text += row(cells);
+    text += markdown_row(cells);
   }
   return "## Differences, pair by pair\n" + text + "\n";
 }
@@ -91,7 +85,7 @@ std::string published_percent(std::optional<int> count) {
 
 std::string paper_table(const AblationScores& scores) {
   std::string text = "## Beside the paper\n";
-  text += heading({"arm", "mean", "median", "right", "over 1.01x", "paper: mean", "median", "right", "over 1.01x"});
+  text += markdown_heading({"arm", "mean", "median", "right", "over 1.01x", "paper: mean", "median", "right", "over 1.01x"});
   for (const ArmScores& arm : scores.arms) {
     if (arm.arm.is_control) continue;
     std::vector<std::string> cells{fmt::format("`{}`", arm.arm.name), speedup(arm.best.mean), speedup(arm.best.median),
@@ -103,7 +97,7 @@ std::string paper_table(const AblationScores& scores) {
     } else {
       cells.insert(cells.end(), 4, "-");
     }
-    text += row(cells);
+    text += markdown_row(cells);
   }
   return text +
          "\nOurs: the best program of each task and seed, over PyTorch's eager kernels as the judge times them; mean and "

@@ -15,8 +15,10 @@ TrainingPromptOptions prompt_options(const RunSettings& run, const vgpu::GpuProf
 }
 
 MakePrompt prompts_for_directives(const TrainingPromptOptions& options) {
-  return [options](const TrainingTask& task, const std::vector<PromptExemplar>& exemplars) {
-    return training_prompt(task, exemplars, ProgramForm::directives, options).text;
+  return [options](const TrainingTask& task, ShownPrograms& shown) {
+    const Prompt prompt = training_prompt(task, shown.exemplars, ProgramForm::directives, options);
+    shown.keep(prompt.exemplars);
+    return prompt.text;
   };
 }
 

@@ -55,14 +55,14 @@ class Trial {
     return groups;
   }
 
-  Groups answers(std::span<const TrialTask> tasks, const std::vector<ShownPrograms>& shown, std::size_t first,
+  Groups answers(std::span<const TrialTask> tasks, std::vector<ShownPrograms>& shown, std::size_t first,
                  std::int64_t round) {
     std::vector<TaskPrompt> prompts;
     for (std::size_t i = 0; i < tasks.size(); ++i) {
       const std::uint64_t seed =
           seed_of(options_.seed, {answers_of_task, first + i, static_cast<std::uint64_t>(round)});
       prompts.push_back({tasks[i].task,
-                         {prompt_(*tasks[i].task, shown[i].exemplars), options_.samples, seed, options_.answer_tokens,
+                         {prompt_(*tasks[i].task, shown[i]), options_.samples, seed, options_.answer_tokens,
                           options_.grammar(*tasks[i].task)}});
     }
     RolloutSeconds spent;

@@ -41,6 +41,9 @@ StepNumbers numbers_of(const SelfSupervisedStep& step) {
   StepNumbers made;
   made.metrics = {{"loss", step.update.loss},
                   {"success_rate", step.success_rate},
+                  {"reward", step.reward},
+                  {"best_speedup", step.best_speedup},
+                  {"mean_log_speedup", step.mean_log_speedup},
                   {"distinct_plans", step.distinct_plans},
                   {"learned", static_cast<double>(step.learned)}};
   made.report.success_rate = step.success_rate;

@@ -15,6 +15,7 @@
 #include "train/course/sample_log.hpp"
 #include "train/course/step_metrics.hpp"
 #include "train/run/event_file.hpp"
+#include "train/run/run_history.hpp"
 #include "train/stages/contrastive_stage.hpp"
 #include "train/stages/self_supervised_stage.hpp"
 #include "train/stages/supervised_stage.hpp"
@@ -178,7 +179,7 @@ StageEnd TrainingCourse::run_stage(std::size_t index) {
   StageEnd end = stage == "supervised"        ? run_supervised()
                  : stage == "self_supervised" ? run_self_supervised()
                                               : run_contrastive();
-  if (!parts_.stop()) end.validated = validate(stage);
+  if (!parts_.stop()) end.validated = validate(stage, end.steps);
   if (!parts_.stop()) parts_.ended(end);
   return end;
 }
@@ -324,7 +325,7 @@ void TrainingCourse::keep(const Steps& steps, const Ending& ending) {
   if (ending.is_finished) resumed_ = newest_checkpoint(folder_.checkpoints());
 }
 
-TrialFigures TrainingCourse::validate(const std::string& stage) {
+TrialFigures TrainingCourse::validate(const std::string& stage, std::int64_t step) {
   TrialOptions options;
   options.rounds = 2;
   options.samples = 4;
@@ -340,6 +341,10 @@ TrialFigures TrainingCourse::validate(const std::string& stage) {
       "after {}: {:.0f}% of first samples are successes, mean reward {:.3f}, best {:.2f}x at the geometric mean "
       "({} tasks to validate with)",
       stage, 100.0 * figures.first_success, figures.reward, std::exp(figures.best_log), parts_.validation.size()));
+  if (!parts_.stop() && !parts_.validation.empty())
+    RunHistory(folder_.history())
+        .add({stage, step, std::ssize(parts_.validation), figures.first_success, figures.first_distinct, figures.reward,
+              figures.later_reward, figures.best_log, figures.copy_rate});
   return figures;
 }
 

@@ -74,7 +74,7 @@ class TrainingCourse {
   void keep(const Steps& steps, const Ending& ending);
   void begin_or_go_on(const std::string& stage);
   std::filesystem::path first_adapter_of(const std::string& stage) const;
-  TrialFigures validate(const std::string& stage);
+  TrialFigures validate(const std::string& stage, std::int64_t step);
   std::vector<TrainingExample> examples() const;
 
   const TrainingConfig& config_;

@@ -61,7 +61,7 @@ void ContrastiveStage::prepare(SampledGroup& group, std::size_t index) const {
   Random random(seed_of(seed_, {exemplars_of_group, static_cast<std::uint64_t>(steps_done_), index,
                                 static_cast<std::uint64_t>(group.resampled)}));
   group.shown = pools_[group.task].draw(random);
-  group.prompt = parts_.prompt(parts_.tasks[group.task], group.shown.exemplars);
+  group.prompt = parts_.prompt(parts_.tasks[group.task], group.shown);
 }
 
 TaskPrompt ContrastiveStage::asked(const SampledGroup& group, std::size_t index) const {

@@ -13,8 +13,9 @@
 
 namespace cudal1 {
 
-//! The text of a prompt that shows these programs.
-using MakePrompt = std::function<std::string(const TrainingTask& task, const std::vector<PromptExemplar>& exemplars)>;
+//! The text of a prompt that shows these programs. Takes those out of `shown` that it has no room for: nobody copies
+//! what was not there.
+using MakePrompt = std::function<std::string(const TrainingTask& task, ShownPrograms& shown)>;
 
 //! What a step came to.
 struct ContrastiveStep {

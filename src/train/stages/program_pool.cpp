@@ -2,12 +2,22 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "base/result.hpp"
 
 namespace cudal1 {
 
 using nlohmann::json;
+
+void ShownPrograms::keep(const std::vector<std::size_t>& places) {
+  ShownPrograms kept{{}, {}, island};
+  for (const std::size_t place : places) {
+    kept.exemplars.push_back(exemplars.at(place));
+    kept.plan_hashes.push_back(plan_hashes.at(place));
+  }
+  *this = std::move(kept);
+}
 
 void ProgramPool::add(const PooledProgram& program) {
   if (!(program.speedup > 0.0)) throw Error("a program without a speed-up cannot be an exemplar");

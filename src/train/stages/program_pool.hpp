@@ -23,6 +23,9 @@ struct ShownPrograms {
   std::vector<PromptExemplar> exemplars;  //!< in the order of the prompt
   std::vector<std::string> plan_hashes;
   std::optional<std::size_t> island;  //!< of what is written after that prompt
+
+  //! Only those at these places stay, which rise.
+  void keep(const std::vector<std::size_t>& places);
 };
 
 class ProgramPool {

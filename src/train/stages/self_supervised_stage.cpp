@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "base/result.hpp"
@@ -28,6 +30,29 @@ ExemplarPoolOptions any_programs() {
   options.selection.count = most_exemplars;
   return options;
 }
+
+//! What answers would earn in stage 3 if nobody minded copies. Nothing is learned from it: it is shown.
+class EarnedRewards {
+ public:
+  void add(const SampleOutcome& outcome, const std::string& empty_plan_hash) {
+    const ShapedReward reward = shaped_reward(outcome, {empty_plan_hash, {}}, {});
+    if (reward.kind == SampleKind::uncounted) return;
+    rewards_ += reward.reward;
+    counted_ += 1.0;
+    if (reward.kind != SampleKind::success) return;
+    log_speedups_ += std::log(outcome.speedup);
+    right_ += 1.0;
+    best_ = std::max(best_, outcome.speedup);
+  }
+  void tell(SelfSupervisedStep& step) const {
+    step.reward = counted_ > 0.0 ? rewards_ / counted_ : 0.0;
+    step.mean_log_speedup = right_ > 0.0 ? log_speedups_ / right_ : 0.0;
+    step.best_speedup = best_;
+  }
+
+ private:
+  double rewards_ = 0.0, counted_ = 0.0, log_speedups_ = 0.0, right_ = 0.0, best_ = 0.0;
+};
 
 }  // namespace
 
@@ -72,6 +97,7 @@ std::vector<PromptAndAnswer> SelfSupervisedStage::successes(std::span<const Task
                                                             SelfSupervisedStep& made) const {
   std::vector<PromptAndAnswer> pairs;
   std::int64_t right = 0;
+  EarnedRewards earned;
   for (std::size_t i = 0; i < groups.size(); ++i) {
     const std::string empty = parts_.assessor->empty_plan_hash(*prompts[i].task);
     std::set<std::string> plans;
@@ -80,6 +106,7 @@ std::vector<PromptAndAnswer> SelfSupervisedStage::successes(std::span<const Task
       const SampleOutcome& outcome = judged.assessment.outcome;
       ++made.samples;
       all.push_back(outcome.plan_hash);
+      earned.add(outcome, empty);
       if (!is_success(outcome, empty)) continue;
       ++right;
       if (std::ssize(plans) < settings_.most_plans && plans.insert(outcome.plan_hash).second)
@@ -89,6 +116,7 @@ std::vector<PromptAndAnswer> SelfSupervisedStage::successes(std::span<const Task
   }
   made.success_rate = made.samples > 0 ? static_cast<double>(right) / static_cast<double>(made.samples) : 0.0;
   made.learned = std::ssize(pairs);
+  earned.tell(made);
   return pairs;
 }
 

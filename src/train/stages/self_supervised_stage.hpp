@@ -24,6 +24,9 @@ struct SelfSupervisedStep {
   double learning_rate = 0.0;
   double success_rate = 0.0;              //!< of all answers
   double distinct_plans = 0.0;            //!< mean over prompts
+  double reward = 0.0;                    //!< mean of samples that count, ln(speed-up) of copies as well
+  double best_speedup = 0.0;              //!< 0: no success
+  double mean_log_speedup = 0.0;          //!< of successes whose time settled
   std::int64_t learned = 0, samples = 0;  //!< learned: own successes
   SupervisedUpdate update;
   RolloutSeconds spent;

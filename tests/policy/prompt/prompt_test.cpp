@@ -243,13 +243,26 @@ TEST(Prompt, ShowsTheSlowestFirstOrTheOrderThatIsGiven) {
   EXPECT_EQ(scores_in(make_prompt(subject, options).text), (std::vector<std::string>{"1.87", "1.04"}));
 }
 
-TEST(Prompt, WhatGoesForLackOfRoomIsTheSlowestInAnyOrder) {
+TEST(Prompt, WhatGoesForLackOfRoomIsTheSlowestOrTheLastOfTheOrderThatIsGiven) {
   PromptSubject subject = sample_subject();
-  subject.exemplars = {{"//! fuse gelu_1\n", 1.87}, {"//! graph\n", 1.04}};
-  PromptOptions options{.form = PromptForm::compact, .context_tokens = 8192, .order = ExemplarOrder::as_given};
+  subject.exemplars = {{"//! graph\n", 1.04}, {"//! fuse gelu_1\n", 1.87}};
+  PromptOptions options{.form = PromptForm::compact, .context_tokens = 8192};
   const Prompt all = make_prompt(subject, options);
+  EXPECT_EQ(all.exemplars, (std::vector<std::size_t>{0, 1}));
   options.context_tokens = all.tokens + all.answer_tokens - 1;
   EXPECT_EQ(scores_in(make_prompt(subject, options).text), (std::vector<std::string>{"1.87"}));
+  EXPECT_EQ(make_prompt(subject, options).exemplars, std::vector<std::size_t>{1});
+  options.order = ExemplarOrder::as_given;
+  EXPECT_EQ(scores_in(make_prompt(subject, options).text), (std::vector<std::string>{"1.04"}))
+      << "what stays says nothing of scores that are hidden or dealt out at random";
+}
+
+TEST(Prompt, TellsWhichExemplarsItShows) {
+  PromptSubject subject = sample_subject();
+  subject.exemplars = {{"__global__ void k() {}\n//! graph\n", 3.0}, {"//! fuse gelu_1\n", 1.87}};
+  const Prompt prompt = make_prompt(
+      subject, {.form = PromptForm::compact, .context_tokens = 8192, .order = ExemplarOrder::as_given});
+  EXPECT_EQ(prompt.exemplars, std::vector<std::size_t>{1}) << "this form shows no code";
 }
 
 TEST(Prompt, AsksForCudaWhereItIsWanted) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "toy_learner.hpp"
@@ -34,9 +35,9 @@ TEST(PolicyTrialTest, LaterRoundsSeeWhatEarlierOnesFoundAndNothingElse) {
   testing::ToyAssessor assessor{{1.0, 1.2, 0.0, 3.0}};
   const std::vector<TrainingTask> tasks = testing::toy_tasks(5);
   std::vector<std::size_t> shown;
-  const MakePrompt prompt = [&](const TrainingTask& task, const std::vector<PromptExemplar>& exemplars) {
-    shown.push_back(exemplars.size());
-    return testing::toy_prompt(task, exemplars);
+  const MakePrompt prompt = [&](const TrainingTask& task, const ShownPrograms& programs) {
+    shown.push_back(programs.exemplars.size());
+    return testing::toy_prompt(task, programs);
   };
   TrialOptions options{.rounds = 2, .samples = 8, .tasks_at_once = 2};
   const std::vector<TrialTask> tried = policy_trial(model, assessor, tasks, prompt, options);
@@ -83,6 +84,26 @@ TEST(PolicyTrialTest, WhoCopiesTheBestWritesOneRoundAndEarnsNothingByTheOthers) 
   }
   for (const TrialTask& task : policy_trial(model, no_judge, tasks, testing::toy_prompt, copying))
     EXPECT_EQ(task.rewards[2][0].kind, SampleKind::failure) << "there was nothing to copy";
+}
+
+TEST(PolicyTrialTest, NobodyCopiesAProgramThatThePromptHadNoRoomFor) {
+  testing::ToyLearner model(4);
+  testing::ToyAssessor assessor{{1.5, 1.5, 1.5, 1.5}};
+  const std::vector<TrainingTask> tasks = testing::toy_tasks(2);
+  const TrialOptions options{.rounds = 3, .samples = 8, .tasks_at_once = 2};
+  const auto copies_of = [&](const MakePrompt& prompt) {
+    double copies = 0.0;
+    for (const TrialTask& task : policy_trial(model, assessor, tasks, prompt, options))
+      for (const auto& round : task.rewards)
+        copies += static_cast<double>(std::ranges::count(round, SampleKind::copy, &ShapedReward::kind));
+    return copies;
+  };
+  EXPECT_GT(copies_of(testing::toy_prompt), 0.0);
+  EXPECT_EQ(copies_of([](const TrainingTask& task, ShownPrograms& shown) {
+              shown.keep({});
+              return testing::toy_prompt(task, shown);
+            }),
+            0.0);
 }
 
 TEST(PolicyTrialTest, SomeTasksAtATimeAreTriedAsAllTogether) {

@@ -23,11 +23,11 @@ class ContrastiveStageTest : public ::testing::Test {
     settings.warm_up_steps = 0;
     settings.exemplars.share_without = 0.0;
   }
-  ContrastiveStage stage(LearningModel& model) {
+  ContrastiveStage stage(LearningModel& model, const MakePrompt& prompt = testing::toy_prompt) {
     return {settings,
             17,
             10,
-            {&model, &assessor, tasks, testing::toy_prompt,
+            {&model, &assessor, tasks, prompt,
              [this](auto, auto, const SampledGroup& group) { groups.push_back(group); }}};
   }
 
@@ -47,6 +47,21 @@ TEST_F(ContrastiveStageTest, TheFastestProgramIsWrittenMoreAndMore) {
   EXPECT_GT(model.probabilities()[3], 0.8);
   EXPECT_LT(model.probabilities()[2], 0.1);
   EXPECT_GT(last, first + 0.5);
+}
+
+TEST_F(ContrastiveStageTest, OnlyWhatThePromptShowsCanBeCopied) {
+  ToyLearner model(4), other(4);
+  ContrastiveStage showing = stage(model);
+  while (!showing.is_over()) showing.step();
+  const auto copies = [&] { return figures_of(groups).copy_rate; };
+  EXPECT_GT(copies(), 0.0);
+  groups.clear();
+  ContrastiveStage without_room = stage(other, [](const TrainingTask& task, ShownPrograms& shown) {
+    shown.keep({});
+    return testing::toy_prompt(task, shown);
+  });
+  while (!without_room.is_over()) without_room.step();
+  EXPECT_EQ(copies(), 0.0);
 }
 
 TEST_F(ContrastiveStageTest, PromptsShowScoresOfWhatWasFound) {

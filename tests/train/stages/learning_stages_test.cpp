@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "base/result.hpp"
@@ -67,7 +68,7 @@ class SelfSupervisedStageTest : public ::testing::Test {
         [this](const TrainingTask& task, const std::vector<PromptExemplar>& exemplars, ProgramForm form) {
           forms.push_back(form);
           shown.push_back(exemplars.size());
-          return testing::toy_prompt(task, exemplars);
+          return testing::toy_prompt(task, {exemplars, {}, {}});
         }};
     parts.grammar = testing::toy_grammar;
     SelfSupervisedStage made(settings, 0.5, 3, parts);
@@ -132,6 +133,19 @@ TEST_F(SelfSupervisedStageTest, WithoutSuccessesOnlyPairsOfStage1AreLearned) {
   const SelfSupervisedStep made = stage(model).step();
   EXPECT_EQ(made.learned, 0);
   EXPECT_EQ(made.update.answer_tokens, 8) << "half a batch";
+  EXPECT_EQ(made.reward, -1.0);
+  EXPECT_EQ(made.best_speedup, 0.0);
+}
+
+TEST_F(SelfSupervisedStageTest, TellsHowFastSuccessesAre) {
+  ToyLearner model(4);
+  assessor = ToyAssessor({0.0, 2.0, 2.0, 2.0});
+  const SelfSupervisedStep made = stage(model).step();
+  EXPECT_NEAR(made.mean_log_speedup, std::log(2.0), 1e-12);
+  EXPECT_EQ(made.best_speedup, 2.0);
+  EXPECT_NEAR(made.reward, made.success_rate * std::log(2.0) - (1.0 - made.success_rate), 1e-12);
+  EXPECT_GT(made.success_rate, 0.0);
+  EXPECT_LT(made.success_rate, 1.0);
 }
 
 }  // namespace

@@ -12,9 +12,9 @@
 
 #include "base/files.hpp"
 #include "base/random.hpp"
-#include "policy/prompt/prompt.hpp"
 #include "train/assess/assessor.hpp"
 #include "train/rollout/learning_model.hpp"
+#include "train/stages/program_pool.hpp"
 
 namespace cudal1::testing {
 
@@ -162,9 +162,9 @@ inline std::vector<TrainingTask> toy_tasks(std::size_t count) {
 inline std::string toy_grammar(const TrainingTask& task) { return "grammar of " + task.task.name; }
 
 //! The exemplars' scores, as a prompt would show them.
-inline std::string toy_prompt(const TrainingTask& task, const std::vector<PromptExemplar>& exemplars) {
+inline std::string toy_prompt(const TrainingTask& task, const ShownPrograms& shown) {
   std::string text = task.task.name;
-  for (const PromptExemplar& exemplar : exemplars) text += fmt::format(" {:.2f}", exemplar.speedup);
+  for (const PromptExemplar& exemplar : shown.exemplars) text += fmt::format(" {:.2f}", exemplar.speedup);
   return text;
 }
 
