@@ -7,7 +7,8 @@
 #   idle            how much of stage 3 the GPU had nothing to do; from the numbers of `train`, at once
 #   first_samples   the model before training, after stage 1 and after stage 2 on test tasks (8 samples in each of two
 #                   forms: 4,800 programs for 100 tasks, most of them the same; 12 minutes at most). Needs `train` up to
-#                   stage 3
+#                   stage 3. Directives are written under the grammar of their task, as in training (--set
+#                   run.grammar=false: freely)
 #   ablation        arms of --ablation-config for --seeds seeds (15 minutes). Begins with the weights that `train` had
 #                   after stage 2, where there are some
 #   gap             8 samples of the trained model beside 256 programs of the search (15 minutes for 24 test tasks). Needs

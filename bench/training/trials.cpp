@@ -44,6 +44,7 @@ TrialOptions trial_options(const TrainingConfig& config, const TrialBenchOptions
   made.exemplars.share_without = 0.0;
   made.reward = config.contrastive.reward;
   made.reward.shape = RewardShape::log_speedup;
+  if (form == ProgramForm::directives) made.grammar = task_grammars(config.run);
   return made;
 }
 
@@ -72,10 +73,7 @@ class Trials {
   }
 
   MakePrompt prompt(ProgramForm form) {
-    return [form, options = prompt_options(setting_.config.run, setting_.on.gpu, model())](
-               const TrainingTask& task, const std::vector<PromptExemplar>& exemplars) {
-      return training_prompt(task, exemplars, form, options).text;
-    };
+    return prompts_for(form, prompt_options(setting_.config.run, setting_.on.gpu, model()));
   }
 
   const BenchSetting& setting_;

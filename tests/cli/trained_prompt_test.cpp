@@ -46,7 +46,8 @@ class TrainedPromptTest : public ::testing::Test {
   //! What training asks when its pool has these programs, in their order.
   std::string in_training(const std::vector<PromptExemplar>& exemplars) const {
     const CountingLearner learner(model_);
-    return prompts_for_directives(prompt_options(config_.run, gpu_, learner))(task_, exemplars);
+    ShownPrograms shown{exemplars, std::vector<std::string>(exemplars.size()), {}};
+    return prompts_for_directives(prompt_options(config_.run, gpu_, learner))(task_, shown);
   }
 
   //! What `optimize --policy local` asks where it has seen these.

@@ -14,12 +14,16 @@ TrainingPromptOptions prompt_options(const RunSettings& run, const vgpu::GpuProf
           [&model](std::string_view text) { return model.count_tokens(text); }};
 }
 
-MakePrompt prompts_for_directives(const TrainingPromptOptions& options) {
-  return [options](const TrainingTask& task, ShownPrograms& shown) {
-    const Prompt prompt = training_prompt(task, shown.exemplars, ProgramForm::directives, options);
+MakePrompt prompts_for(ProgramForm form, const TrainingPromptOptions& options) {
+  return [form, options](const TrainingTask& task, ShownPrograms& shown) {
+    const Prompt prompt = training_prompt(task, shown.exemplars, form, options);
     shown.keep(prompt.exemplars);
     return prompt.text;
   };
+}
+
+MakePrompt prompts_for_directives(const TrainingPromptOptions& options) {
+  return prompts_for(ProgramForm::directives, options);
 }
 
 TaskGrammar task_grammars(const RunSettings& run) {

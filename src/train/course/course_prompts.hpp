@@ -12,6 +12,7 @@ namespace cudal1 {
 
 //! The model must outlive what is returned: it counts tokens.
 TrainingPromptOptions prompt_options(const RunSettings& run, const vgpu::GpuProfile& gpu, const LearningModel& model);
+MakePrompt prompts_for(ProgramForm form, const TrainingPromptOptions& options);
 MakePrompt prompts_for_directives(const TrainingPromptOptions& options);
 
 //! What answers in directives are held to, if they are; made once for each task.
