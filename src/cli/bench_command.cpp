@@ -14,6 +14,7 @@
 #include "cli/gpu_option.hpp"
 #include "cli/number_options.hpp"
 #include "cli/policy_bench.hpp"
+#include "cli/policy_choice.hpp"
 #include "cli/printable.hpp"
 #include "cli/progress.hpp"
 #include "cli/stage_log.hpp"
@@ -129,6 +130,8 @@ int run_policies(const BenchCommand& command) {
         "--policy writes the programs and compares them with the reference: no --programs, no --baselines");
   if (command.device == "cpu") throw UsageError("--policy needs --device cuda or vgpu");
   PolicyBenchOptions options = policy_bench_options(command);
+  const std::vector<std::string> chosen = choose_adapter(options.policies);
+  options.pool.policy_arguments.insert(options.pool.policy_arguments.end(), chosen.begin(), chosen.end());
   options.pool.policy_environment = policy_environment(command.policies);
   return run_policy_bench(choose_tasks(command.suite), std::move(options));
 }

@@ -1,10 +1,13 @@
 #include "cli/kept_report.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/files.hpp"
 #include "base/hash.hpp"
+#include "base/result.hpp"
 #include "bench/row_key.hpp"
+#include "cli/policy_choice.hpp"
 
 namespace cudal1 {
 namespace {
@@ -25,16 +28,23 @@ bool is_done(const TaskReport& report, int evaluations) {
          (said.value("evaluations", 0) >= evaluations || said.value("exhausted", false));
 }
 
+bool asks_nobody_else(const PolicyShare& share) { return share.name == "search" || share.name == "local"; }
+
 }  // namespace
 
-std::string key_of_searches(const SearchRequest& request, const std::string& device_name) {
-  if (request.policy != "search") return {};
+std::string key_of_searches(const SearchRequest& request, const std::string& device_name) try {
+  PolicyOptions policies;
+  read_policy_arguments(request.policy_arguments, policies);
+  if (!std::ranges::all_of(policy_shares(policies), asks_nobody_else)) return {};
   Sha256 hash;
+  add_local_model(hash, policies);
   hash.add_field(hash_of_code()).add_field(read_file(executable_directory() / "cudal1-search", any_size));
   hash.add_field(request.device).add_field(device_name).add_field(request.archive.string());
   for (const std::string& argument : request.policy_arguments) hash.add_field(argument);
   hash.add_field(std::to_string(request.evaluations)).add_field(request.explain ? "e" : "");
   return hash.add_field(request.best_is_timed_later ? "t" : "").hex();
+} catch (const Error&) {
+  return {};  // a model that cannot be read: whoever searches says so
 }
 
 KeptReport::KeptReport(const fs::path& folder, const std::string& key_of_searches, const std::string& task_hash) {

@@ -10,8 +10,8 @@
 
 namespace cudal1 {
 
-//! All that a report depends on: our own code, the device, what is asked for. Empty where that cannot be told (language
-//! models), so nothing is kept. `request` without its task is enough.
+//! All that a report depends on: our own code, the device, what is asked for, a local model. Empty where that cannot be
+//! told (models behind a server), so nothing is kept. `request` without its task is enough.
 std::string key_of_searches(const SearchRequest& request, const std::string& device_name);
 
 class KeptReport {

@@ -13,6 +13,8 @@
 #include "model/tokenizer/chat_form.hpp"
 #include "model/tokenizer/model_tokenizer.hpp"
 #include "model/tokenizer/tokenizer.hpp"
+#include "train/publish/model_card.hpp"
+#include "train/publish/publish.hpp"
 
 namespace cudal1 {
 namespace {
@@ -22,6 +24,7 @@ namespace fs = std::filesystem;
 
 struct ModelsOptions {
   fs::path verified;
+  fs::path run, published;  //!< what is to be published, and where
   bool as_json = false;
 };
 
@@ -146,11 +149,27 @@ int verify(const ModelsOptions& options) {
   return 0;
 }
 
+int publish(const ModelsOptions& options) {
+  const PublishedAdapter made = publish_run(options.run, options.published);
+  if (options.as_json) {
+    print_json({{"path", made.folder.string()},
+                {"bytes", made.bytes},
+                {"base", {{"name", made.base_name}, {"sha256", made.base_sha256}}}});
+    return 0;
+  }
+  fmt::print("{}\n  {} for {}, SHA-256 {}\n", printable(made.folder.string()), size_text(made.bytes),
+             printable(made.base_name), made.base_sha256);
+  if (made.is_large())
+    fmt::print("  large for a repository: {} are wanted at most; a smaller rank (model.rank) takes less\n",
+               size_text(wanted_adapter_bytes));
+  return 0;
+}
+
 }  // namespace
 
 void add_models_command(CLI::App& app, CommandAction& action) {
   auto options = std::make_shared<ModelsOptions>();
-  CLI::App* command = app.add_subcommand("models", "List, fetch and verify language models");
+  CLI::App* command = app.add_subcommand("models", "List, fetch and verify language models; publish adapters");
   command->footer("Example: cudal1 models fetch\n         cudal1 models verify ~/models/Qwen2.5-Coder-0.5B-Instruct");
   command->add_flag("--json", options->as_json, "One JSON object on standard output");
   command->require_subcommand(0, 1);
@@ -160,10 +179,18 @@ void add_models_command(CLI::App& app, CommandAction& action) {
       command->add_subcommand("verify", "Open a model, check all that can be checked, decode every tensor");
   check->footer("Example: cudal1 models verify model.gguf --json");
   check->add_option("path", options->verified, "A GGUF file or a Hugging Face folder; otherwise the default model");
-  for (CLI::App* part : {fetch, check}) part->fallthrough();  // --json may come last
-  command->callback([options, fetch, check, &action] {
-    action = [options, is_fetch = fetch->parsed(), is_check = check->parsed()] {
-      return is_fetch ? fetch_model(*options) : is_check ? verify(*options) : list_models(*options);
+  CLI::App* publication =
+      command->add_subcommand("publish", "Make a folder for others of the adapter that a training run has made");
+  publication->footer("Example: cudal1 models publish runs/first -o models/first");
+  publication->add_option("run", options->run, "The run's folder (cudal1 train -o)")->required();
+  publication->add_option("-o,--output", options->published, "The new folder: adapter in bf16, model card")->required();
+  for (CLI::App* part : {fetch, check, publication}) part->fallthrough();  // --json may come last
+  command->callback([options, fetch, check, publication, &action] {
+    action = [options, is_fetch = fetch->parsed(), is_check = check->parsed(), is_publication = publication->parsed()] {
+      return is_fetch         ? fetch_model(*options)
+             : is_check       ? verify(*options)
+             : is_publication ? publish(*options)
+                              : list_models(*options);
     };
   });
 }

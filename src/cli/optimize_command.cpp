@@ -10,6 +10,7 @@
 #include "cli/gpu_option.hpp"
 #include "cli/number_options.hpp"
 #include "cli/optimizer.hpp"
+#include "cli/policy_choice.hpp"
 #include "cli/policy_options.hpp"
 #include "cli/progress.hpp"
 #include "cli/stop_on_interrupt.hpp"
@@ -26,6 +27,7 @@ struct OptimizeOptions {
   SuiteOptions selection;
   OptimizerOptions optimizer;
   PolicyOptions policies;
+  bool has_policy = false;  //!< named on the command line
   bool as_json = false;
 };
 
@@ -39,16 +41,35 @@ std::vector<SuiteTask> tasks_of(const OptimizeOptions& options) {
   return tasks;
 }
 
+//! Who writes programs, for the processes that search.
+void choose_writers(OptimizeOptions& options) {
+  SearchPoolOptions& pool = options.optimizer.pool;
+  const std::vector<std::string> chosen = options.has_policy
+                                              ? choose_adapter(options.policies)
+                                              : choose_policy(options.policies, {report_problem, pool.stop});
+  pool.policy_arguments.insert(pool.policy_arguments.end(), chosen.begin(), chosen.end());
+  pool.policy = options.policies.mix;
+  pool.policy_environment = policy_environment(options.policies);
+}
+
+json writers_json(const PolicyOptions& policies) {
+  const bool uses_adapter = policies.has_adapter() && asks_local_model(policy_shares(policies));
+  return {{"policy", policies.mix}, {"adapter", uses_adapter ? json(policies.adapter) : json(nullptr)}};
+}
+
 int run_optimize(OptimizeOptions options) {
   choose_seed(options.optimizer.pool.seed);
   const StopOnInterrupt stop;
   options.optimizer.pool.stop = StopOnInterrupt::is_requested;
+  choose_writers(options);
   const std::vector<TaskReport> reports = optimize(tasks_of(options), options.optimizer);
   clear_progress();
   if (options.as_json) {
     json results = json::array();
     for (const TaskReport& report : reports) results.push_back(to_json(report));
-    const json all{{"seed", options.optimizer.pool.seed}, {"results", results}};
+    json all = writers_json(options.policies);
+    all["seed"] = options.optimizer.pool.seed;
+    all["results"] = results;
     fmt::print("{}\n", all.dump(2, ' ', false, json::error_handler_t::replace));
   } else {
     for (const TaskReport& report : reports) print(report);
@@ -95,10 +116,9 @@ void add_optimize_command(CLI::App& app, CommandAction& action) {
   command->add_flag("!--no-explain", optimizer.explain, "Do not measure what each directive contributes");
   command->add_flag("--json", options->as_json, "One JSON object on standard output");
   command->callback([options, command, &action] {
-    SearchPoolOptions& said = options->optimizer.pool;
-    said.policy = options->policies.mix;
-    said.policy_arguments = policy_arguments(*command);
-    said.policy_environment = policy_environment(options->policies);
+    options->has_policy = command->count("--policy") > 0;
+    options->optimizer.pool.policy_arguments = policy_arguments(*command);
+    policy_shares(options->policies);  // what cannot be meant is wrong usage
     action = [options] { return run_optimize(*options); };
   });
 }

@@ -11,10 +11,9 @@
 #include "base/line_log.hpp"
 #include "bench/row_key.hpp"
 #include "cli/bench_device.hpp"
+#include "cli/policy_choice.hpp"
 #include "cli/printable.hpp"
 #include "cli/progress.hpp"
-#include "model/files/model_store.hpp"
-#include "model/files/open_model.hpp"
 #include "report/sample_report.hpp"
 
 namespace cudal1 {
@@ -32,14 +31,6 @@ bool changes_no_answer(const std::string& argument) {
                                    "--no-stream",       "--no-answer-cache", "--key-variable"};
   const std::string name = argument.substr(0, argument.find('='));
   return std::ranges::any_of(names, [&](const char* known) { return name == known; });
-}
-
-void add_local_model(Sha256& hash, const PolicyOptions& policies) {
-  const std::vector<PolicyShare> shares = policy_shares(policies);
-  if (std::ranges::find(shares, "local", &PolicyShare::name) == shares.end()) return;
-  hash.add_field(model_sha256(policies.model.empty() ? default_model() : policies.model));
-  if (policies.adapter.empty()) return;
-  for (const fs::path& file : files_below(policies.adapter)) hash.add_field(read_file(file, std::size_t{1} << 40));
 }
 
 //! Everything that answers and verdicts depend on, but for the task.

@@ -43,6 +43,7 @@ class PolicyMaker {
 
  private:
   class Models;
+  std::unique_ptr<Policy> make_part(const std::string& name, const Task& task, const vgpu::GpuProfile& gpu);
   std::unique_ptr<Policy> make_one(const std::string& name, const Task& task, const vgpu::GpuProfile& gpu);
 
   PolicyOptions options_;

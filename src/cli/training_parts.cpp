@@ -67,6 +67,11 @@ std::unique_ptr<LearningModel> model_to_train(const TrainingConfig& config) {
   return std::make_unique<ParallelModel>(of_model, parallel_options(config, of_model));
 }
 
+std::string model_device_name(const ModelSettings& settings) {
+  if (is_on_gpu(settings)) return cuda::device_info(0).name;
+  return fmt::format("a CPU, {} cores", std::max(1U, std::thread::hardware_concurrency()));
+}
+
 std::filesystem::path archive_of(const JudgeSettings& settings, const std::filesystem::path& otherwise) {
   return settings.archive.empty() ? otherwise : settings.archive;
 }

@@ -33,6 +33,9 @@ bool is_on_gpu(const ModelSettings& settings);
 //! In as many processes as the configuration says. Throws Error, and UsageError for more than there are GPUs.
 std::unique_ptr<LearningModel> model_to_train(const TrainingConfig& config);
 
+//! What computes the model, for people. Throws Error.
+std::string model_device_name(const ModelSettings& settings);
+
 std::filesystem::path archive_of(const JudgeSettings& settings, const std::filesystem::path& otherwise);
 //! `archive`: unless the settings name another.
 AssessorPoolOptions judge_options(const JudgeSettings& settings, const JudgedOn& on,

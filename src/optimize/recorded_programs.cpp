@@ -13,7 +13,8 @@ std::vector<ScoredProgram> recorded_programs(Archive& archive, const std::string
     const double reward = failure.status == Status::ok ? record.reward.value_or(0.0) : 0.0;
     if (auto text = archive.program_text(record.program_hash))
       programs.push_back({std::move(*text), reward, record.candidate_ms.value_or(0.0), failure,
-                          failure.status == Status::ok ? profile_of(record) : std::string()});
+                          failure.status == Status::ok ? profile_of(record) : std::string(),
+                          record.speedup.value_or(0.0)});
   }
   return programs;
 }

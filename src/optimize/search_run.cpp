@@ -51,7 +51,8 @@ void SearchRun::take(JudgedProgram finding) {
   const double milliseconds = finding.evaluation.timing ? finding.evaluation.timing->candidate_ms : 0.0;
   Failure failure = finding.evaluation.failure;
   failure.status = finding.evaluation.status;
-  seen_.push_back({finding.text, reward, milliseconds, std::move(failure), finding.evaluation.profile});
+  const double speedup = finding.evaluation.timing ? finding.evaluation.timing->speedup : 0.0;
+  seen_.push_back({finding.text, reward, milliseconds, std::move(failure), finding.evaluation.profile, speedup});
   ++spent_.evaluations;
   best_reward_ = std::max(best_reward_, reward);
   if (reward > 0.0 && (!best_ || reward > *judged_[*best_].evaluation.reward)) best_ = judged_.size();

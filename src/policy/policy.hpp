@@ -16,6 +16,7 @@ struct ScoredProgram {
   double candidate_ms = 0.0;           //!< of a call; 0: not known
   Failure failure = {Status::ok, ""};  //!< what was wrong with it
   std::string profile = {};            //!< where its time goes, as an Evaluation has it; empty: nobody knows
+  double speedup = 0.0;                //!< of which the reward is made; 0: not known
 };
 
 class Policy {

@@ -62,6 +62,10 @@ std::size_t EvenTurns::next(const std::vector<bool>& passed) {
     total += weights_[i];
     if (richest == weights_.size() || credits_[i] > credits_[richest]) richest = i;
   }
+  if (opening_ > 0 && !passed.empty() && !passed[0]) {
+    richest = 0;
+    --opening_;
+  }
   if (richest < weights_.size()) credits_[richest] -= total;
   return richest;
 }
@@ -75,7 +79,8 @@ std::vector<std::size_t> first_turns(const std::vector<PolicyShare>& shares, std
   return made;
 }
 
-PolicyMix::PolicyMix(std::vector<Part> parts) : parts_(std::move(parts)), turns_(weights_of(parts_)) {}
+PolicyMix::PolicyMix(std::vector<Part> parts, int opening)
+    : parts_(std::move(parts)), turns_(weights_of(parts_), opening) {}
 
 std::optional<std::string> PolicyMix::propose(const std::vector<ScoredProgram>& seen) {
   std::vector<bool> passed(parts_.size(), false);

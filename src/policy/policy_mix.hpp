@@ -24,12 +24,15 @@ std::vector<PolicyShare> parse_policy_mix(std::string_view text, const std::vect
 //! Whose turn it is. Everybody earns their weight, the richest pays all of it: as even as whole numbers allow.
 class EvenTurns {
  public:
-  explicit EvenTurns(std::vector<int> weights) : weights_(std::move(weights)), credits_(weights_.size(), 0) {}
+  //! `opening`: so many turns the first one has before all others, who have as many more after them.
+  explicit EvenTurns(std::vector<int> weights, int opening = 0)
+      : weights_(std::move(weights)), credits_(weights_.size(), 0), opening_(opening) {}
   //! Of those that have not passed; as many as there are weights: all have.
   std::size_t next(const std::vector<bool>& passed);
 
  private:
   std::vector<int> weights_, credits_;
+  int opening_ = 0;  //!< turns that are left of it
 };
 
 //! Of the first `count` turns, each: which of the shares has it.
@@ -43,7 +46,8 @@ class PolicyMix : public Policy {
     std::unique_ptr<Policy> policy;
     int weight = 1;
   };
-  explicit PolicyMix(std::vector<Part> parts);
+  //! `opening`: see EvenTurns.
+  explicit PolicyMix(std::vector<Part> parts, int opening = 0);
 
   std::optional<std::string> propose(const std::vector<ScoredProgram>& seen) override;
 

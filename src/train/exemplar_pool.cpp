@@ -13,11 +13,6 @@
 namespace cudal1 {
 namespace {
 
-//! Fisher and Yates.
-void shuffle(std::vector<std::size_t>& values, Random& random) {
-  for (std::size_t left = values.size(); left > 1; --left) std::swap(values[left - 1], values[random.below(left)]);
-}
-
 constexpr std::array<std::pair<ExemplarScores, std::string_view>, 3> score_names{
     {{ExemplarScores::measured, "measured"}, {ExemplarScores::shuffled, "shuffled"}, {ExemplarScores::hidden, "hidden"}}};
 

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "base/result.hpp"
 #include "train/training_kernels.hpp"
@@ -11,6 +12,16 @@ namespace cudal1 {
 namespace {
 
 at::Tensor wide(const at::Tensor& x) { return x.to(at::kFloat); }
+
+//! (R, V): whether a token may follow. Bits become bytes for each mask once, not for each row.
+at::Tensor allowed_tokens(const AllowedByRow& allowed, std::int64_t vocabulary) {
+  const std::int64_t masks = allowed.masks.size(0);
+  const at::Tensor bytes = allowed.masks.view(at::kByte).unsqueeze(2);  // (M, bytes, 1)
+  const at::Tensor bits = at::bitwise_right_shift(bytes, at::arange(8, bytes.options())).bitwise_and_(1);
+  const at::Tensor each = bits.view({masks, -1}).narrow(1, 0, vocabulary).to(at::kBool);
+  const at::Tensor all = at::cat({each, at::ones({1, vocabulary}, each.options())});  // the last row is -1's
+  return all.index_select(0, at::where(allowed.rows < 0, masks, allowed.rows));
+}
 
 class PlainRowOperations final : public RowOperations {
  public:
@@ -54,19 +65,25 @@ class PlainRowOperations final : public RowOperations {
     halves[0].copy_(of_gate);
   }
 
-  Scores score(const at::Tensor& logits, const at::Tensor& targets) override {
-    const at::Tensor scores = wide(logits), log_sums = at::logsumexp(scores, {1});
+  Scores score(const at::Tensor& logits, const at::Tensor& targets, const AllowedByRow& allowed) override {
+    const at::Tensor scores = possible(logits, allowed), log_sums = at::logsumexp(scores, {1});
     return {scores.gather(1, targets.unsqueeze(1)).squeeze(1) - log_sums, log_sums};
   }
 
   void score_backward(const at::Tensor& logits, const at::Tensor& targets, const at::Tensor& log_sums,
-                      const at::Tensor& slopes) override {
-    at::Tensor gradient = at::exp(wide(logits) - log_sums.unsqueeze(1)).neg_();
+                      const at::Tensor& slopes, const AllowedByRow& allowed) override {
+    at::Tensor gradient = at::exp(possible(logits, allowed) - log_sums.unsqueeze(1)).neg_();
     gradient.scatter_add_(1, targets.unsqueeze(1), at::ones({targets.size(0), 1}, gradient.options()));
     logits.copy_(gradient.mul_(slopes.unsqueeze(1)));
   }
 
  private:
+  //! Scores in fp32, without an end where a token is not allowed.
+  static at::Tensor possible(const at::Tensor& logits, const AllowedByRow& allowed) {
+    if (!allowed.defined()) return wide(logits);
+    const at::Tensor may_follow = allowed_tokens(allowed, logits.size(1));
+    return wide(logits).masked_fill(may_follow.logical_not(), -std::numeric_limits<float>::infinity());
+  }
   at::Tensor heads_of(const at::Tensor& projected) const {
     return projected.view({projected.size(0), -1, config_.head_size});
   }
@@ -143,21 +160,34 @@ class KernelRowOperations final : public RowOperations {
            {gate_and_up, out_gradient, static_cast<std::int32_t>(rows)});
   }
 
-  Scores score(const at::Tensor& logits, const at::Tensor& targets) override {
+  Scores score(const at::Tensor& logits, const at::Tensor& targets, const AllowedByRow& allowed) override {
     const std::int64_t rows = logits.size(0);
     const at::TensorOptions numbers = logits.options().dtype(at::kFloat);
     Scores made{at::empty({rows}, numbers), at::empty({rows}, numbers)};
-    launch("score", {count(rows), 1}, score_kernel_threads, {logits, targets, made.log_probabilities, made.log_sums});
+    const AllowedByRow masks = masks_of(allowed, targets);
+    launch("score", {count(rows), 1}, score_kernel_threads,
+           {logits, targets, masks.masks, masks.rows, allowed.defined() ? 1 : 0, made.log_probabilities,
+            made.log_sums});
     return made;
   }
 
   void score_backward(const at::Tensor& logits, const at::Tensor& targets, const at::Tensor& log_sums,
-                      const at::Tensor& slopes) override {
+                      const at::Tensor& slopes, const AllowedByRow& allowed) override {
+    const AllowedByRow masks = masks_of(allowed, targets);
     launch("score_backward", {count(logits.size(0)), count(score_kernel_blocks(config_, dtype_))}, score_kernel_threads,
-           {logits, targets, log_sums, slopes});
+           {logits, targets, masks.masks, masks.rows, allowed.defined() ? 1 : 0, log_sums, slopes});
   }
 
  private:
+  //! What a kernel can be given; where there are no masks it reads neither.
+  AllowedByRow masks_of(const AllowedByRow& allowed, const at::Tensor& something) const {
+    if (!allowed.defined()) return {something, something};
+    if (allowed.masks.size(1) != mask_words(config_) || allowed.masks.scalar_type() != at::kInt ||
+        allowed.rows.scalar_type() != at::kInt || allowed.rows.size(0) != something.size(0))
+      throw Error("the masks of these texts are of another vocabulary");
+    return allowed;
+  }
+
   //! Each adds a row of sums to what is summed up after it; twelve for each multiprocessor of a large GPU.
   static constexpr std::int64_t most_norm_blocks = 12 * 132;
 

@@ -8,6 +8,7 @@
 
 #include "model/model_config.hpp"
 #include "model/transformer/gpu/gpu_runtime.hpp"
+#include "train/training_batch.hpp"
 
 namespace cudal1 {
 
@@ -42,10 +43,11 @@ class RowOperations {
     at::Tensor log_probabilities;  //!< (R), fp32: of the targets
     at::Tensor log_sums;           //!< (R), fp32
   };
-  virtual Scores score(const at::Tensor& logits, const at::Tensor& targets) = 0;  // (R, V), (R) int64
-  //! `logits` become the gradient of the sum of slopes (R, fp32) times log-probabilities.
+  //! (R, V), (R) int64. Tokens that are not allowed are no part of the sums; as targets they have probability 0.
+  virtual Scores score(const at::Tensor& logits, const at::Tensor& targets, const AllowedByRow& allowed = {}) = 0;
+  //! `logits` become the gradient of the sum of slopes (R, fp32) times log-probabilities: 0 for what is not allowed.
   virtual void score_backward(const at::Tensor& logits, const at::Tensor& targets, const at::Tensor& log_sums,
-                              const at::Tensor& slopes) = 0;
+                              const at::Tensor& slopes, const AllowedByRow& allowed = {}) = 0;
 };
 
 std::unique_ptr<RowOperations> plain_row_operations(const ModelConfig& config);

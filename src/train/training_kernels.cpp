@@ -36,6 +36,8 @@ int norm_kernel_threads(const ModelConfig& config) {
   return static_cast<int>(std::clamp<std::int64_t>(threads, 32, 1024));
 }
 
+std::int64_t mask_words(const ModelConfig& config) { return blocks_for(config.vocabulary, 64) * 2; }
+
 std::int64_t gate_kernel_blocks(const ModelConfig& config, GpuDtype dtype, std::int64_t rows) {
   const std::int64_t vectors = config.feed_forward / vector_elements(config.feed_forward, dtype);
   return blocks_for(rows * vectors, gate_kernel_threads);
@@ -68,6 +70,7 @@ std::string training_kernels_source(const ModelConfig& config, GpuDtype dtype) {
   number("head_size", config.head_size);
   number("feed_forward", config.feed_forward);
   number("vocabulary", config.vocabulary);
+  number("mask_words", mask_words(config));
   text += fmt::format("constexpr float norm_epsilon = {:.9e}f;\n", config.norm_epsilon);
   return text += training_kernel_text();
 }

@@ -16,6 +16,9 @@ inline constexpr int turn_kernel_threads = 128, gate_kernel_threads = 256, score
 //! Of "add_and_norm" and "norm_backward".
 int norm_kernel_threads(const ModelConfig& config);
 
+//! Of 32 bits, in a row of masks over the vocabulary.
+std::int64_t mask_words(const ModelConfig& config);
+
 //! Blocks of "gate" and "gate_backward".
 std::int64_t gate_kernel_blocks(const ModelConfig& config, GpuDtype dtype, std::int64_t rows);
 //! Blocks along a row of "score_backward".

@@ -80,6 +80,10 @@ at::Tensor TrainingStep::log_probabilities(const TrainingBatch& batch) {
   return on_stream([&] { return gradients_->log_probabilities(batch); });
 }
 
+at::Tensor TrainingStep::log_probabilities_of(const at::Tensor& hidden, const TrainingBatch& batch) {
+  return on_stream([&] { return gradients_->log_probabilities_of(hidden, batch); });
+}
+
 at::Tensor TrainingStep::accumulate(const TrainingBatch& batch, const LossSlopes& slopes) {
   return on_stream([&] { return gradients_->accumulate(batch, slopes); });
 }

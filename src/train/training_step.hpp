@@ -45,7 +45,9 @@ class TrainingStep {
   TrainingBatch pack(std::span<const TrainingText> texts);
   //! Of the batch's targets, (N) fp32, as the model and what is trained are now.
   at::Tensor log_probabilities(const TrainingBatch& batch);
-  //! The same; adds the batch's gradients to those that wait for update(). Several batches make a large one.
+  //! Of another policy, whose model has the same output matrix: hidden (N, C), what it has computed for the targets.
+  at::Tensor log_probabilities_of(const at::Tensor& hidden, const TrainingBatch& batch);
+  //! Of the policy that is trained; adds the batch's gradients to those that wait for update(). Several batches make a large one.
   at::Tensor accumulate(const TrainingBatch& batch, const LossSlopes& slopes = {});
   //! One step of AdamW with what has been accumulated, which is forgotten then. Returns how long the gradients were;
   //! were they not finite, nothing is changed.

@@ -174,11 +174,12 @@ at::Tensor TransformerGradients::score(const at::Tensor& hidden, const TrainingB
     const at::Tensor part = hidden.narrow(0, first, count), targets = batch.targets.narrow(0, first, count);
     at::Tensor logits = buffer.narrow(0, 0, count);
     at::mm_out(logits, part, output_.t());
-    const RowOperations::Scores scores = rows_.score(logits, targets);
+    const AllowedByRow allowed = batch.allowed.part(first, count);
+    const RowOperations::Scores scores = rows_.score(logits, targets, allowed);
     log_probabilities.narrow(0, first, count).copy_(scores.log_probabilities);
     if (!gradient) continue;
     const at::Tensor slope = slopes ? slopes(scores.log_probabilities, first) : -batch.weights.narrow(0, first, count);
-    rows_.score_backward(logits, targets, scores.log_sums, slope.contiguous());
+    rows_.score_backward(logits, targets, scores.log_sums, slope.contiguous(), allowed);
     at::Tensor of_part = gradient->narrow(0, first, count);
     at::mm_out(of_part, logits, output_);
     if (output_gradient_.defined()) output_gradient_.add_(at::mm(logits.t(), part));
@@ -190,6 +191,11 @@ at::Tensor TransformerGradients::log_probabilities(const TrainingBatch& batch) {
   const at::NoGradGuard no_gradients;
   const RowOperations::Normed last = forward(batch, angles_of(batch.tokens), nullptr);
   return score(last.out.index_select(0, batch.rows), batch, {}, nullptr);
+}
+
+at::Tensor TransformerGradients::log_probabilities_of(const at::Tensor& hidden, const TrainingBatch& batch) const {
+  const at::NoGradGuard no_gradients;
+  return score(hidden, batch, {}, nullptr);
 }
 
 at::Tensor TransformerGradients::accumulate(const TrainingBatch& batch, const LossSlopes& slopes) {

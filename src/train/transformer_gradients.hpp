@@ -28,6 +28,8 @@ class TransformerGradients {
 
   //! Log-probabilities of the batch's targets (N), fp32.
   at::Tensor log_probabilities(const TrainingBatch& batch);
+  //! The same of another policy with this output matrix, of what it has computed: hidden (N, C), of the targets.
+  at::Tensor log_probabilities_of(const at::Tensor& hidden, const TrainingBatch& batch) const;
   //! The same, and adds the gradients of the loss: - sum of weights times log-probabilities, or the one whose slopes
   //! are given.
   at::Tensor accumulate(const TrainingBatch& batch, const LossSlopes& slopes = {});

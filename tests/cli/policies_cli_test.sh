@@ -13,6 +13,33 @@ search --policy local --model writing.gguf --grammar --samples 8 --repair 0 --bu
 [[ $(field local.json "$model['samples'] >= 8 and $model['new_tokens'] > 0") == True ]] || fail 'its samples are counted'
 [[ $(field local.json "$model['no_program']") == 0 ]] || fail 'under the grammar every whole answer is a program'
 
+# Killed while its model writes, a search goes on: what was judged is on record, once, and counts.
+judged() {
+  "$python" -c 'import sqlite3; archive = sqlite3.connect("local.sqlite")
+print(*archive.execute("pragma integrity_check").fetchone(),
+      *archive.execute("select count(*), count(distinct program_hash) from evaluations").fetchone())'
+}
+[[ $(judged) == 'ok 2 2' ]] || fail "two programs on record: $(judged)"
+# Nothing holds these answers to directives, so that it writes for minutes and finds no program.
+timeout 200 "$cudal1" optimize "$source/examples/bias_gelu" --device vgpu --seed 3 --no-explain --policy local \
+  --model writing.gguf --samples 128 --context 2000 --max-tokens 1000 --repair 0 --budget-evals 4 \
+  --archive local.sqlite -o local >killed.out 2>&1 &
+writer() { pgrep -x cudal1-search -P "$(pgrep -x cudal1 -P $!)"; }
+for _ in $(seq 600); do
+  ticks=$(cut -d' ' -f14 "/proc/$(writer 2>/dev/null)/stat" 2>/dev/null || echo 0)
+  ((ticks > 400)) && break  # four seconds of a processor: it has begun
+  sleep 0.1
+done
+kill -KILL "$(writer)" || fail "there was no search to kill: $(cat killed.out)"
+wait $!
+grep -q 'the search .*signal 9.*on record' killed.out || fail "what became of the search: $(cat killed.out)"
+[[ $(judged) == 'ok 2 2' ]] || fail "the record after the kill: $(judged)"
+search --policy local --model writing.gguf --grammar --samples 8 --repair 0 --budget-evals 4 \
+  --archive local.sqlite -o local >local.json 2>local.err || fail "goes on: $(cat local.err)"
+[[ $(field local.json '(d["results"][0]["evaluations"], d["results"][0]["judged"])') == '(4, 2)' ]] ||
+  fail "the budget counts on: $(field local.json '(d["results"][0]["evaluations"], d["results"][0]["judged"])')"
+[[ $(judged) == 'ok 4 4' ]] || fail "nothing is judged again: $(judged)"
+
 if ! ldconfig -p | grep -q libcuda.so.1; then
   search --policy local --model writing.gguf --model-device cuda -o gpu >gpu.json 2>gpu.err && fail 'a GPU that is not there'
   grep -q -- '--model-device cuda: no NVIDIA driver' gpu.json gpu.err || fail "says what is missing: $(cat gpu.err)"

@@ -56,6 +56,11 @@ TEST(PolicyOptions, WhatIsSaidArrives) {
                                                  "--repair=0",
                                                  "--exemplars",
                                                  "island",
+                                                 "--top-k",
+                                                 "40",
+                                                 "--min-p=0.05",
+                                                 "--adapter",
+                                                 "none",
                                                  "--temperature",
                                                  "0.5",
                                                  "--remote-model",
@@ -67,7 +72,11 @@ TEST(PolicyOptions, WhatIsSaidArrives) {
                                                  "--no-stream",
                                                  "--no-reasoning"}));
   EXPECT_EQ(options.mix, "local:6,remote:2");
-  EXPECT_TRUE(options.grammar);
+  EXPECT_EQ(options.grammar, true);
+  EXPECT_EQ(options.top_k, 40);
+  EXPECT_EQ(options.min_p, 0.05);
+  EXPECT_EQ(options.adapter, "none");
+  EXPECT_FALSE(options.has_adapter());
   EXPECT_EQ(options.model_device, "cuda");
   EXPECT_EQ(options.model_dtype, "bf16");
   EXPECT_EQ(options.samples_a_prompt, 7);
@@ -102,7 +111,61 @@ TEST(PolicyOptions, AnAnswerHasWhatWasAskedForOrWhatItsFormNeedsAndAPromptHasRoo
   EXPECT_EQ(answer_tokens(heard({"--max-tokens=512"}), PromptForm::compact, 8192), 512U);
 }
 
+TEST(PolicyOptions, TokensAreDrawnAsWasAskedOrAsTheModelWasTrained) {
+  const TrainedPrompt trained{.temperature = 0.75};
+  EXPECT_EQ(sampling_parameters(heard({}), nullptr).temperature, 1.0f);
+  EXPECT_EQ(sampling_parameters(heard({}), &trained).temperature, 0.75f);
+  EXPECT_EQ(sampling_parameters(heard({"--temperature=0.5"}), &trained).temperature, 0.5f);
+  const SamplingParameters narrow = sampling_parameters(heard({"--top-k=40", "--min-p=0.25", "--top-p=0.5"}), nullptr);
+  EXPECT_EQ(narrow.top_k, 40);
+  EXPECT_EQ(narrow.min_p, 0.25f);
+  EXPECT_EQ(narrow.top_p, 0.5f);
+  EXPECT_EQ(sampling_parameters(heard({}), nullptr).top_k, 0);
+}
+
+TEST(PolicyOptions, AModelIsAskedAsItWasTrainedUnlessToldOtherwise) {
+  TrainedPrompt trained;
+  trained.context_tokens = 1000;
+  trained.answer_tokens = 77;
+  trained.exemplars = {.choice = ExemplarChoice::island, .count = 3, .bucket_width = 0.25, .temperature = 0.2};
+  const LanguageModelOptions as_trained = writing_options(heard({}), "local", &trained, 8192);
+  EXPECT_EQ(as_trained.form, PromptForm::compact);
+  EXPECT_EQ(as_trained.context_tokens, 1000u);
+  EXPECT_EQ(as_trained.answer_tokens, 77u);
+  EXPECT_EQ(as_trained.exemplars, trained.exemplars);
+  EXPECT_EQ(as_trained.order, ExemplarOrder::as_given);
+  EXPECT_EQ(as_trained.repair_turns, 0) << "it has never seen an error";
+  const LanguageModelOptions as_said = writing_options(
+      heard({"--form=full", "--exemplars=random", "--context=4096", "--max-tokens=512", "--repair=2"}), "local",
+      &trained, 4096);
+  EXPECT_EQ(as_said.form, PromptForm::full);
+  EXPECT_EQ(as_said.exemplars.choice, ExemplarChoice::random);
+  EXPECT_EQ(as_said.exemplars.count, 3u);
+  EXPECT_EQ(as_said.context_tokens, std::nullopt);
+  EXPECT_EQ(as_said.answer_tokens, 512u);
+  EXPECT_EQ(as_said.repair_turns, 2);
+}
+
+TEST(PolicyOptions, AModelOfWhichNothingIsKnownIsAskedAsUsual) {
+  const LanguageModelOptions local = writing_options(heard({}), "local", nullptr, 8192);
+  EXPECT_EQ(local.form, PromptForm::compact);
+  EXPECT_EQ(local.answer_tokens, 160u);
+  EXPECT_EQ(local.order, ExemplarOrder::slowest_first);
+  EXPECT_EQ(local.repair_turns, 1);
+  EXPECT_EQ(writing_options(heard({}), "remote", nullptr, 32768).form, PromptForm::full);
+}
+
+TEST(PolicyOptions, GrammarCanBeAskedForAndDeclined) {
+  EXPECT_EQ(heard({}).grammar, std::nullopt);
+  EXPECT_EQ(heard(forwarded({"--grammar"})).grammar, true);
+  EXPECT_EQ(heard(forwarded({"--no-grammar"})).grammar, false);
+}
+
 TEST(PolicyOptions, WhatCannotBeMeantIsAUsageError) {
+  EXPECT_THROW(heard({"--top-k=-1"}), UsageError);
+  EXPECT_THROW(heard({"--min-p=1.5"}), UsageError);
+  EXPECT_THROW(heard({"--min-p=nan"}), UsageError);
+  EXPECT_THROW(heard({"--adapter=/there/is/no/such/folder"}), UsageError);
   EXPECT_THROW(heard({"--samples=0"}), UsageError);
   EXPECT_THROW(heard({"--context=0"}), UsageError);
 }

@@ -64,6 +64,19 @@ TEST(DirectiveGrammar, AcceptsEveryParameterThatATechniqueHas) {
   EXPECT_GT(parameters, 40);
 }
 
+TEST(DirectiveGrammar, OfAnswersHasALineOfAnalysisInFront) {
+  GrammarSampler chain(directive_grammar(sample::chain(), {.may_be_empty = false, .with_analysis = true}));
+  const std::string program = "//! fuse gelu_1\n//! graph\n";
+  EXPECT_TRUE(chain.accepts("Analysis: the first is best, 1.20: graph; try \"fuse\" \xC3\xA9.\n" + program));
+  EXPECT_TRUE(chain.accepts("Analysis: x\n//! graph"));
+  EXPECT_FALSE(chain.accepts(program)) << "no analysis";
+  EXPECT_FALSE(chain.accepts("Analysis: \n" + program)) << "an empty one";
+  EXPECT_FALSE(chain.accepts("Analysis: two\nlines\n" + program));
+  EXPECT_FALSE(chain.accepts("Analysis: two\rlines\n" + program)) << "it would be read as two";
+  EXPECT_FALSE(chain.accepts("Analysis: no program\n"));
+  EXPECT_FALSE(chain.accepts("Analysis: nor code\nint a;\n" + program));
+}
+
 TEST(DirectiveGrammar, HasNothingThatADeclaredPrecisionAloneAllows) {
   GrammarSampler chain(directive_grammar(sample::chain()));
   int left_out = 0;

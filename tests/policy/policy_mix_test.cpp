@@ -78,6 +78,22 @@ TEST(PolicyMix, SamplesAreDividedAsTurnsAre) {
       << "more samples leave the turns of the first ones as they are";
 }
 
+TEST(PolicyMix, TheFirstMayOpenAndOthersCatchUp) {
+  std::vector<PolicyMix::Part> parts;
+  parts.push_back({std::make_unique<Scripted>("a", 100), 1});
+  parts.push_back({std::make_unique<Scripted>("b", 100), 1});
+  PolicyMix mix(std::move(parts), 3);
+  EXPECT_EQ(proposed(mix, 10), "aaabbbabab");
+}
+
+TEST(PolicyMix, WhoCannotFillAnOpeningLeavesItToOthers) {
+  std::vector<PolicyMix::Part> parts;
+  parts.push_back({std::make_unique<Scripted>("a", 1), 1});
+  parts.push_back({std::make_unique<Scripted>("b", 100), 1});
+  PolicyMix mix(std::move(parts), 3);
+  EXPECT_EQ(proposed(mix, 4), "abbb");
+}
+
 TEST(PolicyMix, WhoHasNothingToProposeLeavesTheTurnToOthers) {
   PolicyMix mix = mix_of(1, 2, 1, 100);
   EXPECT_EQ(proposed(mix, 6), "ababbb");

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/autograd.h>
 
+#include <cmath>
+
 #include "base/result.hpp"
 #include "compile/nvrtc_compiler.hpp"
 #include "train/training_kernels.hpp"
@@ -171,6 +173,59 @@ TEST_P(RowKernels, ScoresAreThePlainOnes) {
   expect_close(gradient, exact, tolerance(GetParam().dtype) + 2e-5, "gradient");
 }
 
+//! Two masks: every third token, and one token alone; a row between them has none.
+AllowedByRow some_masks(const ModelConfig& config) {
+  const std::int64_t words = mask_words(config);
+  const at::Tensor bits = at::zeros({2, words * 32}, at::kInt);
+  bits[0].slice(0, 0, config.vocabulary, 3).fill_(1);
+  bits[1][config.vocabulary - 1] = 1;
+  const at::Tensor powers = at::bitwise_left_shift(at::ones({32}, at::kInt), at::arange(32, at::kInt));
+  return {(bits.view({2, words, 32}) * powers).sum(2, false, at::kInt).to(testing::training_device()),
+          at::tensor({0, -1, 1, 0}, at::kInt).to(testing::training_device())};
+}
+
+TEST_P(RowKernels, ScoresUnderMasksAreThePlainOnes) {
+  const AllowedByRow allowed = some_masks(config);
+  const at::Tensor logits = numbers({4, config.vocabulary}, 4.0), slopes = floats({4});
+  const at::Tensor wanted =
+      at::tensor({0L, config.vocabulary - 2, config.vocabulary - 1, (config.vocabulary - 1) / 3 * 3}, at::kLong)
+          .to(testing::training_device());
+  logits[0].mul_(20.0);  // what is not allowed would be nearly all of the sum
+  const auto found = run([&] { return kernels->score(logits, wanted, allowed); });
+  const auto expected = plain->score(wide(logits), wanted, allowed);
+  expect_close(found.log_probabilities, expected.log_probabilities, 1e-5, "log-probabilities");
+  expect_close(found.log_sums, expected.log_sums, 1e-5, "sums");
+  EXPECT_EQ(found.log_probabilities[2].item<float>(), 0.0F) << "no choice";
+  const auto free = run([&] { return kernels->score(logits, wanted); });
+  EXPECT_TRUE(found.log_probabilities[1].equal(free.log_probabilities[1])) << "without a mask the same bits";
+  const at::Tensor gradient = logits.clone(), exact = wide(logits), of_free = logits.clone();
+  run([&] {
+    kernels->score_backward(gradient, wanted, found.log_sums, slopes, allowed);
+    kernels->score_backward(of_free, wanted, free.log_sums, slopes);
+    return true;
+  });
+  plain->score_backward(exact, wanted, expected.log_sums, slopes, allowed);
+  expect_close(gradient, exact, tolerance(GetParam().dtype) + 2e-5, "gradient");
+  EXPECT_TRUE(gradient[1].equal(of_free[1]));
+  EXPECT_EQ(gradient[0][1].item<float>(), 0.0F) << "not allowed";
+}
+
+TEST_P(RowKernels, ATargetThatIsNotAllowedHasNoProbability) {
+  const AllowedByRow allowed = some_masks(config);
+  const at::Tensor logits = numbers({4, config.vocabulary}), wanted = at::ones({4}, at::kLong).to(logits.device());
+  const auto found = run([&] { return kernels->score(logits, wanted, allowed); });
+  EXPECT_TRUE(std::isinf(found.log_probabilities[0].item<float>()));
+  EXPECT_TRUE(std::isfinite(found.log_probabilities[1].item<float>()));
+  EXPECT_TRUE(std::isinf(plain->score(wide(logits), wanted, allowed).log_probabilities[0].item<float>()));
+}
+
+TEST_P(RowKernels, MasksOfAnotherVocabularyAreRefused) {
+  AllowedByRow allowed = some_masks(config);
+  allowed.masks = at::zeros({2, mask_words(config) + 2}, at::kInt).to(testing::training_device());
+  const at::Tensor logits = numbers({4, config.vocabulary});
+  EXPECT_THROW(kernels->score(logits, targets(4), allowed), Error);
+}
+
 INSTANTIATE_TEST_SUITE_P(All, RowKernels, ::testing::ValuesIn(cases()),
                          [](const auto& one) { return std::string(one.param.name); });
 
@@ -246,6 +301,39 @@ TEST_F(PlainRows, GradientsOfScoresAreThoseOfCrossEntropy) {
   const at::Tensor gradient = logits.clone();
   plain->score_backward(gradient, wanted, scores.log_sums, slopes);
   expect_close(gradient, gradients_of(log_probabilities, {logits}, slopes)[0], 1e-5, "gradient");
+}
+
+TEST_F(PlainRows, ScoresUnderAMaskAreThoseWorkedByHand) {
+  // Probabilities 1/2, 1/4, 1/8, 1/8; tokens 0 and 2 are allowed: 4/5 and 1/5.
+  const at::Tensor logits = at::tensor({std::log(0.5F), std::log(0.25F), std::log(0.125F), std::log(0.125F)}).view({1, 4});
+  const AllowedByRow allowed{at::tensor({5, 0}, at::kInt).view({1, 2}), at::tensor({0}, at::kInt)};
+  const at::Tensor wanted = at::tensor({2L});
+  const auto scores = plain->score(logits, wanted, allowed);
+  EXPECT_NEAR(scores.log_probabilities[0].item<float>(), std::log(0.2), 1e-6);
+  EXPECT_NEAR(scores.log_sums[0].item<float>(), std::log(0.625), 1e-6);
+  const at::Tensor gradient = logits.clone();
+  plain->score_backward(gradient, wanted, scores.log_sums, at::tensor({2.0F}), allowed);
+  expect_close(gradient, at::tensor({-1.6F, 0.0F, 1.6F, 0.0F}).view({1, 4}), 1e-6, "gradient");
+}
+
+TEST_F(PlainRows, GradientsOfScoresUnderMasksAreDifferencesOfThem) {
+  const at::Tensor logits = at::randn({2, 70}, at::kDouble).to(at::kFloat), slopes = at::tensor({1.5F, -0.5F});
+  const at::Tensor wanted = at::tensor({1L, 66L});
+  // Of the first row odd tokens below 64; of the second all.
+  const AllowedByRow allowed{at::tensor({-1431655766, -1431655766, 0, 0}, at::kInt).view({1, 4}),
+                             at::tensor({0, -1}, at::kInt)};
+  const at::Tensor gradient = logits.clone();
+  plain->score_backward(gradient, wanted, plain->score(logits, wanted, allowed).log_sums, slopes, allowed);
+  const auto loss = [&](const at::Tensor& at_logits) {
+    return (plain->score(at_logits, wanted, allowed).log_probabilities * slopes).sum().item<double>();
+  };
+  for (const std::int64_t token : {0, 1, 2, 33, 65, 66, 69})
+    for (const std::int64_t row : {0, 1}) {
+      at::Tensor more = logits.clone(), less = logits.clone();
+      more[row][token].add_(0.05);
+      less[row][token].sub_(0.05);
+      EXPECT_NEAR(gradient[row][token].item<double>(), (loss(more) - loss(less)) / 0.1, 2e-4) << row << " " << token;
+    }
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <numeric>
 
 #include "base/files.hpp"
@@ -170,6 +171,85 @@ TEST_P(TrainingStepTest, LossesOfOtherFormsHaveTheirSlopes) {
   EXPECT_LT(relative_error(gradients_now(trained(*mine)), expected), 1e-4);
 }
 
+//! Every second token of the third and the last text could have been one of a few others only.
+std::vector<TrainingText> held_texts() {
+  std::vector<TrainingText> texts = sample_texts();
+  for (const std::size_t number : {2U, 4U}) {
+    TrainingText& text = texts[number];
+    text.allowed.resize(text.tokens.size());
+    for (std::size_t i = 0; i < text.tokens.size(); i += 2) {
+      auto mask = std::make_shared<TokenMask>();
+      mask->bits.resize(2);
+      for (const std::size_t token : {static_cast<std::size_t>(text.tokens[i]), i, i + 31, std::size_t{95}})
+        mask->bits[token / 64] |= std::uint64_t{1} << (token % 64);
+      text.allowed[i] = mask;
+    }
+  }
+  return texts;
+}
+
+//! As autograd has them: log_softmax over what is allowed, each row's tokens said out.
+at::Tensor held_log_probabilities(Transformer& model, const TrainingBatch& batch, const std::vector<TrainingText>& texts,
+                                  bool adapter) {
+  model.use_adapter(adapter ? "learned" : "");
+  const at::Tensor logits = model.logits(model.hidden_states(batch.tokens).index_select(0, batch.rows));
+  const at::Tensor barred = at::zeros(logits.sizes(), at::kBool);
+  std::int64_t row = 0;
+  for (const TrainingText& text : texts)
+    for (std::size_t i = 1; i < text.tokens.size(); ++i) {
+      if (text.weights[i] == 0.0F) continue;
+      if (!text.allowed.empty() && text.allowed[i])
+        for (std::int32_t token = 0; token < 96; ++token) barred[row][token].fill_(!text.allowed[i]->allows(token));
+      ++row;
+    }
+  const at::Tensor scores = at::log_softmax(
+      logits.masked_fill(barred.to(logits.device()), -std::numeric_limits<float>::infinity()), 1);
+  return scores.gather(1, batch.targets.unsqueeze(1)).squeeze(1);
+}
+
+TEST_P(TrainingStepTest, WhatWasNotAllowedIsNoPartOfThePolicy) {
+  const auto plain = model(), mine = model();
+  const std::vector<TrainingText> texts = held_texts();
+  TrainingStep step(*mine, options(), runtime());
+  const TrainingBatch batch = step.pack(texts);
+  const std::vector<float> found = step.read(step.accumulate(batch));
+  const std::map<std::string, at::Tensor> parameters = trained(*plain);
+  for (const auto& entry : parameters) entry.second.requires_grad_();
+  const at::Tensor log_p = held_log_probabilities(*plain, batch, texts, GetParam().adapter);
+  (-(batch.weights * log_p).sum()).backward();
+  std::map<std::string, at::Tensor> expected;
+  for (const auto& [name, parameter] : parameters) expected[name] = parameter.grad();
+  EXPECT_LT((at::tensor(found) - log_p.detach().cpu()).abs().max().item<double>(), 2e-5);
+  EXPECT_LT(relative_error(gradients_now(trained(*mine)), expected), 1e-4);
+  const at::Tensor free = plain_log_probabilities(*plain, batch, GetParam().adapter).detach().cpu();
+  EXPECT_GT((at::tensor(found) - free).max().item<double>(), 1.0) << "the masks have made a difference";
+}
+
+TEST_P(TrainingStepTest, TextsWithoutMasksHaveTheSameBitsBesideOthers) {
+  const auto mine = model();
+  TrainingStep step(*mine, options(1000), runtime());
+  const std::vector<TrainingText> texts = held_texts();
+  const TrainingBatch held = step.pack(texts), free = step.pack(sample_texts());
+  const std::vector<float> some = step.read(step.log_probabilities(held)), none = step.read(step.log_probabilities(free));
+  const at::Tensor numbers = held.allowed.rows.cpu();
+  for (std::size_t i = 0; i < some.size(); ++i) {
+    const bool has_mask = numbers[static_cast<std::int64_t>(i)].item<std::int32_t>() >= 0;
+    EXPECT_EQ(some[i] == none[i], !has_mask) << i;
+  }
+}
+
+TEST_P(TrainingStepTest, AnotherPolicysHiddenStatesAreScoredAlike) {
+  const auto mine = model();
+  TrainingStep step(*mine, options(), runtime());
+  const TrainingBatch batch = step.pack(held_texts());
+  step.wait();
+  mine->use_adapter(GetParam().adapter ? "learned" : "");
+  const at::Tensor hidden = mine->hidden_states(batch.tokens).index_select(0, batch.rows).detach();
+  const std::vector<float> found = step.read(step.log_probabilities_of(hidden, batch));
+  const std::vector<float> own = step.read(step.log_probabilities(batch));
+  for (std::size_t i = 0; i < own.size(); ++i) EXPECT_NEAR(found[i], own[i], 2e-5);
+}
+
 TEST_P(TrainingStepTest, PartsOfABatchAddUp) {
   const auto whole = model(), parts = model();
   const std::vector<TrainingText> texts = sample_texts();
@@ -312,6 +392,14 @@ TEST(TrainingBatches, WhatCannotBeLearnedIsRefusedInOneLine) {
   EXPECT_NE(refusal({{{1, 2}, {1.0F}}}).find("2 tokens has 1 weights"), std::string::npos);
   EXPECT_NE(refusal({{{1, 2}, {1.0F, 0.0F}}}).find("nothing to learn"), std::string::npos) << "the first never counts";
   EXPECT_NE(refusal({}).find("no sequence"), std::string::npos);
+  const auto mask_of = [](std::size_t words) {
+    TokenMask mask;
+    mask.bits.assign(words, 6);
+    return std::make_shared<const TokenMask>(mask);
+  };
+  EXPECT_NE(refusal({{{1, 2}, {0.0F, 1.0F}, {mask_of(1)}}}).find("2 tokens has 1 masks"), std::string::npos);
+  EXPECT_NE(refusal({{{1, 2, 2}, {0.0F, 1.0F, 1.0F}, {nullptr, mask_of(1), mask_of(2)}}}).find("different vocab"),
+            std::string::npos);
 }
 
 TEST(TrainingBatches, ATokenIsLearnedFromThePositionBeforeIt) {
@@ -320,6 +408,24 @@ TEST(TrainingBatches, ATokenIsLearnedFromThePositionBeforeIt) {
   EXPECT_TRUE(batch.rows.equal(at::tensor({1, 3}, at::kLong)));
   EXPECT_TRUE(batch.targets.equal(at::tensor({7, 4}, at::kLong)));
   EXPECT_TRUE(batch.weights.equal(at::tensor({0.5F, 0.25F})));
+  EXPECT_FALSE(batch.allowed.defined());
+}
+
+TEST(TrainingBatches, EqualMasksAreKeptOnce) {
+  const auto mask_of = [](std::uint64_t bits) {
+    TokenMask mask;
+    mask.bits = {bits, 1};
+    return std::make_shared<const TokenMask>(mask);
+  };
+  const auto one = mask_of(std::uint64_t{7} << 31U), same = mask_of(std::uint64_t{7} << 31U), other = mask_of(4);
+  const std::vector<TrainingText> texts = {{{5, 6, 7, 8}, {0.0F, 1.0F, 1.0F, 1.0F}, {nullptr, one, nullptr, other}},
+                                           {{8, 4, 4}, {0.0F, 1.0F, 1.0F}, {one, same, one}},
+                                           {{2, 3}, {0.0F, 1.0F}}};
+  const TrainingBatch batch = pack_training_texts(texts);
+  EXPECT_TRUE(batch.allowed.rows.equal(at::tensor({0, -1, 1, 0, 0, -1}, at::kInt)));
+  const std::int32_t highest = std::numeric_limits<std::int32_t>::min();  // bit 31
+  EXPECT_TRUE(batch.allowed.masks.equal(at::tensor({highest, 3, 1, 0, 4, 0, 1, 0}, at::kInt).view({2, 4})));
+  EXPECT_TRUE(batch.allowed.part(2, 3).rows.equal(at::tensor({1, 0, 0}, at::kInt)));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The two 16-bit floating-point formats as fp32, bit by bit: every value of theirs is one of fp32's.
+// The two 16-bit floating-point formats as fp32, bit by bit: every value of theirs is one of fp32's. And bf16 of fp32.
 #pragma once
 
 #include <bit>
@@ -18,5 +18,11 @@ inline float float_of_f16(std::uint16_t bits) {
 }
 
 inline float float_of_bf16(std::uint16_t bits) { return std::bit_cast<float>(std::uint32_t{bits} << 16); }
+
+//! The nearest one, of two the even one; what is larger than all of them becomes infinite. Not for NaN.
+inline std::uint16_t bf16_of_float(float value) {
+  const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
+  return static_cast<std::uint16_t>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
+}
 
 }  // namespace cudal1

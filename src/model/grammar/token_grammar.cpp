@@ -21,6 +21,14 @@ void count_allowed(TokenMask& mask) {
 
 }  // namespace
 
+TokenMask common(const TokenMask& a, const TokenMask& b) {
+  TokenMask both;
+  for (std::size_t word = 0; word < a.bits.size(); ++word) both.bits.push_back(a.bits[word] & b.bits[word]);
+  both.may_end = a.may_end && b.may_end;
+  count_allowed(both);
+  return both;
+}
+
 TokenGrammar::TokenGrammar(std::string_view gbnf, std::shared_ptr<const TokenVocabulary> vocabulary,
                            const Options& options)
     : vocabulary_(std::move(vocabulary)),

@@ -24,6 +24,9 @@ struct TokenMask {
   }
 };
 
+//! What both allow.
+TokenMask common(const TokenMask& a, const TokenMask& b);
+
 //! For one thread at a time. States must be gone before it is.
 class TokenGrammar {
  public:

@@ -1,7 +1,9 @@
 #include "model/sampling/token_sampler.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 #include "base/random.hpp"
@@ -25,36 +27,45 @@ double total_weight(std::span<const Candidate> candidates) {
   return total;
 }
 
-bool is_allowed(const TokenDraw& draw, std::size_t id) { return !draw.allowed || draw.allowed->allows(id); }
-
-//! log of the sum of e^score
-double log_normaliser(std::span<const float> logits) {
-  const float largest = *std::max_element(logits.begin(), logits.end());
-  double sum = 0.0;
-  for (const float score : logits) sum += std::exp(score - largest);
-  if (!std::isfinite(largest) || !std::isfinite(sum))
-    throw Error("the model's scores are not numbers; use another dtype or check the model file");
-  return static_cast<double>(largest) + std::log(sum);
+//! Calls visit(id) for each token that may come, in their order; most words of a grammar's masks are empty.
+template <class Visit>
+void for_allowed(std::span<const float> logits, const TokenDraw& draw, const Visit& visit) {
+  if (!draw.allowed) {
+    for (std::size_t id = 0; id < logits.size(); ++id) visit(id);
+    return;
+  }
+  for (std::size_t word = 0; word < draw.allowed->words.size(); ++word)
+    for (std::uint64_t left = draw.allowed->words[word]; left != 0; left &= left - 1)
+      if (const std::size_t id = word * 64 + static_cast<std::size_t>(std::countr_zero(left)); id < logits.size())
+        visit(id);
 }
 
 std::int32_t most_probable(std::span<const float> logits, const TokenDraw& draw) {
   std::int32_t best = -1;
-  for (std::size_t id = 0; id < logits.size(); ++id)
-    if (is_allowed(draw, id) && (best < 0 || logits[id] > logits[static_cast<std::size_t>(best)]))
-      best = static_cast<std::int32_t>(id);
+  for_allowed(logits, draw, [&](std::size_t id) {
+    if (best < 0 || logits[id] > logits[static_cast<std::size_t>(best)]) best = static_cast<std::int32_t>(id);
+  });
   if (best < 0) throw Error("no token is allowed to come next; the grammar has reached a dead end");
   return best;
+}
+
+//! log of the sum of e^score
+double log_normaliser(std::span<const float> logits, const TokenDraw& draw, float largest) {
+  double sum = 0.0;
+  for_allowed(logits, draw, [&](std::size_t id) { sum += std::exp(logits[id] - largest); });
+  if (!std::isfinite(largest) || !std::isfinite(sum))
+    throw Error("the model's scores are not numbers; use another dtype or check the model file");
+  return static_cast<double>(largest) + std::log(sum);
 }
 
 std::vector<Candidate> weighted(std::span<const float> logits, const TokenDraw& draw, float largest) {
   std::vector<Candidate> candidates;
   candidates.reserve(draw.allowed ? 1024 : logits.size());
   const float inverse = 1.0F / draw.parameters.temperature;
-  for (std::size_t id = 0; id < logits.size(); ++id) {
-    if (!is_allowed(draw, id)) continue;
+  for_allowed(logits, draw, [&](std::size_t id) {
     const float weight = std::exp((logits[id] - largest) * inverse);
     if (weight > 0.0F) candidates.push_back({static_cast<std::int32_t>(id), weight});
-  }
+  });
   return candidates;
 }
 
@@ -116,8 +127,8 @@ double uniform_at(std::uint64_t seed, std::int64_t position) {
 DrawnToken draw_token(std::span<const float> logits, const TokenDraw& draw) {
   if (draw.allowed && draw.allowed->words.size() != (logits.size() + 63) / 64)
     throw Error("the mask of allowed tokens is of another vocabulary");
-  const double normaliser = log_normaliser(logits);
   const std::int32_t best = most_probable(logits, draw);
+  const double normaliser = log_normaliser(logits, draw, logits[static_cast<std::size_t>(best)]);
   const auto result = [&](std::int32_t id, double sampled, bool forced) {
     const double policy = static_cast<double>(logits[static_cast<std::size_t>(id)]) - normaliser;
     return DrawnToken{id, static_cast<float>(sampled), static_cast<float>(policy), forced};

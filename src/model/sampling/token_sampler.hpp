@@ -40,13 +40,14 @@ struct TokenDraw {
   SamplingParameters parameters;
   std::uint64_t seed = 0;
   std::int64_t position = 0;               //!< of the token in its text: with the seed all that chance depends on
-  const AllowedTokens* allowed = nullptr;  //!< null: all
+  const AllowedTokens* allowed = nullptr;  //!< null: all; others are no part of the policy
 };
 
 struct DrawnToken {
   std::int32_t id = 0;
   float sampled_log_probability = 0.0F;  //!< under what it was drawn from: temperature, filters and mask applied
-  float policy_log_probability = 0.0F;   //!< under the model's own distribution
+  //! Under the model's own distribution over the tokens that were allowed: temperature 1, no filters.
+  float policy_log_probability = 0.0F;
   bool forced = false;                   //!< the mask left no choice
 };
 

@@ -41,26 +41,33 @@ class GrammarMaker {
     for (int i = 1; i <= most_graph_branches; ++i) branches.push_back(gbnf_literal(fmt::format("{}", i)));
     grammar_.rule("graph-line", R"("//! graph" (" : branches=" )" + gbnf_alternatives(branches) + ")?");
     if (options_.with_code) add_code();
-    add_root();
+    add_program(options_.with_analysis ? "program" : "root");
+    if (options_.with_analysis) add_answer();
     return grammar_.text();
   }
 
  private:
   //! Lines, at most one of them `graph`; the newline of the last may be left out.
-  void add_root() {
+  void add_program(const std::string& name) {
     std::vector<std::string> kinds;
     if (!lines_.empty()) kinds.push_back("\"//! \" " + gbnf_alternatives(lines_));
     if (options_.with_code) kinds.push_back("code-line");
     const std::string newline = gbnf_literal("\n");
     if (kinds.empty()) {
-      grammar_.rule("root", fmt::format("graph-line {}?", newline) + (options_.may_be_empty ? " | \"\"" : ""));
+      grammar_.rule(name, fmt::format("graph-line {}?", newline) + (options_.may_be_empty ? " | \"\"" : ""));
       return;
     }
     grammar_.rule("line", gbnf_alternatives(kinds));
     std::vector<std::string> texts = {fmt::format("line ({0} line)* {0}?", newline),
                                       fmt::format("(line {0})* graph-line ({0} line)* {0}?", newline)};
     if (options_.may_be_empty) texts.push_back("\"\"");
-    grammar_.rule("root", gbnf_alternatives(texts));
+    grammar_.rule(name, gbnf_alternatives(texts));
+  }
+
+  //! Characters that would be read as the end of a line are no part of its text.
+  void add_answer() {
+    grammar_.rule("analysis", R"("Analysis: " [^\x00-\x1F\x7F]+)");
+    grammar_.rule("root", "analysis " + gbnf_literal("\n") + " program");
   }
 
   void add_fusions() {

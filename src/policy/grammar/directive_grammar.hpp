@@ -12,6 +12,8 @@ struct DirectiveGrammarOptions {
   bool with_code = false;
   //! The program without any line is one of them.
   bool may_be_empty = true;
+  //! Answers instead of programs: a line `Analysis: …` with any text, then the program.
+  bool with_analysis = false;
   //! Combinations of rewriting techniques that are tried; nodes that these add can be named then, besides those that
   //! each technique adds alone and all do together.
   int most_combinations = 32;

@@ -1,9 +1,9 @@
 #include "policy/local/grammar_constraint.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace cudal1 {
-namespace {
 
 std::shared_ptr<const TokenVocabulary> vocabulary_of(const Tokenizer& tokenizer, std::size_t vocabulary,
                                                      const std::vector<std::int32_t>& end_tokens) {
@@ -13,6 +13,8 @@ std::shared_ptr<const TokenVocabulary> vocabulary_of(const Tokenizer& tokenizer,
       bytes[id] = tokenizer.token_bytes(token);
   return std::make_shared<const TokenVocabulary>(std::move(bytes), end_tokens);
 }
+
+namespace {
 
 class OneText : public TokenConstraint {
  public:

@@ -1,6 +1,7 @@
 // Holds samples of a local model to a grammar.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -11,6 +12,10 @@
 #include "model/tokenizer/tokenizer.hpp"
 
 namespace cudal1 {
+
+//! The tokens of a model: `vocabulary` of them, which may be more than its tokenizer has.
+std::shared_ptr<const TokenVocabulary> vocabulary_of(const Tokenizer& tokenizer, std::size_t vocabulary,
+                                                     const std::vector<std::int32_t>& end_tokens);
 
 class GrammarConstraints {
  public:

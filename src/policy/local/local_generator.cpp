@@ -16,7 +16,6 @@
 namespace cudal1 {
 namespace {
 
-constexpr std::size_t tokens_of_form = 64;  // what chat forms put around a few messages
 constexpr int tokens_between_looks = 16;    // whether somebody asked to stop
 
 }  // namespace

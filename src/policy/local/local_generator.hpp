@@ -1,6 +1,7 @@
 // A language model in this process: files, tokenizer, decoder and sampling put together.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -34,6 +35,9 @@ struct LocalGeneratorOptions {
 
 class LocalGenerator : public TextGenerator {
  public:
+  //! Of the context, which chat forms put around a few messages.
+  static constexpr std::size_t tokens_of_form = 64;
+
   //! Throws Error that says what is wrong with the model, its tokenizer or the adapter.
   explicit LocalGenerator(const LocalGeneratorOptions& options);
   ~LocalGenerator() override;

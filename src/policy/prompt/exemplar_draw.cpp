@@ -84,6 +84,10 @@ std::vector<std::size_t> draw_by_score(std::span<const double> scores, std::vect
   return chosen;
 }
 
+void shuffle(std::vector<std::size_t>& values, Random& random) {
+  for (std::size_t left = values.size(); left > 1; --left) std::swap(values[left - 1], values[random.below(left)]);
+}
+
 void fill_up_exemplars(std::vector<std::size_t>& chosen, std::vector<std::size_t> from, std::size_t count,
                        Random& random) {
   std::erase_if(from, [&](std::size_t index) { return std::ranges::find(chosen, index) != chosen.end(); });

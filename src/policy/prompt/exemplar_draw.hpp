@@ -31,6 +31,9 @@ std::vector<std::size_t> draw_from_buckets(std::vector<ScoreBucket> buckets, std
 std::vector<std::size_t> draw_by_score(std::span<const double> scores, std::vector<std::size_t> among,
                                        std::size_t count, double temperature, Random& random);
 
+//! Into any order, all alike (Fisher and Yates).
+void shuffle(std::vector<std::size_t>& values, Random& random);
+
 //! Adds others of `from`, drawn uniformly without repetition, until there are `count`.
 void fill_up_exemplars(std::vector<std::size_t>& chosen, std::vector<std::size_t> from, std::size_t count,
                        Random& random);

@@ -31,6 +31,8 @@ struct ExemplarOptions {
   double bucket_width = 0.1;
   double temperature = 0.5;
   std::size_t islands = 4;
+
+  bool operator==(const ExemplarOptions&) const = default;
 };
 
 //! Of programs that were right (reward above 0), by the logarithm of the reward, the slowest bucket first. A text that

@@ -57,6 +57,12 @@ std::optional<Proposal> with_all_parameters(const OpGraph& graph, Proposal propo
   return said(graph, std::move(proposal), Unsayable::stays_open);
 }
 
+std::string text_with_all_parameters(const OpGraph& graph, const std::string& text) {
+  auto proposal = proposal_from_text(text);
+  if (proposal) proposal = with_all_parameters(graph, std::move(*proposal));
+  return proposal ? to_text(*proposal) : text;
+}
+
 std::optional<Proposal> with_nearest_parameters(const OpGraph& graph, Proposal proposal) {
   auto nearest = said(graph, std::move(proposal), Unsayable::becomes_nearest);
   // Others may have been chosen because of the number that is gone: what they are now is asked again.

@@ -25,6 +25,14 @@ struct LanguageModelOptions {
   bool profiles = false;           //!< show where the time of exemplars goes, as far as it is known
   std::string grammar;             //!< GBNF that answers are held to, where the model can be; empty: none
   std::optional<CardLength> card;  //!< not given: the form's own
+  ProgramForm program = ProgramForm::directives;
+  std::optional<std::size_t> context_tokens;  //!< that prompts are made for; not given: all that the model can see
+  ExemplarOrder order = ExemplarOrder::slowest_first;
+  bool shows_scores = true;
+  bool scores_are_speedups = false;  //!< as they were measured, where that is known; else rewards
+  //! How a program is shown; empty: as it is.
+  std::function<std::string(const std::string& program)> as_shown;
+  bool passes_without_prompt = false;  //!< a task that no prompt has room for is left to others, and a line says so
   int samples_a_prompt = 4;
   int repair_turns = 1;         //!< how often a program that failed goes back with its error
   int most_fruitless_asks = 4;  //!< in a row, after which there is nothing to propose
@@ -50,8 +58,10 @@ class AnswerWriter {
   std::vector<WrittenAnswer> ask(const RepairConversation& conversation, int samples, std::uint64_t first_sample);
 
   const LanguageModelOptions& options() const { return options_; }
+  void report(const std::string& line) const { report_(line); }
 
  private:
+  std::vector<PromptExemplar> exemplars_of(const std::vector<ScoredProgram>& seen);
   WrittenAnswer read(const GeneratedText& said);
 
   TextGenerator& generator_;

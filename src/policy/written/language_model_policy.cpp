@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/result.hpp"
+
 namespace cudal1 {
 
 std::optional<std::string> LanguageModelPolicy::propose(const std::vector<ScoredProgram>& seen) {
@@ -34,7 +36,18 @@ void LanguageModelPolicy::go_on(RepairConversation conversation, const FailedAtt
 }
 
 bool LanguageModelPolicy::ask(const std::vector<ScoredProgram>& seen) {
-  return ask_for(writer_.options().samples_a_prompt, writer_.new_conversation(seen));
+  const auto conversation = has_no_room_ ? std::nullopt : new_conversation(seen);
+  return conversation && ask_for(writer_.options().samples_a_prompt, *conversation);
+}
+
+//! Nothing where the task is too large for any prompt, and others write for it.
+std::optional<RepairConversation> LanguageModelPolicy::new_conversation(const std::vector<ScoredProgram>& seen) try {
+  return writer_.new_conversation(seen);
+} catch (const Error& problem) {
+  if (!writer_.options().passes_without_prompt) throw;
+  has_no_room_ = true;
+  writer_.report(std::string(problem.what()) + " (others write for it alone)");
+  return std::nullopt;
 }
 
 bool LanguageModelPolicy::ask_for_repair() {

@@ -39,6 +39,7 @@ class LanguageModelPolicy : public Policy {
   void look_at(const std::vector<ScoredProgram>& seen);
   //! Each says whether there was any answer.
   bool ask(const std::vector<ScoredProgram>& seen);
+  std::optional<RepairConversation> new_conversation(const std::vector<ScoredProgram>& seen);
   bool ask_for_repair();
   bool ask_for(int samples, const RepairConversation& conversation);
   void take(const WrittenAnswer& said, const RepairConversation& conversation);
@@ -52,6 +53,7 @@ class LanguageModelPolicy : public Policy {
   std::set<std::string> known_;                              //!< texts that were proposed or seen
   std::size_t looked_at_ = 0;
   std::uint64_t next_sample_ = 0;
+  bool has_no_room_ = false;  //!< for a prompt
   GenerationTotals totals_;
 };
 

@@ -69,6 +69,7 @@ TrialOptions ablation_trial(const TrainingConfig& config, const AblationArm& arm
   options.reward = config.contrastive.reward;
   options.reward.shape = RewardShape::log_speedup;  // what is compared, whatever was trained with
   options.copies_best = arm.copies_best;
+  options.grammar = task_grammars(config.run);
   return options;
 }
 

@@ -62,7 +62,8 @@ class Trial {
       const std::uint64_t seed =
           seed_of(options_.seed, {answers_of_task, first + i, static_cast<std::uint64_t>(round)});
       prompts.push_back({tasks[i].task,
-                         {prompt_(*tasks[i].task, shown[i].exemplars), options_.samples, seed, options_.answer_tokens}});
+                         {prompt_(*tasks[i].task, shown[i].exemplars), options_.samples, seed, options_.answer_tokens,
+                          options_.grammar(*tasks[i].task)}});
     }
     RolloutSeconds spent;
     return judged_answers(model_, assessor_, prompts, spent);

@@ -22,6 +22,7 @@ struct TrialOptions {
   std::size_t first = 0;  //!< number of the first task, for who tries some of them at a time
   //! After the first round nothing is written: every answer repeats the best program so far.
   bool copies_best = false;
+  TaskGrammar grammar = no_grammar;
 };
 
 //! What became of one task.

@@ -62,6 +62,7 @@ StepNumbers numbers_of(const ContrastiveStep& step) {
                   {"kl", step.update.kl},
                   {"clipped_share", step.update.clipped_share},
                   {"largest_ratio", step.update.largest_ratio},
+                  {"sampler_gap", step.update.sampler_gap},
                   {"tie_share", figures.counts.tie_share()},
                   {"groups_trained", static_cast<double>(figures.counts.trained)},
                   {"groups_all_failed", static_cast<double>(figures.counts.all_failed)},

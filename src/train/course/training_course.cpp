@@ -107,6 +107,7 @@ TrainingCourse::TrainingCourse(const TrainingConfig& config, RunFolder& folder, 
                                                                       .steps = static_cast<std::int64_t>(all)});
                                                        }}),
       asked_(prompt_options(config.run, parts_.gpu, *parts_.model)),
+      grammar_(task_grammars(config.run)),
       resumed_(newest_checkpoint(folder.checkpoints())),
       metrics_(folder.metrics(), resumed_ ? std::optional(resumed_->name()) : std::nullopt) {}
 
@@ -118,7 +119,9 @@ CourseEnd TrainingCourse::run() {
     end.stopped = parts_.stop();
     if (!end.stages.back().why_stopped.empty()) break;
   }
-  if (!end.stopped) parts_.model->save_adapter(folder_.adapter());
+  if (end.stopped) return end;
+  parts_.model->save_adapter(folder_.adapter());
+  save_trained_prompt(trained_prompt_of(config_), folder_.adapter());
   return end;
 }
 
@@ -176,6 +179,7 @@ StageEnd TrainingCourse::run_stage(std::size_t index) {
                  : stage == "self_supervised" ? run_self_supervised()
                                               : run_contrastive();
   if (!parts_.stop()) end.validated = validate(stage);
+  if (!parts_.stop()) parts_.ended(end);
   return end;
 }
 
@@ -226,6 +230,7 @@ StageEnd TrainingCourse::run_self_supervised() {
   SelfSupervisedStage::Parts parts{parts_.model, parts_.assessor, parts_.train, examples_,
                                    [this](const TrainingTask& task, const std::vector<PromptExemplar>& exemplars,
                                           ProgramForm form) { return training_prompt(task, exemplars, form, asked_).text; }};
+  parts.grammar = grammar_;
   SelfSupervisedStage stage(config_.self_supervised, config_.supervised.written_out_share,
                             seed_of(config_.run.seed, {self_supervised}), parts);
   stage.set_answer_tokens(config_.run.answer_tokens, config_.run.written_out_tokens);
@@ -250,6 +255,7 @@ StageEnd TrainingCourse::run_contrastive() {
       watch.observe({"contrastive", step}, contrastive_tasks_[group.task].task.name, group.answers[i].program,
                     group.answers[i].assessment, group.rewards[i]);
   };
+  parts.grammar = grammar_;
   ContrastiveStage stage(config_.contrastive, seed_of(config_.run.seed, {contrastive}), config_.run.answer_tokens,
                          parts);
   if (resumed_)
@@ -327,6 +333,7 @@ TrialFigures TrainingCourse::validate(const std::string& stage) {
   options.exemplars = config_.contrastive.exemplars;
   options.exemplars.share_without = 0.0;
   options.reward = config_.contrastive.reward;
+  options.grammar = grammar_;
   const TrialFigures figures =
       figures_of(policy_trial(*parts_.model, *parts_.assessor, parts_.validation, prompts_for_directives(asked_), options));
   parts_.say(fmt::format(

@@ -44,6 +44,7 @@ struct CourseParts {
   std::function<bool()> stop = [] { return false; };
   std::function<void(const std::string& line)> say = [](const std::string&) {};
   std::function<void(const StepReport& report)> step = [](const StepReport&) {};
+  std::function<void(const StageEnd& end)> ended = [](const StageEnd&) {};
   std::function<double()> seconds_since_1970 = [] { return 0.0; };
   //! What the GPU did since the last call; asked as stage 3 begins and after each of its steps. Nothing: nobody knows.
   std::function<std::optional<GpuIdle>()> gpu_idle = [] { return std::nullopt; };
@@ -83,6 +84,7 @@ class TrainingCourse {
   std::vector<TrainingExample> examples_;
   std::vector<TrainingTask> contrastive_tasks_;
   TrainingPromptOptions asked_;
+  TaskGrammar grammar_;
   std::optional<Checkpoint> resumed_;  //!< from which the next stage goes on
   MetricsLog metrics_;
 };

@@ -190,15 +190,41 @@ extern "C" __global__ void __launch_bounds__(gate_threads)
 
 constexpr int score_elements = vocabulary % widest == 0 ? widest : 1;
 
-//! log_sums = log of the sum of exp(logits); log_probabilities = logits[target] - log_sums. One block a row.
+//! Which tokens may follow: bit id % 32 of word id / 32; null: all. A row of masks (masks, mask_words), -1: null.
+__device__ __forceinline__ const unsigned* mask_of(const unsigned* masks, const int* mask_rows, int has_masks,
+                                                   long long row) {
+  if (!has_masks || mask_rows[row] < 0) return nullptr;
+  return masks + static_cast<long long>(mask_rows[row]) * mask_words;
+}
+
+//! The bits of score_elements tokens from id on, which lie in one word.
+__device__ __forceinline__ unsigned allowed_from(const unsigned* mask, int id) {
+  return mask ? mask[id / 32] >> (id % 32) : 0xffffffffu;
+}
+
+//! log_sums = log of the sum of exp(logits) over the tokens that may follow; log_probabilities = logits[target] -
+//! log_sums, of a target that may not follow minus infinity. One block a row.
 extern "C" __global__ void __launch_bounds__(score_threads)
-    score(const Element* logits, const long long* targets, float* log_probabilities, float* log_sums) {
+    score(const Element* logits, const long long* targets, const unsigned* masks, const int* mask_rows, int has_masks,
+          float* log_probabilities, float* log_sums) {
   using LogSum = cudal1::LogSumExp<float>;
   const long long row = blockIdx.x;
+  const unsigned* mask = mask_of(masks, mask_rows, has_masks, row);
   logits += row * vocabulary;
   typename LogSum::Value own = LogSum::identity();
   for (int id = threadIdx.x * score_elements; id < vocabulary; id += score_threads * score_elements) {
-    const auto scores = cudal1::to_float(cudal1::load<score_elements>(logits + id));
+    auto scores = cudal1::to_float(cudal1::load<score_elements>(logits + id));
+    if (mask) {
+      const unsigned allowed = allowed_from(mask, id);
+      bool may_any = false;
+#pragma unroll
+      for (int i = 0; i < score_elements; ++i) {
+        const bool may_follow = (allowed >> i & 1u) != 0u;
+        may_any = may_any || may_follow;
+        if (!may_follow) scores[i] = -cudal1::infinity<float>();
+      }
+      if (!may_any) continue;
+    }
     float largest = scores[0];
 #pragma unroll
     for (int i = 1; i < score_elements; ++i) largest = fmaxf(largest, scores[i]);
@@ -212,21 +238,26 @@ extern "C" __global__ void __launch_bounds__(score_threads)
   const float log_sum = LogSum::log_sum_exp(cudal1::block_reduce<LogSum, score_threads>(own));
   if (threadIdx.x != 0) return;
   log_sums[row] = log_sum;
-  log_probabilities[row] = cudal1::to_float(logits[targets[row]]) - log_sum;
+  const int target = static_cast<int>(targets[row]);
+  const bool may_follow = (allowed_from(mask, target) & 1u) != 0u;
+  log_probabilities[row] = may_follow ? cudal1::to_float(logits[target]) - log_sum : -cudal1::infinity<float>();
 }
 
 //! logits become the gradient of slopes[row] * log_probabilities[row]. blockIdx.y goes along a row.
 extern "C" __global__ void __launch_bounds__(score_threads)
-    score_backward(Element* logits, const long long* targets, const float* log_sums, const float* slopes) {
+    score_backward(Element* logits, const long long* targets, const unsigned* masks, const int* mask_rows,
+                   int has_masks, const float* log_sums, const float* slopes) {
   const long long row = blockIdx.x;
   const int id = (blockIdx.y * score_threads + threadIdx.x) * score_elements;
   if (id >= vocabulary) return;
   logits += row * vocabulary + id;
+  const unsigned allowed = allowed_from(mask_of(masks, mask_rows, has_masks, row), id);
   const float log_sum = log_sums[row], slope = slopes[row];
   const int target = static_cast<int>(targets[row]) - id;
   auto values = cudal1::to_float(cudal1::load<score_elements>(logits));
 #pragma unroll
   for (int i = 0; i < score_elements; ++i)
-    values[i] = slope * ((i == target ? 1.0f : 0.0f) - __expf(values[i] - log_sum));
+    values[i] =
+        (allowed >> i & 1u) != 0u ? slope * ((i == target ? 1.0f : 0.0f) - __expf(values[i] - log_sum)) : 0.0f;
   cudal1::store(logits, cudal1::from_float<Element>(values));
 }

@@ -63,7 +63,7 @@ struct OrderToJson {
   json operator()(const ImproveAnswers& order) const {
     json answers = json::array();
     for (const WeighedAnswer& answer : order.answers)
-      answers.push_back({answer.prompt, to_json(answer.tokens), answer.advantage});
+      answers.push_back({answer.prompt, to_json(answer.tokens), answer.advantage, answer.grammar});
     return {{"order", "improve"},
             {"answers", answers},
             {"options", to_json(order.options)},
@@ -73,7 +73,7 @@ struct OrderToJson {
   json operator()(const WriteAnswers& order) const {
     json prompts = json::array();
     for (const PromptToAnswer& asked : order.prompts)
-      prompts.push_back({asked.prompt, asked.samples, asked.seed, asked.answer_tokens});
+      prompts.push_back({asked.prompt, asked.samples, asked.seed, asked.answer_tokens, asked.grammar});
     return {{"order", "write"}, {"prompts", prompts}};
   }
   json operator()(const KeepReference&) const { return {{"order", "keep_reference"}}; }
@@ -95,7 +95,8 @@ ImproveAnswers improve_from(const json& said) {
                       said.at("updates").get<int>(),
                       said.at("learning_rate").get<double>()};
   for (const json& answer : said.at("answers"))
-    made.answers.push_back({answer.at(0).get<std::string>(), tokens_from(answer.at(1)), answer.at(2).get<double>()});
+    made.answers.push_back({answer.at(0).get<std::string>(), tokens_from(answer.at(1)), answer.at(2).get<double>(),
+                            answer.at(3).get<std::string>()});
   return made;
 }
 
@@ -103,7 +104,8 @@ WriteAnswers write_from(const json& said) {
   WriteAnswers made;
   for (const json& asked : said.at("prompts"))
     made.prompts.push_back({asked.at(0).get<std::string>(), asked.at(1).get<std::int64_t>(),
-                            asked.at(2).get<std::uint64_t>(), asked.at(3).get<std::int64_t>()});
+                            asked.at(2).get<std::uint64_t>(), asked.at(3).get<std::int64_t>(),
+                            asked.at(4).get<std::string>()});
   return made;
 }
 

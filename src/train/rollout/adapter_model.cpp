@@ -20,7 +20,9 @@
 #include "model/sampling/sampling_engine.hpp"
 #include "model/transformer/cpu/cpu_decoder.hpp"
 #include "model/transformer/lora.hpp"
+#include "policy/local/grammar_constraint.hpp"
 #include "train/parallel/process_group.hpp"
+#include "train/rollout/answer_grammars.hpp"
 #include "train/training_step.hpp"
 
 namespace cudal1 {
@@ -104,6 +106,7 @@ class ShareOfThreads {
 struct PolicyPart {
   TrainingBatch batch;
   std::vector<float> old, reference, advantages, weights;
+  double sampler_gap = 0.0;  //!< sum over these
 
   GrpoTokens tokens() const { return {old, reference, advantages, weights}; }
 };
@@ -124,6 +127,8 @@ struct AdapterModel::Parts {
         group(given.group != nullptr ? *given.group : alone),
         chat(given.model),
         sha256(model_sha256(given.model)),
+        grammars(vocabulary_of(chat.tokenizer(), static_cast<std::size_t>(chat.weights().config().vocabulary),
+                               chat.end_tokens())),
         model(chat.weights(), transformer_options()) {
     if (options.on_gpu) runtime = std::make_shared<CudaRuntime>(0);
     model.add_adapter(policy_name, first_adapter());
@@ -239,13 +244,14 @@ struct AdapterModel::Parts {
     return chat.prompt_tokens({&message, 1});
   }
 
-  SamplingRequest sampling_request(const PromptToAnswer& asked) const {
+  SamplingRequest sampling_request(const PromptToAnswer& asked) {
     SamplingRequest made;
     made.prompt = prompt_tokens(asked.prompt);
     made.samples = asked.samples;
     made.seed = asked.seed;
     made.new_tokens = asked.answer_tokens;
     made.end_tokens = chat.end_tokens();
+    if (!asked.grammar.empty()) made.constraint = grammars.constraint(asked.grammar);
     return made;
   }
 
@@ -292,18 +298,28 @@ struct AdapterModel::Parts {
     return texts;
   }
 
+  //! What else could have been said, so that the policy is the one that sampled.
+  void add_masks(std::vector<TrainingText>& texts, std::span<const WeighedAnswer> answers) {
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      if (answers[i].grammar.empty()) continue;
+      const auto masks = grammars.of(answers[i].grammar)->allowed_along(answers[i].tokens);
+      texts[i].allowed.resize(texts[i].tokens.size());
+      std::ranges::copy(masks, texts[i].allowed.end() - std::ssize(masks));
+    }
+  }
+
   std::vector<float> reference_log_probabilities(const TrainingBatch& batch) {
     if (!has_reference) throw Error("there is no reference policy yet: keep_as_reference() comes first");
     const at::NoGradGuard no_gradients;
-    at::Tensor found;
+    at::Tensor hidden, found;
     const auto compute = [&] {
       model.use_adapter(reference_name);
-      const at::Tensor hidden = model.hidden_states(batch.tokens).index_select(0, batch.rows);
-      found = model.log_probabilities(hidden, batch.targets);
+      hidden = model.hidden_states(batch.tokens).index_select(0, batch.rows);
+      if (!batch.allowed.defined()) found = model.log_probabilities(hidden, batch.targets);
       model.use_adapter("");
     };
     runtime ? runtime->on_stream(compute) : compute();
-    return step->read(found);
+    return step->read(batch.allowed.defined() ? step->log_probabilities_of(hidden, batch) : found);
   }
 
   PolicyPart policy_part(std::span<const TrainingText> texts, std::span<const WeighedAnswer> answers) {
@@ -314,6 +330,9 @@ struct AdapterModel::Parts {
     for (std::size_t i = 0; i < texts.size(); ++i)
       for (std::size_t token = 1; token < texts[i].tokens.size(); ++token)
         if (texts[i].weights[token] != 0.0F) {
+          const std::size_t drawn = token + answers[i].tokens.size() - texts[i].tokens.size();
+          part.sampler_gap += std::abs(static_cast<double>(answers[i].tokens[drawn].policy_log_probability) -
+                                       part.old[part.weights.size()]);
           part.weights.push_back(texts[i].weights[token]);
           part.advantages.push_back(static_cast<float>(answers[i].advantage));
         }
@@ -338,21 +357,24 @@ struct AdapterModel::Parts {
   PolicyUpdate update(const std::vector<PolicyPart>& parts, const GrpoOptions& grpo, double learning_rate) {
     PolicyUpdate made;
     GrpoLoss sum;
-    double tokens = 0.0;
+    double tokens = 0.0, sampler_gap = 0.0;
     for (const PolicyPart& part : parts) {
       accumulate(part, grpo, sum, made.why_skipped);
+      sampler_gap += part.sampler_gap;
       tokens += static_cast<double>(part.weights.size());
     }
     made.gradient_length = step->read(step->update(learning_rate)).front();
     made.why_skipped = group.first_said(made.why_skipped);
     if (made.why_skipped.empty() && !std::isfinite(made.gradient_length))
       made.why_skipped = "the gradient is not finite";
-    std::array<double, 5> sums{sum.loss, sum.policy_loss, sum.kl, static_cast<double>(sum.clipped), tokens};
+    std::array<double, 6> sums{sum.loss, sum.policy_loss, sum.kl, static_cast<double>(sum.clipped), tokens,
+                               sampler_gap};
     group.add_up(std::span(sums));
     made.loss = sums[0];
     made.policy_loss = sums[1];
     made.kl = sums[2];
     made.clipped_share = sums[4] > 0.0 ? sums[3] / sums[4] : 0.0;
+    made.sampler_gap = sums[4] > 0.0 ? sums[5] / sums[4] : 0.0;
     made.largest_ratio = group.largest(sum.largest_ratio);
     return made;
   }
@@ -362,6 +384,7 @@ struct AdapterModel::Parts {
   ProcessGroup& group;
   ChatModel chat;
   std::string sha256;
+  AnswerGrammars grammars;
   std::shared_ptr<GpuRuntime> runtime;
   Transformer model;
   bool has_reference = false;
@@ -429,8 +452,9 @@ PolicyUpdate AdapterModel::improve(std::span<const WeighedAnswer> answers, const
   const std::vector<TrainingText> texts = parts_->policy_texts(answers, options);
   const ShareOfThreads threads(parts_->group.size());
   const std::vector<std::size_t> share = own_share(texts, parts_->group);
-  const std::vector<TrainingText> own = those_at<TrainingText>(share, texts);
+  std::vector<TrainingText> own = those_at<TrainingText>(share, texts);
   const std::vector<WeighedAnswer> own_answers = those_at(share, answers);
+  parts_->add_masks(own, own_answers);
   std::vector<PolicyPart> parts;
   for (const auto& [first, count] : parts_of(own, parts_->options.tokens_at_once))
     parts.push_back(

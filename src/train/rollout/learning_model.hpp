@@ -22,6 +22,7 @@ struct PromptToAnswer {
   std::int64_t samples = 1;
   std::uint64_t seed = 0;  //!< the same one gives the same answers, whatever else is asked
   std::int64_t answer_tokens = 160;
+  std::string grammar = {};  //!< GBNF that answers are held to: what is sampled is the policy among them; empty: none
 };
 
 struct SampledAnswer {
@@ -40,6 +41,7 @@ struct WeighedAnswer {
   std::string prompt;
   std::vector<DrawnToken> tokens;
   double advantage = 0.0;
+  std::string grammar = {};  //!< under which it was written, as in PromptToAnswer
 };
 
 //! What one update of the weights was made of.
@@ -56,6 +58,8 @@ struct PolicyUpdate {
   double kl = 0.0;             //!< nats a token, to the reference policy, before the update
   double clipped_share = 0.0;  //!< of tokens, at the last update
   double largest_ratio = 0.0;
+  //! Mean over tokens of |log-probability when it was drawn - the trainer's|: that both have the same policy.
+  double sampler_gap = 0.0;
   double gradient_length = 0.0;
   std::int64_t tokens = 0;
   std::string why_skipped = {};

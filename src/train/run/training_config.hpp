@@ -88,6 +88,7 @@ struct RunSettings {
   std::vector<std::string> stages = {"supervised", "self_supervised", "contrastive"};
   std::int64_t answer_tokens = 160;       //!< of directives
   std::int64_t written_out_tokens = 700;  //!< of an answer with CUDA in it; longer ones are not learned
+  bool grammar = true;                    //!< answers in directives are held to that of their task
   std::int64_t context_tokens = 2048;     //!< of prompt and answer together
   std::int64_t tokens_at_once = 16384;    //!< of texts whose gradients are computed together
   std::int64_t processes = 1;             //!< that compute gradients together

@@ -59,6 +59,8 @@ Settings settings_of(RunSettings& run) {
       {"run", "answer_tokens", &run.answer_tokens, "of an answer in directives, at most", at_least_one},
       {"run", "written_out_tokens", &run.written_out_tokens,
        "of an answer with CUDA in it; longer ones are not learned", at_least_one},
+      {"run", "grammar", &run.grammar,
+       "answers in directives are sampled among the well-formed ones of their task, and learned from so"},
       {"run", "context_tokens", &run.context_tokens, "of prompt and answer together, at most", at_least_one},
       {"run", "tokens_at_once", &run.tokens_at_once, "of texts whose gradients are computed together", at_least_one},
       {"run",

@@ -67,7 +67,8 @@ void ContrastiveStage::prepare(SampledGroup& group, std::size_t index) const {
 TaskPrompt ContrastiveStage::asked(const SampledGroup& group, std::size_t index) const {
   const std::uint64_t seed = seed_of(seed_, {answers_of_group, static_cast<std::uint64_t>(steps_done_), index,
                                              static_cast<std::uint64_t>(group.resampled)});
-  return {&parts_.tasks[group.task], {group.prompt, settings_.samples, seed, answer_tokens_}};
+  const TrainingTask& task = parts_.tasks[group.task];
+  return {&task, {group.prompt, settings_.samples, seed, answer_tokens_, parts_.grammar(task)}};
 }
 
 //! Samples and weighs groups of these numbers.
@@ -121,9 +122,10 @@ PolicyUpdate ContrastiveStage::learn(const std::vector<SampledGroup>& groups, do
   std::vector<WeighedAnswer> weighed;
   for (const SampledGroup& group : groups) {
     if (group.action != GroupAction::train) continue;
+    const std::string grammar = parts_.grammar(parts_.tasks[group.task]);
     for (std::size_t i = 0; i < group.answers.size(); ++i)
       if (group.rewards[i].kind != SampleKind::uncounted && !group.answers[i].answer.tokens.empty())
-        weighed.push_back({group.prompt, group.answers[i].answer.tokens, group.advantages[i]});
+        weighed.push_back({group.prompt, group.answers[i].answer.tokens, group.advantages[i], grammar});
   }
   if (weighed.empty()) return {};
   return parts_.model->improve(weighed, settings_.loss, static_cast<int>(settings_.updates), learning_rate);

@@ -37,6 +37,7 @@ class ContrastiveStage {
     //! Hears of every group, those that are sampled again included.
     std::function<void(std::int64_t step, std::size_t group, const SampledGroup&)> sampled =
         [](std::int64_t, std::size_t, const SampledGroup&) {};
+    TaskGrammar grammar = no_grammar;
   };
   //! The model has its reference already, see keep_as_reference().
   ContrastiveStage(const ContrastiveSettings& settings, std::uint64_t seed, std::int64_t answer_tokens, Parts parts);

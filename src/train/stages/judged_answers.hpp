@@ -1,6 +1,7 @@
 // Answers of a model to prompts for tasks, each judged: what stages 2 and 3 learn from, and what arms are compared by.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -9,6 +10,10 @@
 #include "train/rollout/learning_model.hpp"
 
 namespace cudal1 {
+
+//! The grammar of a task's answers in directives, as GBNF; empty: they are free.
+using TaskGrammar = std::function<std::string(const TrainingTask& task)>;
+inline std::string no_grammar(const TrainingTask&) { return {}; }
 
 //! A prompt for a task.
 struct TaskPrompt {

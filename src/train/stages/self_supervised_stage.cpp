@@ -63,7 +63,8 @@ TaskPrompt SelfSupervisedStage::prompt_of(std::size_t task, std::size_t index) c
   const ProgramForm form = is_written_out ? ProgramForm::written_out : ProgramForm::directives;
   return {&parts_.tasks[task],
           {parts_.prompt(parts_.tasks[task], shown.exemplars, form), settings_.samples,
-           seed_of(seed_, {answers_of_prompt, step, index}), is_written_out ? written_out_tokens_ : directive_tokens_}};
+           seed_of(seed_, {answers_of_prompt, step, index}), is_written_out ? written_out_tokens_ : directive_tokens_,
+           is_written_out ? std::string() : parts_.grammar(parts_.tasks[task])}};
 }
 
 std::vector<PromptAndAnswer> SelfSupervisedStage::successes(std::span<const TaskPrompt> prompts,

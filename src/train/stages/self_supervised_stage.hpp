@@ -41,6 +41,7 @@ class SelfSupervisedStage {
     //! Hears of each prompt's answers.
     std::function<void(std::int64_t step, const TrainingTask& task, const std::vector<JudgedAnswer>& answers)> sampled =
         [](std::int64_t, const TrainingTask&, const std::vector<JudgedAnswer>&) {};
+    TaskGrammar grammar = no_grammar;  //!< of answers in directives; those with CUDA code are free
   };
   SelfSupervisedStage(const SelfSupervisedSettings& settings, double written_out_share, std::uint64_t seed,
                       Parts parts);

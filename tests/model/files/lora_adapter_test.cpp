@@ -5,6 +5,7 @@
 #include <functional>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "base/files.hpp"
 #include "base/result.hpp"
@@ -100,6 +101,43 @@ TEST(LoraAdapter, ReadsHalvesAsWell) {
   const LoraAdapter loaded = load_lora_adapter(folder.path());
   EXPECT_EQ(loaded.modules.at("model.layers.0.self_attn.v_proj").a[7], 1.0f);
   EXPECT_EQ(loaded.modules.at("model.layers.0.self_attn.v_proj").b[7], -1.0f);
+}
+
+TEST(LoraAdapter, InBf16TakesHalfTheRoomAndIsRoundedToTheNearest) {
+  const TemporaryFolder folder;
+  LoraAdapter saved = sample_adapter();
+  std::vector<float>& numbers = saved.modules.at("model.layers.0.self_attn.q_proj").a;
+  // bf16 has eight bits: between 1 and 2 it has steps of 1/128, and halves of them go to the even neighbour.
+  constexpr float step = 1.0f / 128;
+  const std::vector<std::pair<float, float>> rounded{{1.0f + step / 4, 1.0f},
+                                                     {1.0f + 3 * step / 4, 1.0f + step},
+                                                     {1.0f + step / 2, 1.0f},
+                                                     {1.0f + 3 * step / 2, 1.0f + 2 * step},
+                                                     {-1.0f - 3 * step / 4, -1.0f - step},
+                                                     {0.0f, 0.0f}};
+  for (std::size_t i = 0; i < rounded.size(); ++i) numbers[i] = rounded[i].first;
+  save_lora_adapter(saved, model, folder.path() / "wide");
+  save_lora_adapter(saved, model, folder.path() / "narrow", AdapterStorage::bf16);
+  copy_lora_adapter(folder.path() / "wide", folder.path() / "copy", AdapterStorage::bf16);
+  const auto weights = [&](const char* name) { return read_file(folder.path() / name / "adapter_model.safetensors"); };
+  EXPECT_LT(weights("narrow").size(), 0.6 * static_cast<double>(weights("wide").size()));
+  EXPECT_EQ(weights("copy"), weights("narrow"));
+  for (const char* file : {"adapter_config.json", "base.json"})
+    EXPECT_EQ(read_file(folder.path() / "copy" / file), read_file(folder.path() / "narrow" / file)) << file;
+  const LoraAdapter loaded = load_lora_adapter(folder.path() / "copy");
+  EXPECT_EQ(loaded.base_sha256, saved.base_sha256);
+  EXPECT_NO_THROW(check_adapter(loaded, model, "copy"));
+  const std::vector<float>& read = loaded.modules.at("model.layers.0.self_attn.q_proj").a;
+  for (std::size_t i = 0; i < rounded.size(); ++i) EXPECT_EQ(read[i], rounded[i].second) << rounded[i].first;
+}
+
+TEST(LoraAdapter, WhatBf16CannotHoldIsRefused) {
+  const TemporaryFolder folder;
+  LoraAdapter adapter = sample_adapter();
+  adapter.modules.at("model.layers.0.self_attn.q_proj").b[2] = std::numeric_limits<float>::max();
+  const std::string message =
+      message_of([&] { save_lora_adapter(adapter, model, folder.path(), AdapterStorage::bf16); });
+  EXPECT_NE(message.find("q_proj.lora_B.weight\" has a value that bf16 cannot hold"), std::string::npos) << message;
 }
 
 TEST(LoraAdapter, SaysThatItIsForAnotherModel) {

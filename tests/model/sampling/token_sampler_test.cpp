@@ -25,13 +25,16 @@ AllowedTokens allowing(std::initializer_list<std::size_t> ids) {
 void expect_shares(const SamplingParameters& parameters, const std::map<std::int32_t, double>& shares,
                    const AllowedTokens* allowed = nullptr) {
   constexpr int draws = 40000;
+  double of_policy = 0.0;  // what the allowed tokens have together
+  for (std::size_t id = 0; id < logits.size(); ++id)
+    if (!allowed || allowed->allows(id)) of_policy += std::exp(logits[id]);
   std::map<std::int32_t, int> counts;
   for (int position = 0; position < draws; ++position) {
     const DrawnToken token = draw_token(logits, {parameters, 17, position, allowed});
     ++counts[token.id];
     ASSERT_TRUE(shares.contains(token.id)) << "token " << token.id;
     ASSERT_NEAR(token.sampled_log_probability, std::log(shares.at(token.id)), 1e-5);
-    ASSERT_NEAR(token.policy_log_probability, logits[static_cast<std::size_t>(token.id)], 1e-5);
+    ASSERT_NEAR(token.policy_log_probability, logits[static_cast<std::size_t>(token.id)] - std::log(of_policy), 1e-5);
   }
   for (const auto& [id, share] : shares) {
     const double deviation = std::sqrt(share * (1 - share) / draws);
@@ -75,12 +78,13 @@ TEST(TokenSampler, AMaskLeavesAllowedTokensOnlyAndMarksAForcedOne) {
   const AllowedTokens some = allowing({0, 2}), one = allowing({2}), none = allowing({});
   expect_shares({}, {{0, 2 / 3.0}, {2, 1 / 3.0}}, &some);
   expect_shares({.temperature = 0.0F}, {{0, 1.0}}, &some);
+  expect_shares({.temperature = 0.5F}, {{0, 4 / 5.0}, {2, 1 / 5.0}}, &some);
   EXPECT_FALSE(draw_token(logits, {{}, 1, 1, &some}).forced);
   const DrawnToken forced = draw_token(logits, {{}, 1, 1, &one});
   EXPECT_TRUE(forced.forced);
   EXPECT_EQ(forced.id, 2);
   EXPECT_EQ(forced.sampled_log_probability, 0.0F);
-  EXPECT_NEAR(forced.policy_log_probability, std::log(0.0625), 1e-6);
+  EXPECT_EQ(forced.policy_log_probability, 0.0F) << "there was no choice";
   EXPECT_THROW(draw_token(logits, {{}, 1, 1, &none}), Error);
 }
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "device/vgpu/model/kernel_report.hpp"
 #include "sample_graphs.hpp"
 #include "scripted_generator.hpp"
@@ -78,6 +80,54 @@ TEST_F(LanguageModelPolicyTest, ShowsWhereTheTimeOfProgramsGoesWhereAsked) {
     const std::string& shown = model.asked.front().messages.front().text;
     EXPECT_EQ(shown.find("Time: gelu_softmax 100% (DRAM)") != std::string::npos, asked) << shown;
   }
+}
+
+TEST_F(LanguageModelPolicyTest, CompactPromptsLeaveNoPlaceToProgramsThatTheyCannotShow) {
+  Scripted model({"//! graph\n"});
+  LanguageModelPolicy policy = policy_of(model);
+  std::vector<ScoredProgram> seen{right("//! fuse gelu_1\n", 1.25)};
+  for (int i = 0; i < 20; ++i)
+    seen.push_back(right("__global__ void k" + std::to_string(i) + "() {}\n//! graph\n", 2.0 + 0.2 * i));
+  policy.propose(seen);
+  const std::string& shown = model.asked.front().messages.front().text;
+  EXPECT_NE(shown.find("//! fuse gelu_1\n"), std::string::npos) << shown;
+}
+
+TEST_F(LanguageModelPolicyTest, ProgramsAreShownAsAskedInAnyOrder) {
+  LanguageModelOptions options = one_at_a_time();
+  options.order = ExemplarOrder::as_given;
+  options.shows_scores = false;
+  options.as_shown = [](const std::string& program) { return program.substr(0, program.size() - 1) + " : lanes=32\n"; };
+  std::set<bool> faster_first;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    Scripted model({"//! graph\n"});
+    PromptSubject subject{"chain", "", sample::chain(), "", vgpu::find_profile("h200"), {}};
+    LanguageModelPolicy policy({model, std::move(subject), options, Random(seed), [](const std::string&) {}});
+    policy.propose({right("//! fuse gelu_1\n", 1.25), right("//! fuse softmax_1\n", 2.0)});
+    const std::string& shown = model.asked.front().messages.front().text;
+    const std::size_t slow = shown.find("//! fuse gelu_1 : lanes=32");
+    const std::size_t fast = shown.find("//! fuse softmax_1 : lanes=32");
+    ASSERT_NE(slow, std::string::npos) << shown;
+    ASSERT_NE(fast, std::string::npos) << shown;
+    EXPECT_EQ(shown.find("score"), std::string::npos) << shown;
+    faster_first.insert(fast < slow);
+  }
+  EXPECT_EQ(faster_first.size(), 2u) << "the order must not tell which is faster";
+}
+
+TEST_F(LanguageModelPolicyTest, ATaskThatHasNoRoomInAPromptIsLeftToOthersWhereThereAreSome) {
+  Scripted model({"//! graph\n"});
+  LanguageModelOptions options = one_at_a_time();
+  options.context_tokens = 20;
+  LanguageModelPolicy alone = policy_of(model, options);
+  EXPECT_THROW(alone.propose({}), Error);
+  options.passes_without_prompt = true;
+  LanguageModelPolicy one_of_several = policy_of(model, options);
+  EXPECT_EQ(one_of_several.propose({}), std::nullopt);
+  EXPECT_EQ(one_of_several.propose({}), std::nullopt);
+  ASSERT_EQ(problems_.size(), 1u) << "said once";
+  EXPECT_NE(problems_.front().find("does not fit"), std::string::npos);
+  EXPECT_TRUE(model.asked.empty());
 }
 
 TEST_F(LanguageModelPolicyTest, NeverProposesWhatWasProposedOrSeen) {

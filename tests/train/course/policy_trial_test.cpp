@@ -50,6 +50,17 @@ TEST(PolicyTrialTest, LaterRoundsSeeWhatEarlierOnesFoundAndNothingElse) {
   EXPECT_EQ(shown, (std::vector<std::size_t>{0, 0, 2, 2, 0, 0, 2, 2, 0, 2}));
 }
 
+TEST(PolicyTrialTest, AnswersAreHeldToTheGrammarOfTheirTask) {
+  testing::ToyLearner model(4);
+  testing::ToyAssessor assessor{{1.0, 1.2, 0.0, 3.0}};
+  const std::vector<TrainingTask> tasks = testing::toy_tasks(2);
+  TrialOptions options{.rounds = 2, .samples = 3};
+  options.grammar = testing::toy_grammar;
+  policy_trial(model, assessor, tasks, testing::toy_prompt, options);
+  const std::string first = testing::toy_grammar(tasks[0]), second = testing::toy_grammar(tasks[1]);
+  EXPECT_EQ(model.asked_grammars, (std::vector<std::string>{first, second, first, second}));
+}
+
 TEST(PolicyTrialTest, WhoCopiesTheBestWritesOneRoundAndEarnsNothingByTheOthers) {
   testing::ToyLearner model(4);
   testing::ToyAssessor assessor{{1.0, 1.2, 0.0, 3.0}}, no_judge{{0.0, 0.0, 0.0, 0.0}};

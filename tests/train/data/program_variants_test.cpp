@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <string>
 
 #include "generated_training_tasks.hpp"
 #include "policy/grammar/directive_grammar.hpp"
@@ -12,7 +14,10 @@
 #include "policy/search/all_parameters.hpp"
 #include "policy/search/openings.hpp"
 #include "program_sampler.hpp"
+#include "tasks/families.hpp"
+#include "train/data/supervised_data.hpp"
 #include "train/data/written_out.hpp"
+#include "train/rollout/answer_grammars.hpp"
 #include "writer/technique.hpp"
 #include "writer/write_program.hpp"
 
@@ -96,6 +101,45 @@ TEST(ProgramVariants, AreTextsOfTheTasksGrammar) {
       EXPECT_TRUE(with_code.accepts(written)) << written;
     }
   }
+}
+
+//! Every third variant of each task, with scores that say nothing.
+SupervisedData pairs_of(const std::vector<TrainingTask>& all, std::size_t pairs) {
+  std::vector<TaskVariants> taught;
+  for (const TrainingTask& task : all) {
+    taught.push_back({&task, {}});
+    for (ProgramVariant& variant : variants_of(task, 11, 6))
+      taught.back().variants.push_back({std::move(variant), 0.8 + 0.1 * static_cast<double>(taught.size() % 9)});
+  }
+  std::erase_if(taught, [](const TaskVariants& each) { return each.variants.empty(); });
+  Random random(12);
+  return supervised_data(taught, {.pairs = pairs, .prompt = {.gpu = h200(), .context_tokens = 8192, .answer_tokens = 600,
+                                                             .written_out_tokens = 8000}},
+                         random);
+}
+
+//! Stage 1 teaches answers; the later stages hold the model to their grammar.
+TEST(TaughtAnswers, AreAnswersOfTheTasksGrammar) {
+  const SupervisedData taught = pairs_of(tasks(), 400);
+  std::map<std::string, const TrainingTask*> by_name;
+  std::set<std::string> families, taught_families;
+  for (const TrainingTask& task : tasks()) by_name[task.task.name] = &task;
+  for (const ModuleFamily& family : module_families()) families.emplace(family.name);
+  std::map<std::string, GrammarSampler> grammars;
+  const auto grammar_of = [&](const TrainingExample& example) -> GrammarSampler& {
+    DirectiveGrammarOptions options{.may_be_empty = false, .with_analysis = true};
+    options.with_code = example.form == ProgramForm::written_out;
+    const std::string name = example.task + std::string(to_string(example.form));
+    const OpGraph& graph = by_name.at(example.task)->task.graph;
+    return grammars.try_emplace(name, directive_grammar(graph, options)).first->second;
+  };
+  for (const TrainingExample& example : taught.examples) {
+    taught_families.insert(by_name.at(example.task)->family);
+    EXPECT_TRUE(grammar_of(example).accepts(example.completion)) << example.task << "\n" << example.completion;
+    EXPECT_LT(example.completion.find('\n'), most_analysis_bytes / 2) << "long ones are cut off";
+  }
+  EXPECT_GT(taught.examples.size(), 300U);
+  EXPECT_EQ(taught_families, families);
 }
 
 TEST(ProgramVariants, FollowFromTheRandomAlone) {

@@ -37,13 +37,14 @@ class ParallelModelTest : public ::testing::Test {
     return {all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count)};
   }
   //! Answers of the model that is sampled from, whoever learns from them.
-  std::vector<WeighedAnswer> weighed(std::int64_t samples) {
+  std::vector<WeighedAnswer> weighed(std::int64_t samples, const std::string& grammar = {}) {
     AdapterModel model(options());
-    const PromptToAnswer asked{.prompt = "say", .samples = samples, .seed = 5, .answer_tokens = 9};
+    const PromptToAnswer asked{
+        .prompt = "say", .samples = samples, .seed = 5, .answer_tokens = 9, .grammar = grammar};
     std::vector<WeighedAnswer> made;
     const auto answers = model.answers(std::span(&asked, 1));
     for (const SampledAnswer& answer : answers[0])
-      made.push_back({"say", answer.tokens, made.empty() ? 2.0 : -2.0 / static_cast<double>(samples - 1)});
+      made.push_back({"say", answer.tokens, made.empty() ? 2.0 : -2.0 / static_cast<double>(samples - 1), grammar});
     return made;
   }
   LoraAdapter weights_of(LearningModel& model) const {
@@ -78,8 +79,9 @@ class ParallelModelTest : public ::testing::Test {
     EXPECT_LT(apart(alone, together), 1e-6);
     EXPECT_NEAR(alone.loss_of(pairs(5)), together.loss_of(pairs(5)), 1e-6);
   }
-  void expect_same_contrastive(const GrpoOptions& grpo, std::int64_t samples, std::size_t processes) {
-    const std::vector<WeighedAnswer> answers = weighed(samples);
+  void expect_same_contrastive(const GrpoOptions& grpo, std::int64_t samples, std::size_t processes,
+                               const std::string& grammar = {}) {
+    const std::vector<WeighedAnswer> answers = weighed(samples, grammar);
     AdapterModel alone(options());
     ParallelModel together(options(), {.processes = processes});
     alone.keep_as_reference();
@@ -90,6 +92,7 @@ class ParallelModelTest : public ::testing::Test {
       EXPECT_NEAR(one.policy_loss, many.policy_loss, 1e-6) << step;
       EXPECT_NEAR(one.kl, many.kl, 1e-6) << step;
       EXPECT_NEAR(one.largest_ratio, many.largest_ratio, 1e-5) << step;
+      EXPECT_NEAR(one.sampler_gap, many.sampler_gap, 1e-5) << step;
       EXPECT_NEAR(one.gradient_length, many.gradient_length, 1e-6 * std::max(1.0, one.gradient_length)) << step;
       EXPECT_EQ(one.clipped_share, many.clipped_share) << step;
       EXPECT_EQ(one.tokens, many.tokens);
@@ -112,6 +115,10 @@ TEST_F(ParallelModelTest, TwoProcessesImproveAsOneDoes) {
   for (const LengthNormalisation normalisation : {LengthNormalisation::per_token, LengthNormalisation::per_sample})
     expect_same_contrastive({.kl_weight = 0.1, .normalisation = normalisation}, 7, 2);
   expect_same_contrastive({}, 2, 3);
+}
+
+TEST_F(ParallelModelTest, TwoProcessesImproveAsOneDoesUnderAGrammar) {
+  expect_same_contrastive({.kl_weight = 0.1}, 5, 2, R"(root ::= ("fuse" (" " [a-e])+ | "graph" [1-9]) "\n")");
 }
 
 TEST_F(ParallelModelTest, PromptsThatAreDividedHaveTheSameAnswers) {
@@ -211,7 +218,7 @@ TEST(GpuOfMember, IsTheNextOfThoseThatAreSeen) {
 
 TEST(LearnerMessages, CarryAllBitsThere) {
   const float tiny = std::nextafter(0.1F, 1.0F);
-  const WeighedAnswer answer{"p\xff", {{7, tiny, -2.5F, true}}, std::nan("")};
+  const WeighedAnswer answer{"p\xff", {{7, tiny, -2.5F, true}}, std::nan(""), "root ::= [^a]"};
   const GrpoOptions options{0.1, 0.3, 0.02, LengthNormalisation::per_sample};
   const std::string bytes = bytes_of(LearnerOrder(ImproveAnswers{{answer}, options, 3, 1.0 / 3.0}));
   const auto order = std::get<ImproveAnswers>(learner_order_from(bytes));
@@ -220,10 +227,15 @@ TEST(LearnerMessages, CarryAllBitsThere) {
   EXPECT_EQ(order.answers[0].tokens[0].sampled_log_probability, tiny);
   EXPECT_TRUE(order.answers[0].tokens[0].forced);
   EXPECT_TRUE(std::isnan(order.answers[0].advantage));
+  EXPECT_EQ(order.answers[0].grammar, "root ::= [^a]");
   EXPECT_EQ(order.options.normalisation, LengthNormalisation::per_sample);
   EXPECT_EQ(order.options.kl_weight, 0.02);
   EXPECT_EQ(order.updates, 3);
   EXPECT_EQ(order.learning_rate, 1.0 / 3.0);
+  const auto asked = std::get<WriteAnswers>(
+      learner_order_from(bytes_of(LearnerOrder(WriteAnswers{{{"two", 3, 5, 12, "root ::= \"x\""}}}))));
+  EXPECT_EQ(asked.prompts[0].answer_tokens, 12);
+  EXPECT_EQ(asked.prompts[0].grammar, "root ::= \"x\"");
   EXPECT_THROW(learner_order_from("words"), Error);
 }
 

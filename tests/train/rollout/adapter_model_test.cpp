@@ -94,6 +94,77 @@ TEST_F(AdapterModelTest, SampledLogProbabilitiesAreTheTrainers) {
   }
 }
 
+//! Free text on a line, then a choice or two; the second word is forced to its end.
+constexpr const char* small_grammar = R"(root ::= "say " [a-p ]+ "\n" ("fuse" (" " [a-e])+ | "graph" [1-9]) "\n"?)";
+
+class HeldAdapterModelTest : public AdapterModelTest {
+ protected:
+  //! Of a model that has learned something, so that its policy and its reference differ.
+  std::vector<WeighedAnswer> answers_of(AdapterModel& model) const {
+    for (int i = 0; i < 3; ++i) model.learn(pairs(), 1e-2);
+    const PromptToAnswer asked{
+        .prompt = "say", .samples = 8, .seed = 5, .answer_tokens = 60, .grammar = small_grammar};
+    std::vector<WeighedAnswer> weighed;
+    const auto answers = model.answers(std::span(&asked, 1));
+    for (const SampledAnswer& answer : answers[0])
+      weighed.push_back({"say", answer.tokens, weighed.size() % 2 == 0 ? 1.0 : -1.0, small_grammar});
+    return weighed;
+  }
+};
+
+TEST_F(HeldAdapterModelTest, AnswersAreOfTheirGrammarAndForcedTokensAreMarked) {
+  AdapterModel model(options());
+  int forced = 0, free = 0;
+  for (const WeighedAnswer& answer : answers_of(model))
+    for (const DrawnToken& token : answer.tokens) {
+      ++(token.forced ? forced : free);
+      EXPECT_EQ(token.policy_log_probability == 0.0F, token.forced);
+      EXPECT_NEAR(token.policy_log_probability, token.sampled_log_probability, 1e-5) << "temperature 1, nothing cut off";
+    }
+  EXPECT_GE(forced, 8 * 4);
+  EXPECT_GT(free, 8 * 2);
+}
+
+TEST_F(HeldAdapterModelTest, SampledLogProbabilitiesAreTheTrainersUnderTheGrammar) {
+  AdapterModel model(options());
+  model.keep_as_reference();
+  std::vector<WeighedAnswer> answers = answers_of(model);
+  EXPECT_LT(model.improve(answers, {}, 1, 0.0).sampler_gap, 1e-4);
+  for (WeighedAnswer& answer : answers) answer.grammar.clear();
+  EXPECT_GT(model.improve(answers, {}, 1, 0.0).sampler_gap, 0.5) << "without the mask it is another policy";
+}
+
+TEST_F(HeldAdapterModelTest, TheReferenceIsHeldToTheGrammarAsWell) {
+  AdapterModel model(options());
+  model.keep_as_reference();
+  const std::vector<WeighedAnswer> answers = answers_of(model);  // it has learned since
+  EXPECT_GT(model.improve(answers, {}, 1, 0.0).kl, 1e-4);
+  model.keep_as_reference();
+  EXPECT_NEAR(model.improve(answers, {}, 1, 0.0).kl, 0.0, 1e-6);
+}
+
+TEST_F(HeldAdapterModelTest, AnswersOfMixedGrammarsAreLearnedTogether) {
+  AdapterModel model(options());
+  model.keep_as_reference();
+  std::vector<WeighedAnswer> answers = answers_of(model);
+  const PromptToAnswer free{.prompt = "one", .samples = 3, .seed = 9, .answer_tokens = 12};
+  const auto others = model.answers(std::span(&free, 1));
+  for (const SampledAnswer& answer : others[0])
+    answers.push_back({"one", answer.tokens, 0.5});
+  const PolicyUpdate update = model.improve(answers, {}, 1, 1e-2);
+  EXPECT_LT(update.sampler_gap, 1e-4);
+  EXPECT_NEAR(update.largest_ratio, 1.0, 1e-3);
+  EXPECT_TRUE(update.why_skipped.empty()) << update.why_skipped;
+}
+
+TEST_F(HeldAdapterModelTest, AnAnswerThatIsNotOfItsGrammarIsRefused) {
+  AdapterModel model(options());
+  model.keep_as_reference();
+  std::vector<WeighedAnswer> answers = answers_of(model);
+  std::swap(answers[0].tokens.front(), answers[0].tokens.back());
+  EXPECT_THROW(model.improve(answers, {}, 1, 1e-2), Error);
+}
+
 TEST_F(AdapterModelTest, SavedAndLoadedItGoesOnAsIfNothingHadHappened) {
   AdapterModel alone(options()), first(options());
   for (int i = 0; i < 10; ++i) alone.learn(pairs(), 1e-2);

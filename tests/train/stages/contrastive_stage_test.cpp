@@ -58,6 +58,24 @@ TEST_F(ContrastiveStageTest, PromptsShowScoresOfWhatWasFound) {
   EXPECT_NE(model.prompts.back().find('.'), std::string::npos);
 }
 
+TEST_F(ContrastiveStageTest, AnswersAreWrittenAndLearnedUnderTheGrammarOfTheirTask) {
+  ToyLearner model(4);
+  ContrastiveStage::Parts parts{&model, &assessor, tasks, testing::toy_prompt,
+                                [this](auto, auto, const SampledGroup& group) { groups.push_back(group); }};
+  parts.grammar = testing::toy_grammar;
+  ContrastiveStage trained(settings, 17, 10, parts);
+  for (int i = 0; i < 3; ++i) trained.step();
+  ASSERT_EQ(model.asked_grammars.size(), groups.size());
+  std::vector<std::string> learned;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const std::string expected = testing::toy_grammar(tasks[groups[i].task]);
+    EXPECT_EQ(model.asked_grammars[i], expected);
+    if (groups[i].action == GroupAction::train) learned.insert(learned.end(), groups[i].answers.size(), expected);
+  }
+  EXPECT_FALSE(learned.empty());
+  EXPECT_EQ(model.learned_grammars, learned);
+}
+
 TEST_F(ContrastiveStageTest, WithoutExemplarsItIsPlainGrpo) {
   settings.exemplars.selection.choice = ExemplarChoice::none;
   ToyLearner model(4);

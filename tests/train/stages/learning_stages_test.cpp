@@ -69,6 +69,7 @@ class SelfSupervisedStageTest : public ::testing::Test {
           shown.push_back(exemplars.size());
           return testing::toy_prompt(task, exemplars);
         }};
+    parts.grammar = testing::toy_grammar;
     SelfSupervisedStage made(settings, 0.5, 3, parts);
     for (std::size_t task = 0; task < tasks.size(); ++task)
       for (int i = 0; i < 3; ++i)
@@ -111,6 +112,18 @@ TEST_F(SelfSupervisedStageTest, PromptsShowNoneToTwoProgramsAndAskForBothForms) 
   for (std::size_t count = 0; count <= 2; ++count) EXPECT_GT(std::ranges::count(shown, count), 5);
   EXPECT_GT(std::ranges::count(forms, ProgramForm::written_out), 10);
   EXPECT_GT(std::ranges::count(forms, ProgramForm::directives), 10);
+}
+
+TEST_F(SelfSupervisedStageTest, AnswersInDirectivesAreHeldToTheGrammarOfTheirTask) {
+  ToyLearner model(4);
+  SelfSupervisedStage trained = stage(model);
+  for (int i = 0; i < 4; ++i) trained.step();
+  ASSERT_EQ(model.asked_grammars.size(), forms.size());
+  for (std::size_t i = 0; i < forms.size(); ++i) {
+    const bool is_free = forms[i] == ProgramForm::written_out;
+    const std::string task = model.prompts[i].substr(0, model.prompts[i].find(' '));
+    EXPECT_EQ(model.asked_grammars[i], is_free ? "" : "grammar of " + task) << i;
+  }
 }
 
 TEST_F(SelfSupervisedStageTest, WithoutSuccessesOnlyPairsOfStage1AreLearned) {

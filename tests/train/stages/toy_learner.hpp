@@ -26,7 +26,8 @@ class ToyLearner : public LearningModel {
   //! What it would say; the judge finds the program in it.
   static std::string text_of(std::size_t program) { return fmt::format("Analysis: none.\n//! program_{}", program); }
   std::vector<double> probabilities() const { return softmax(scores_); }
-  std::vector<std::string> prompts;  //!< all that it was asked
+  std::vector<std::string> prompts;                            //!< all that it was asked
+  std::vector<std::string> asked_grammars, learned_grammars;  //!< of each prompt, of each answer that it improved by
   int improvements = 0;
 
   std::size_t count_tokens(std::string_view text) const override { return text.size(); }
@@ -35,6 +36,7 @@ class ToyLearner : public LearningModel {
     std::vector<std::vector<SampledAnswer>> groups;
     for (const PromptToAnswer& prompt : asked) {
       prompts.push_back(prompt.prompt);
+      asked_grammars.push_back(prompt.grammar);
       groups.emplace_back();
       for (std::int64_t i = 0; i < prompt.samples; ++i)
         groups.back().push_back(drawn(Random(prompt.seed + static_cast<std::uint64_t>(i))));
@@ -63,10 +65,12 @@ class ToyLearner : public LearningModel {
     PolicyUpdate update;
     ++improvements;
     for (std::size_t i = 0; i < before.size(); ++i) update.kl += before[i] * std::log(before[i] / at_first[i]);
-    for (const WeighedAnswer& answer : answers)
+    for (const WeighedAnswer& answer : answers) {
+      learned_grammars.push_back(answer.grammar);
       for (std::size_t i = 0; i < scores_.size(); ++i)
         scores_[i] += learning_rate * answer.advantage *
                       ((static_cast<std::size_t>(answer.tokens.front().id) == i ? 1.0 : 0.0) - before[i]);
+    }
     return update;
   }
 
@@ -154,6 +158,8 @@ inline std::vector<TrainingTask> toy_tasks(std::size_t count) {
   }
   return tasks;
 }
+
+inline std::string toy_grammar(const TrainingTask& task) { return "grammar of " + task.task.name; }
 
 //! The exemplars' scores, as a prompt would show them.
 inline std::string toy_prompt(const TrainingTask& task, const std::vector<PromptExemplar>& exemplars) {

@@ -47,6 +47,7 @@ std::string constants(const ModelConfig& config, const AttentionShape& shape) {
   number("head_size", config.head_size);
   number("feed_forward", config.feed_forward);
   number("vocabulary", config.vocabulary);
+  number("draw_mask_words", draw_mask_words(config));
   real("norm_epsilon", config.norm_epsilon);
   real("score_scale", std::numbers::log2e / std::sqrt(static_cast<double>(config.head_size)));
   flag("has_bias", config.attention_bias);
@@ -90,8 +91,11 @@ AttentionShape attention_shape(const ModelConfig& config, GpuDtype dtype, std::i
   return shape;
 }
 
+std::int64_t draw_mask_words(const ModelConfig& config) { return (config.vocabulary + 63) / 64 * 2; }
+
 const std::vector<std::string>& decode_kernel_names() {
-  static const std::vector<std::string> names{"embed_and_norm", "add_and_norm", "gate", "attend", "draw"};
+  static const std::vector<std::string> names{"embed_and_norm", "add_and_norm", "gate",
+                                              "attend",         "keep_allowed", "draw"};
   return names;
 }
 
@@ -107,7 +111,8 @@ DrawRequest draw_request(const TokenDraw& draw) {
   const SamplingParameters& parameters = draw.parameters;
   // uniform_at has 53 bits: scaled so, nothing is lost
   const auto chance = static_cast<std::uint64_t>(uniform_at(draw.seed, draw.position) * 0x1p53);
-  return {chance, parameters.temperature, parameters.top_k, parameters.top_p, parameters.min_p, 1, 0};
+  return {chance, parameters.temperature, parameters.top_k, parameters.top_p, parameters.min_p, 1,
+          draw.allowed ? 1 : 0};
 }
 
 }  // namespace cudal1

@@ -31,7 +31,10 @@ AttentionShape attention_shape(const ModelConfig& config, GpuDtype dtype, std::i
 
 inline constexpr int row_kernel_threads = 256, draw_kernel_threads = 1024;
 
-//! "embed_and_norm", "add_and_norm", "gate", "attend" and "draw"; their comments say what they take.
+//! Of 32 bits, in a slot's mask, as "keep_allowed" reads it.
+std::int64_t draw_mask_words(const ModelConfig& config);
+
+//! "embed_and_norm", "add_and_norm", "gate", "attend", "keep_allowed" and "draw"; their comments say what they take.
 const std::vector<std::string>& decode_kernel_names();
 
 //! Throws Error for a model that the kernels cannot compute.
@@ -43,11 +46,11 @@ struct DrawRequest {
   float temperature = 1.0F;
   std::int32_t top_k = 0;
   float top_p = 1.0F, min_p = 0.0F;
-  std::int32_t is_wanted = 0, unused = 0;
+  std::int32_t is_wanted = 0, is_masked = 0;
 };
 static_assert(sizeof(DrawRequest) == 32);
 
-//! The mask of a draw is no part of it.
+//! That there is a mask is part of it, which one is not.
 DrawRequest draw_request(const TokenDraw& draw);
 
 struct DrawResult {

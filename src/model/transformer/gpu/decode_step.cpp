@@ -76,6 +76,7 @@ void DecodeStep::make_buffers(at::ScalarType type) {
   logits_ = rows_of(config_.vocabulary);
   inputs_ = at::zeros({2, slots_}, options.dtype(at::kInt));
   requests_ = at::zeros({slots_, static_cast<std::int64_t>(sizeof(DrawRequest))}, options.dtype(at::kByte));
+  masks_ = at::zeros({slots_, draw_mask_words(config_)}, options.dtype(at::kInt));
   results_ = at::zeros({slots_, static_cast<std::int64_t>(sizeof(DrawResult))}, options.dtype(at::kByte));
   const std::vector<std::int64_t> cache = {config_.layers, slots_, config_.kv_heads, capacity_, config_.head_size};
   keys_ = at::empty(cache, options);
@@ -129,6 +130,11 @@ void DecodeStep::compute() {
 }
 
 void DecodeStep::compute_logits() { multiply(last_hidden_, output_, logits_); }
+
+void DecodeStep::keep_allowed() {
+  const auto along = static_cast<std::uint32_t>((config_.vocabulary + row_kernel_threads - 1) / row_kernel_threads);
+  runtime_.launch({"keep_allowed", {rows(), along}, row_kernel_threads, {logits_, requests_, masks_}});
+}
 
 void DecodeStep::draw() { runtime_.launch({"draw", {rows(), 1}, draw_kernel_threads, {logits_, requests_, results_}}); }
 

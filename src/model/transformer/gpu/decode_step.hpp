@@ -23,6 +23,8 @@ class DecodeStep {
   void compute();
   //! last_hidden -> logits, of all slots
   void compute_logits();
+  //! Leaves allowed tokens only in logits of slots whose requests() have a mask: masks().
+  void keep_allowed();
   //! requests() -> results(), from logits
   void draw();
 
@@ -34,6 +36,7 @@ class DecodeStep {
   const at::Tensor& last_hidden() const { return last_hidden_; }  // (slots, C), after the last norm
   const at::Tensor& logits() const { return logits_; }            // (slots, V)
   const at::Tensor& requests() const { return requests_; }        // (slots, bytes of a DrawRequest)
+  const at::Tensor& masks() const { return masks_; }              // (slots, words of a mask), int32
   const at::Tensor& results() const { return results_; }          // (slots, bytes of a DrawResult)
 
  private:
@@ -60,7 +63,7 @@ class DecodeStep {
   std::vector<Layer> layers_;
   at::Tensor cosines_, sines_;  // (capacity, D / 2)
   at::Tensor inputs_, x_, normed_, delta_, projected_, attended_, gate_and_up_, gated_;
-  at::Tensor keys_, values_, last_hidden_, logits_, requests_, results_;
+  at::Tensor keys_, values_, last_hidden_, logits_, requests_, masks_, results_;
 };
 
 }  // namespace cudal1

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
 #include <optional>
 
 #include "base/result.hpp"
@@ -15,6 +17,8 @@
 
 namespace cudal1 {
 namespace {
+
+static_assert(std::endian::native == std::endian::little, "words of a mask are copied as they are");
 
 constexpr const char* memory_advice = "write fewer texts at once, choose a shorter context, or decode on the CPU";
 
@@ -122,6 +126,7 @@ struct GpuDecoder::Parts {
     };
     host_inputs = like(step->inputs());
     host_requests = like(step->requests());
+    host_masks = like(step->masks());
     host_results = like(step->results());
   }
 
@@ -131,12 +136,18 @@ struct GpuDecoder::Parts {
     // Once as it comes: libraries make their workspaces, the driver loads the kernels.
     step->compute();
     step->compute_logits();
+    step->keep_allowed();
     step->draw();
     runtime->synchronise();
     if (!options.recorded) return;
     recorded_step = runtime->record([this] { step->compute(); });
     recorded_draw = runtime->record([this] {
       step->compute_logits();
+      step->draw();
+    });
+    recorded_masked_draw = runtime->record([this] {
+      step->compute_logits();
+      step->keep_allowed();
       step->draw();
     });
   }
@@ -177,10 +188,12 @@ struct GpuDecoder::Parts {
     recorded_step ? recorded_step->play() : step->compute();
   }
 
-  void run_draw() {
+  void run_draw(bool is_masked) {
     step->requests().copy_(host_requests, /*non_blocking=*/true);
-    if (recorded_draw) return recorded_draw->play();
+    if (is_masked) step->masks().copy_(host_masks, /*non_blocking=*/true);
+    if (RecordedWork* recorded = is_masked ? recorded_masked_draw.get() : recorded_draw.get()) return recorded->play();
     step->compute_logits();
+    if (is_masked) step->keep_allowed();
     step->draw();
   }
 
@@ -192,17 +205,28 @@ struct GpuDecoder::Parts {
     if (length_of(given.slot) == 0) throw Error(fmt::format("slot {} has not been started with a prompt", given.slot));
     DrawRequest& request = request_of(given.slot);
     if (request.is_wanted) throw Error("of a slot one token can be drawn at a time");
+    if (given.draw.allowed) enter(given.slot, *given.draw.allowed);
     request = draw_request(given.draw);
   }
 
-  //! What the GPU drew, or the host where there is a mask.
+  //! Words of 64 bits are two of 32 here.
+  void enter(std::int64_t slot, const AllowedTokens& allowed) {
+    const std::size_t bytes = allowed.words.size() * sizeof(std::uint64_t);
+    if (bytes != static_cast<std::size_t>(draw_mask_words(config)) * sizeof(std::int32_t))
+      throw Error("the mask of allowed tokens is of another vocabulary");
+    if (allowed.count() == 0) throw Error("no token is allowed to come next; the grammar has reached a dead end");
+    auto* to = reinterpret_cast<unsigned char*>(host_masks.mutable_data_ptr<std::int32_t>());
+    std::memcpy(to + static_cast<std::size_t>(slot) * bytes, allowed.words.data(), bytes);
+  }
+
+  //! What the GPU drew.
   DrawnToken drawn(const SlotDraw& given) {
-    if (given.draw.allowed) return draw_token(logits_of(given.slot), given.draw);
     const DrawResult& result =
         reinterpret_cast<const DrawResult*>(host_results.const_data_ptr<std::uint8_t>())[given.slot];
     if (result.has_problem)
       throw Error("the model's scores are not numbers; use another dtype or check the model file");
-    return {result.id, result.sampled_log_probability, result.policy_log_probability, false};
+    const bool is_forced = given.draw.allowed && given.draw.allowed->count() == 1;
+    return {result.id, result.sampled_log_probability, result.policy_log_probability, is_forced};
   }
 
   std::vector<float> logits_of(std::int64_t slot) {
@@ -216,8 +240,8 @@ struct GpuDecoder::Parts {
   std::optional<Transformer> model;
   std::optional<DecodeStep> step;
   std::vector<std::int64_t> lengths;  //!< by slot: tokens it holds; 0: never started
-  at::Tensor host_inputs, host_requests, host_results;
-  std::unique_ptr<RecordedWork> recorded_step, recorded_draw;
+  at::Tensor host_inputs, host_requests, host_masks, host_results;
+  std::unique_ptr<RecordedWork> recorded_step, recorded_draw, recorded_masked_draw;
   bool is_busy = false;
 };
 
@@ -294,17 +318,16 @@ std::vector<DrawnToken> GpuDecoder::draw(std::span<const SlotDraw> draws) {
   // The step may go on meanwhile: requests are copied after it, and read back before we return.
   for (std::int64_t slot = 0; slot < parts.options.slots; ++slot) parts.request_of(slot).is_wanted = 0;
   for (const SlotDraw& given : draws) parts.enter(given);
+  const bool is_masked = std::ranges::any_of(draws, [](const SlotDraw& given) { return given.draw.allowed != nullptr; });
   return guarded([&] {
     parts.runtime->on_stream([&] {
-      parts.run_draw();
+      parts.run_draw(is_masked);
       parts.host_results.copy_(parts.step->results(), /*non_blocking=*/true);
     });
     parts.runtime->synchronise();
     parts.is_busy = false;
     std::vector<DrawnToken> drawn;
-    parts.runtime->on_stream([&] {
-      for (const SlotDraw& given : draws) drawn.push_back(parts.drawn(given));
-    });
+    for (const SlotDraw& given : draws) drawn.push_back(parts.drawn(given));
     return drawn;
   });
 }

@@ -46,7 +46,7 @@ class GpuDecoder final : public SlotDecoder {
   void start(std::int64_t slot, const ComputedPrompt& prompt) override;
   //! Returns before it is done.
   void step(std::span<const SlotToken> tokens) override;
-  //! Draws with a mask are made by the host, which takes longer.
+  //! Throws Error for a mask that allows nothing, or is of another vocabulary.
   std::vector<DrawnToken> draw(std::span<const SlotDraw> draws) override;
 
   //! What the slot's next token is drawn from.

@@ -49,11 +49,16 @@ class DrawKernel : public ::testing::TestWithParam<Case> {
     return (at::randn({rows, GetParam().vocabulary}) * scale).to(torch_type(GetParam().dtype));
   }
 
-  std::vector<DrawResult> drawn(const at::Tensor& logits, const std::vector<DrawRequest>& requests) {
+  //! Where there are masks, under them: their logits are changed.
+  std::vector<DrawResult> drawn(const at::Tensor& logits, const std::vector<DrawRequest>& requests,
+                                const at::Tensor& masks = {}) {
     at::Tensor in = at::empty({static_cast<std::int64_t>(requests.size() * sizeof(DrawRequest))}, at::kByte);
     std::memcpy(in.data_ptr(), requests.data(), in.nbytes());
     const at::Tensor out = at::zeros({static_cast<std::int64_t>(requests.size() * sizeof(DrawResult))}, at::kByte);
-    runtime_.launch({"draw", {static_cast<std::uint32_t>(requests.size()), 1}, draw_kernel_threads, {logits, in, out}});
+    const auto rows = static_cast<std::uint32_t>(requests.size());
+    const auto along = static_cast<std::uint32_t>((GetParam().vocabulary + row_kernel_threads - 1) / row_kernel_threads);
+    if (masks.defined()) runtime_.launch({"keep_allowed", {rows, along}, row_kernel_threads, {logits, in, masks}});
+    runtime_.launch({"draw", {rows, 1}, draw_kernel_threads, {logits, in, out}});
     std::vector<DrawResult> results(requests.size());
     std::memcpy(results.data(), out.data_ptr(), out.nbytes());
     return results;
@@ -77,6 +82,35 @@ class DrawKernel : public ::testing::TestWithParam<Case> {
     }
   }
 
+  //! Every seventh token and the last one may come; of every third row, all.
+  void expect_masked_as_on_the_host(const at::Tensor& logits, std::uint64_t seed) {
+    const std::vector<SamplingParameters> all = parameters();
+    AllowedTokens allowed(GetParam().vocabulary);
+    for (std::int64_t id = 3; id < GetParam().vocabulary; id += 7) allowed.allow(static_cast<std::size_t>(id));
+    allowed.allow(static_cast<std::size_t>(GetParam().vocabulary - 1));
+    const auto words = static_cast<std::int64_t>(2 * allowed.words.size());
+    const at::Tensor masks = at::zeros({static_cast<std::int64_t>(all.size()), words}, at::kInt);
+    std::vector<TokenDraw> draws;
+    std::vector<DrawRequest> requests;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      draws.push_back({all[i], seed, static_cast<std::int64_t>(i), i % 3 == 2 ? nullptr : &allowed});
+      requests.push_back(draw_request(draws.back()));
+      if (draws.back().allowed)
+        std::memcpy(masks[static_cast<std::int64_t>(i)].data_ptr(), allowed.words.data(), allowed.words.size() * 8);
+    }
+    const at::Tensor wide = logits.to(at::kFloat, false, /*copy=*/true).contiguous();
+    const std::vector<DrawResult> found = drawn(logits, requests, masks);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const std::span<const float> row(wide[static_cast<std::int64_t>(i)].const_data_ptr<float>(),
+                                       static_cast<std::size_t>(GetParam().vocabulary));
+      const DrawnToken expected = draw_token(row, draws[i]);
+      EXPECT_EQ(found[i].id, expected.id) << "parameters " << i << " seed " << seed;
+      EXPECT_EQ(found[i].has_problem, 0);
+      EXPECT_NEAR(found[i].sampled_log_probability, expected.sampled_log_probability, 2e-5) << i;
+      EXPECT_NEAR(found[i].policy_log_probability, expected.policy_log_probability, 2e-5) << i;
+    }
+  }
+
   static TokenDraw draw_of(const SamplingParameters& chosen, std::uint64_t seed, std::size_t i) {
     return {chosen, seed, static_cast<std::int64_t>(i), nullptr};
   }
@@ -88,6 +122,11 @@ TEST_P(DrawKernel, DrawsWhatTheHostDraws) {
   const auto rows = static_cast<std::int64_t>(parameters().size());
   for (std::uint64_t seed = 0; seed < 6; ++seed)
     expect_as_on_the_host(random_logits(rows, seed % 2 == 0 ? 2.0 : 12.0), seed);
+}
+
+TEST_P(DrawKernel, UnderAMaskItDrawsWhatTheHostDraws) {
+  const auto rows = static_cast<std::int64_t>(parameters().size());
+  for (std::uint64_t seed = 40; seed < 43; ++seed) expect_masked_as_on_the_host(random_logits(rows, 4.0), seed);
 }
 
 TEST_P(DrawKernel, OfEqualScoresTheFirstIdsStay) {

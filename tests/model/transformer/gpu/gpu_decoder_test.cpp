@@ -211,6 +211,46 @@ TEST_P(GpuDecoderTest, InFp32ItSamplesWhatTheCpuSamples) {
   for (std::size_t i = 0; i < found.size(); ++i) expect_same_ids(found[i], expected[i]);
 }
 
+//! Even tokens and odd ones take turns; every fifth is the only one that may come.
+class TakingTurns final : public TokenConstraint {
+ public:
+  void allow(AllowedTokens& allowed) override {
+    for (std::size_t id = count_ % 2; id < 96; id += 2)
+      if (count_ % 5 != 4 || id == 40 + count_ % 2) allowed.allow(id);
+  }
+  void accept(std::int32_t) override { ++count_; }
+
+ private:
+  std::size_t count_ = 0;
+};
+
+TEST_P(GpuDecoderTest, UnderMasksItSamplesWhatTheCpuSamples) {
+  if (GetParam().dtype != GpuDtype::f32) GTEST_SKIP() << "narrow types draw other tokens now and then";
+  std::vector<SamplingRequest> held = requests();
+  for (const std::size_t number : {0U, 2U}) held[number].constraint = [] { return std::make_unique<TakingTurns>(); };
+  CpuDecoder cpu(weights, {CpuWeights::f32, 4, 64, 2});
+  const std::vector<Sample> expected = SamplingEngine(cpu, letter).run(held);
+  for (const bool recorded : {true, false}) {
+    const auto gpu = decoder(4, recorded);
+    const std::vector<Sample> found = SamplingEngine(*gpu, letter).run(held);
+    ASSERT_EQ(found.size(), expected.size());
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      expect_same_ids(found[i], expected[i]);
+      for (std::size_t k = 0; k < found[i].tokens.size(); ++k)
+        EXPECT_EQ(found[i].tokens[k].forced, held[found[i].request].constraint && k % 5 == 4) << i << " " << k;
+    }
+  }
+}
+
+TEST_P(GpuDecoderTest, AMaskThatAllowsNothingIsRefused) {
+  const auto gpu = decoder(1);
+  gpu->start(0, *gpu->prefill(random_tokens(4, 96, 1)));
+  const AllowedTokens nothing(96), other(640);
+  EXPECT_THROW(gpu->draw(std::vector<SlotDraw>{{0, {{}, 1, 1, &nothing}}}), Error);
+  EXPECT_THROW(gpu->draw(std::vector<SlotDraw>{{0, {{}, 1, 1, &other}}}), Error);
+  EXPECT_EQ(gpu->draw(std::vector<SlotDraw>{{0, {{}, 1, 1, nullptr}}}).size(), 1U);
+}
+
 TEST_P(GpuDecoderTest, ASampleIsTheSameWhoeverElseIsInTheSlots) {
   const auto gpu = decoder(4);
   const std::vector<Sample> crowded = SamplingEngine(*gpu, letter).run(requests());

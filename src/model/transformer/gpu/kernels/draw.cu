@@ -19,7 +19,7 @@ struct DrawRequest {
   float temperature;
   int top_k;
   float top_p, min_p;
-  int is_wanted, unused;
+  int is_wanted, is_masked;
 };
 
 struct DrawResult {
@@ -242,6 +242,18 @@ __device__ __forceinline__ DrawnPlace drawn_place(const DrawShared& shared, cons
     place.ties += shared.ties[place.warp];
   }
   return place;
+}
+
+//! Before `draw`: of slots with a mask, tokens that may not come get a score with which none is drawn. masks (slots,
+//! draw_mask_words): bit id % 32 of word id / 32. blockIdx.y goes along a row.
+extern "C" __global__ void __launch_bounds__(row_threads)
+    keep_allowed(Element* logits, const DrawRequest* requests, const unsigned* masks) {
+  const long long slot = blockIdx.x;
+  const int id = blockIdx.y * row_threads + threadIdx.x;
+  if (id >= vocabulary || !requests[slot].is_wanted || !requests[slot].is_masked) return;
+  const unsigned bits = masks[slot * draw_mask_words + id / 32];
+  if ((bits >> (id % 32) & 1u) == 0u)
+    logits[slot * vocabulary + id] = cudal1::from_float<Element>(-cudal1::infinity<float>());
 }
 
 //! logits (slots, vocabulary), requests and results (slots)
