@@ -44,7 +44,7 @@ TrialOptions trial_options(const TrainingConfig& config, const TrialBenchOptions
   made.exemplars.share_without = 0.0;
   made.reward = config.contrastive.reward;
   made.reward.shape = RewardShape::log_speedup;
-  if (form == ProgramForm::directives) made.grammar = task_grammars(config.run);
+  if (form == ProgramForm::directives) made.grammar = task_grammars(config.run);  // as in training
   return made;
 }
 
