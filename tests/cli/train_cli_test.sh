@@ -35,9 +35,10 @@ assert losses[-1] < 0.1 * losses[0] and last > first + 0.02
 PYTHON
 
 # Ended after its first checkpoint of the second stage, a run goes on to the same numbers as one that was left alone.
-short=(run.toml --set supervised.epochs=1 --set contrastive.steps=4 --set contrastive.samples=8)
+short=(run.toml --set supervised.epochs=1 --set contrastive.steps=4 --set contrastive.samples=8 --set run.validate_every=3)
 train "${short[@]}" -o alone >/dev/null 2>alone.err || fail "a short run: $(tail -3 alone.err)"
 numbers alone/metrics.csv >alone.numbers
+[[ $(grep -c '"contrastive"' alone/history.jsonl) == 2 ]] || fail "stage 3 is validated after its third step and at its end: $(cat alone/history.jsonl)"
 [[ $(wc -l <alone.numbers) -gt 30 ]] || fail "numbers of all steps: $(wc -l <alone.numbers)"
 for signal in KILL INT; do
   run=ended-by-$signal

@@ -51,12 +51,11 @@ struct TrainingCourse::Steps {
   std::string stage;
   std::int64_t steps = 0;
   std::function<std::int64_t()> done;
-  //! One step: its numbers, and why it changed nothing; empty: it did.
-  std::function<StepNumbers()> step;
+  //! One step. Nothing: somebody asked to stop in the middle of it, and it is still to do.
+  std::function<std::optional<StepNumbers>()> step;
   std::function<json()> state = [] { return json::object(); };
   std::function<std::optional<std::string>()> collapse = [] { return std::nullopt; };
-  //! What was judged while somebody asked to stop is not believed: such a step is done again.
-  bool is_judged = true;
+  std::int64_t validate_every = 0;  //!< 0: at the end only
 };
 
 //! Of a stage, if it has one.
@@ -223,7 +222,6 @@ StageEnd TrainingCourse::run_supervised() {
   if (resumed_) stage.go_on_from(resumed_->name().step);
   Steps steps{"supervised", stage.steps(), [&] { return stage.steps_done(); },
               [&] { return numbers_of(stage.step()); }};
-  steps.is_judged = false;
   return run_steps(steps);
 }
 
@@ -232,6 +230,7 @@ StageEnd TrainingCourse::run_self_supervised() {
                                    [this](const TrainingTask& task, const std::vector<PromptExemplar>& exemplars,
                                           ProgramForm form) { return training_prompt(task, exemplars, form, asked_).text; }};
   parts.grammar = grammar_;
+  parts.stop = parts_.stop;
   SelfSupervisedStage stage(config_.self_supervised, config_.supervised.written_out_share,
                             seed_of(config_.run.seed, {self_supervised}), parts);
   stage.set_answer_tokens(config_.run.answer_tokens, config_.run.written_out_tokens);
@@ -239,7 +238,10 @@ StageEnd TrainingCourse::run_self_supervised() {
     for (const ScoredVariant& each : variants_.of(parts_.train[i]).variants) stage.add_known(i, pooled(each));
   if (resumed_) stage.go_on_from(resumed_->name().step);
   Steps steps{"self_supervised", stage.steps(), [&] { return stage.steps_done(); },
-              [&] { return numbers_of(stage.step()); }};
+              [&]() -> std::optional<StepNumbers> {
+                const auto made = stage.step();
+                return made ? std::optional(numbers_of(*made)) : std::nullopt;
+              }};
   return run_steps(steps);
 }
 
@@ -257,6 +259,7 @@ StageEnd TrainingCourse::run_contrastive() {
                     group.answers[i].assessment, group.rewards[i]);
   };
   parts.grammar = grammar_;
+  parts.stop = parts_.stop;
   ContrastiveStage stage(config_.contrastive, seed_of(config_.run.seed, {contrastive}), config_.run.answer_tokens,
                          parts);
   if (resumed_)
@@ -270,9 +273,14 @@ StageEnd TrainingCourse::run_contrastive() {
     }
   parts_.gpu_idle();  // what was before does not count
   Steps steps{"contrastive", config_.contrastive.steps, [&] { return stage.steps_done(); },
-              [&] { return with_gpu_idle(numbers_of(stage.step()), parts_.gpu_idle()); }};
+              [&]() -> std::optional<StepNumbers> {
+                const auto made = stage.step();
+                if (!made) return std::nullopt;
+                return with_gpu_idle(numbers_of(*made), parts_.gpu_idle());
+              }};
   steps.state = [&] { return json{{"stage", stage.state()}, {"watch", watch.state()}, {"samples", samples.state()}}; };
   steps.collapse = [&] { return stage.collapse(config_.collapse); };
+  steps.validate_every = config_.run.validate_every;
   StageEnd end = run_steps(steps);
   parts_.say(watch.summary());
   return end;
@@ -285,8 +293,9 @@ StageEnd TrainingCourse::run_steps(const Steps& steps) {
   StageEnd end{.stage = steps.stage};
   while (steps.done() < steps.steps && !parts_.stop() && end.why_stopped.empty()) {
     const std::int64_t step = steps.done();
-    StepNumbers numbers = steps.step();
-    if (steps.is_judged && parts_.stop()) return {.stage = steps.stage, .steps = step};
+    std::optional<StepNumbers> made = steps.step();
+    if (!made) break;
+    StepNumbers& numbers = *made;
     if (!numbers.why_skipped.empty())
       parts_.say(fmt::format("step {} of {} is left out: {}", step + 1, steps.stage, numbers.why_skipped));
     skipped = numbers.why_skipped.empty() ? 0 : skipped + 1;
@@ -299,6 +308,8 @@ StageEnd TrainingCourse::run_steps(const Steps& steps) {
       keep(steps, {});
       kept = steps.done();
     }
+    if (goes_on && steps.validate_every > 0 && steps.done() % steps.validate_every == 0)
+      validate(steps.stage, steps.done());
   }
   end.steps = steps.done();
   const bool is_finished = end.steps >= steps.steps || !end.why_stopped.empty();

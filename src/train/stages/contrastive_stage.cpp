@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -85,7 +86,6 @@ void ContrastiveStage::sample(std::vector<SampledGroup>& groups, const std::vect
     group.answers = std::move(answers[k]);
     weigh(group, parts_.assessor->empty_plan_hash(parts_.tasks[group.task]), settings_);
     remember(group);
-    parts_.sampled(steps_done_, indices[k], group);
   }
 }
 
@@ -94,10 +94,10 @@ std::vector<SampledGroup> ContrastiveStage::sampled_groups(RolloutSeconds& spent
   const auto width = static_cast<std::size_t>(settings_.prompts);
   for (const std::size_t task :
        turns_of_step(parts_.tasks.size(), width, steps_done_, seed_of(seed_, {order_of_tasks})))
-    groups.push_back({.task = task});
+    groups.push_back({.task = task, .number = groups.size()});
   std::vector<std::size_t> open(groups.size());
   std::iota(open.begin(), open.end(), std::size_t{0});
-  while (!open.empty()) {
+  while (!open.empty() && !parts_.stop()) {
     sample(groups, open, spent);
     std::erase_if(open, [&](std::size_t i) { return groups[i].action != GroupAction::resample; });
     for (const std::size_t i : open) {
@@ -106,6 +106,7 @@ std::vector<SampledGroup> ContrastiveStage::sampled_groups(RolloutSeconds& spent
     }
   }
   before.insert(before.end(), std::make_move_iterator(groups.begin()), std::make_move_iterator(groups.end()));
+  std::ranges::sort(before, {}, [](const SampledGroup& group) { return std::pair(group.resampled, group.number); });
   return before;
 }
 
@@ -131,7 +132,11 @@ PolicyUpdate ContrastiveStage::learn(const std::vector<SampledGroup>& groups, do
   return parts_.model->improve(weighed, settings_.loss, static_cast<int>(settings_.updates), learning_rate);
 }
 
-ContrastiveStep ContrastiveStage::step() {
+void ContrastiveStage::tell(const std::vector<SampledGroup>& groups) const {
+  for (const SampledGroup& group : groups) parts_.sampled(steps_done_, group.number, group);
+}
+
+std::optional<ContrastiveStep> ContrastiveStage::step() {
   ContrastiveStep made;
   made.step = steps_done_;
   made.learning_rate = cosine_learning_rate({.peak = settings_.learning_rate,
@@ -139,7 +144,13 @@ ContrastiveStep ContrastiveStage::step() {
                                              .steps = settings_.steps,
                                              .last_share = 0.1},
                                             steps_done_);
+  std::vector<ProgramPool> before = pools_;
   const std::vector<SampledGroup> groups = sampled_groups(made.spent);
+  if (parts_.stop()) {
+    pools_ = std::move(before);
+    return std::nullopt;
+  }
+  tell(groups);
   const auto begin = std::chrono::steady_clock::now();
   made.update = learn(groups, made.learning_rate);
   made.learning_seconds = seconds_since(begin);

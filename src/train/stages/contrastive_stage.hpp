@@ -35,10 +35,11 @@ class ContrastiveStage {
     Assessor* assessor = nullptr;
     std::span<const TrainingTask> tasks;
     MakePrompt prompt;
-    //! Hears of every group, those that are sampled again included.
+    //! Hears of every group, those that are sampled again included, when all of a step are judged.
     std::function<void(std::int64_t step, std::size_t group, const SampledGroup&)> sampled =
         [](std::int64_t, std::size_t, const SampledGroup&) {};
     TaskGrammar grammar = no_grammar;  //!< that answers are held to
+    std::function<bool()> stop = [] { return false; };
   };
   //! The model has its reference already, see keep_as_reference().
   ContrastiveStage(const ContrastiveSettings& settings, std::uint64_t seed, std::int64_t answer_tokens, Parts parts);
@@ -46,7 +47,8 @@ class ContrastiveStage {
   //! A success that the run has found before; to be added before the first step, in the same order every time.
   void add_known(std::size_t task, const PooledProgram& program) { pools_[task].add(program); }
 
-  ContrastiveStep step();
+  //! Nothing: somebody asked to stop before everything was judged; nothing was learned, and the step is still to do.
+  std::optional<ContrastiveStep> step();
   std::int64_t steps_done() const { return steps_done_; }
   bool is_over() const { return steps_done_ >= settings_.steps; }
   //! Why the run should stop before that, in one line.
@@ -61,10 +63,11 @@ class ContrastiveStage {
   //! Draws what it shows, anew each time it is sampled.
   void prepare(SampledGroup& group, std::size_t index) const;
   TaskPrompt asked(const SampledGroup& group, std::size_t index) const;
-  //! All groups of the step, the last sampling of each last.
+  //! All groups of the step, in the order in which they were sampled.
   std::vector<SampledGroup> sampled_groups(RolloutSeconds& spent);
   void sample(std::vector<SampledGroup>& groups, const std::vector<std::size_t>& indices, RolloutSeconds& spent);
   void remember(const SampledGroup& group);
+  void tell(const std::vector<SampledGroup>& groups) const;
   PolicyUpdate learn(const std::vector<SampledGroup>& groups, double learning_rate);
 
   ContrastiveSettings settings_;

@@ -14,7 +14,8 @@
 namespace cudal1 {
 
 struct SampledGroup {
-  std::size_t task = 0;  //!< number among the run's
+  std::size_t task = 0;    //!< number among the run's
+  std::size_t number = 0;  //!< among the step's groups
   int resampled = 0;     //!< how often it was sampled before
   ShownPrograms shown;
   std::string prompt;

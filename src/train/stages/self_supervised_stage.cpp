@@ -120,7 +120,7 @@ std::vector<PromptAndAnswer> SelfSupervisedStage::successes(std::span<const Task
   return pairs;
 }
 
-SelfSupervisedStep SelfSupervisedStage::step() {
+std::optional<SelfSupervisedStep> SelfSupervisedStage::step() {
   SelfSupervisedStep made{.step = steps_done_};
   made.learning_rate = cosine_learning_rate({.peak = settings_.learning_rate, .steps = steps_}, steps_done_);
   std::vector<TaskPrompt> prompts;
@@ -128,6 +128,7 @@ SelfSupervisedStep SelfSupervisedStage::step() {
                                               seed_of(seed_, {order_of_tasks})))
     prompts.push_back(prompt_of(task, prompts.size()));
   const auto groups = judged_answers(*parts_.model, *parts_.assessor, prompts, made.spent);
+  if (parts_.stop()) return std::nullopt;
   for (std::size_t i = 0; i < groups.size(); ++i) parts_.sampled(steps_done_, *prompts[i].task, groups[i]);
   std::vector<PromptAndAnswer> pairs = successes(prompts, groups, made);
   if (!parts_.examples.empty()) {

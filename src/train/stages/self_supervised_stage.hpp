@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -45,6 +46,7 @@ class SelfSupervisedStage {
     std::function<void(std::int64_t step, const TrainingTask& task, const std::vector<JudgedAnswer>& answers)> sampled =
         [](std::int64_t, const TrainingTask&, const std::vector<JudgedAnswer>&) {};
     TaskGrammar grammar = no_grammar;  //!< of answers in directives; those with CUDA code are free
+    std::function<bool()> stop = [] { return false; };
   };
   SelfSupervisedStage(const SelfSupervisedSettings& settings, double written_out_share, std::uint64_t seed,
                       Parts parts);
@@ -53,7 +55,8 @@ class SelfSupervisedStage {
   void add_known(std::size_t task, const PooledProgram& program) { pools_[task].add(program); }
   void set_answer_tokens(std::int64_t directives, std::int64_t written_out);
 
-  SelfSupervisedStep step();
+  //! Nothing: somebody asked to stop before everything was judged; nothing was learned, and the step is still to do.
+  std::optional<SelfSupervisedStep> step();
   std::int64_t steps() const { return steps_; }
   std::int64_t steps_done() const { return steps_done_; }
   void go_on_from(std::int64_t steps_done) { steps_done_ = steps_done; }

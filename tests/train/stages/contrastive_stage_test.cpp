@@ -41,9 +41,9 @@ TEST_F(ContrastiveStageTest, TheFastestProgramIsWrittenMoreAndMore) {
   settings.reward.shape = RewardShape::paper;  // there a copy of what is shown counts as well
   ToyLearner model(4);
   ContrastiveStage trained = stage(model);
-  const double first = trained.step().figures.reward;
+  const double first = trained.step().value().figures.reward;
   double last = 0.0;
-  while (!trained.is_over()) last = trained.step().figures.reward;
+  while (!trained.is_over()) last = trained.step().value().figures.reward;
   EXPECT_GT(model.probabilities()[3], 0.8);
   EXPECT_LT(model.probabilities()[2], 0.1);
   EXPECT_GT(last, first + 0.5);
@@ -111,21 +111,46 @@ TEST_F(ContrastiveStageTest, AResumedRunHasTheSameNumbers) {
   ToyLearner alone(4);
   ContrastiveStage whole = stage(alone);
   std::vector<double> expected;
-  for (int i = 0; i < 12; ++i) expected.push_back(whole.step().figures.reward);
+  for (int i = 0; i < 12; ++i) expected.push_back(whole.step().value().figures.reward);
 
   ToyLearner model(4);
   std::vector<double> found;
   nlohmann::json state;
   {
     ContrastiveStage first = stage(model);
-    for (int i = 0; i < 5; ++i) found.push_back(first.step().figures.reward);
+    for (int i = 0; i < 5; ++i) found.push_back(first.step().value().figures.reward);
     state = nlohmann::json::parse(first.state().dump());
   }
   ContrastiveStage second = stage(model);
   second.restore(state);
   EXPECT_EQ(second.steps_done(), 5);
-  for (int i = 0; i < 7; ++i) found.push_back(second.step().figures.reward);
+  for (int i = 0; i < 7; ++i) found.push_back(second.step().value().figures.reward);
   EXPECT_EQ(found, expected);
+  EXPECT_EQ(model.probabilities(), alone.probabilities());
+}
+
+TEST_F(ContrastiveStageTest, AStepThatIsCutOffHasNotHappened) {
+  ToyLearner alone(4), model(4);
+  ContrastiveStage whole = stage(alone);
+  for (int i = 0; i < 4; ++i) whole.step();
+  groups.clear();
+
+  bool stops = false;
+  ContrastiveStage::Parts parts{&model, &assessor, tasks, testing::toy_prompt,
+                                [this](auto, auto, const SampledGroup& group) { groups.push_back(group); }};
+  parts.stop = [&] { return stops; };
+  ContrastiveStage cut_off(settings, 17, 10, parts);
+  for (int i = 0; i < 3; ++i) cut_off.step();
+  const nlohmann::json before = cut_off.state();
+  const std::size_t told = groups.size();
+  const int improvements = model.improvements;
+  stops = true;
+  EXPECT_FALSE(cut_off.step());
+  EXPECT_EQ(cut_off.state(), before) << "what it found is not kept";
+  EXPECT_EQ(groups.size(), told);
+  EXPECT_EQ(model.improvements, improvements);
+  stops = false;
+  EXPECT_TRUE(cut_off.step());
   EXPECT_EQ(model.probabilities(), alone.probabilities());
 }
 
@@ -142,7 +167,7 @@ TEST_F(ContrastiveStageTest, GroupsThatTieAreSampledAgainAndThenDropped) {
   assessor = ToyAssessor({2.0, 2.0, 2.0, 2.0});
   settings.exemplars.selection.choice = ExemplarChoice::none;
   ToyLearner model(4);
-  const ContrastiveStep made = stage(model).step();
+  const ContrastiveStep made = stage(model).step().value();
   EXPECT_EQ(made.figures.counts.ties, 2 * 3);
   EXPECT_EQ(made.figures.counts.resampled, 2 * 2);
   EXPECT_EQ(made.figures.counts.dropped, 2);
@@ -152,7 +177,7 @@ TEST_F(ContrastiveStageTest, GroupsThatTieAreSampledAgainAndThenDropped) {
 TEST_F(ContrastiveStageTest, GroupsInWhichAllFailAreDroppedAtOnce) {
   assessor = ToyAssessor({0.0, 0.0, 0.0, 0.0});
   ToyLearner model(4);
-  const ContrastiveStep made = stage(model).step();
+  const ContrastiveStep made = stage(model).step().value();
   EXPECT_EQ(made.figures.counts.all_failed, 2);
   EXPECT_EQ(made.figures.counts.dropped, 2);
   EXPECT_EQ(model.improvements, 0);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <set>
 
 #include "base/result.hpp"
@@ -62,7 +63,7 @@ TEST(SupervisedStageTest, EveryExampleHasItsTurn) {
 
 class SelfSupervisedStageTest : public ::testing::Test {
  protected:
-  SelfSupervisedStage stage(LearningModel& model) {
+  SelfSupervisedStage stage(LearningModel& model, const std::function<bool()>& stop = [] { return false; }) {
     SelfSupervisedStage::Parts parts{
         &model, &assessor, tasks, examples,
         [this](const TrainingTask& task, const std::vector<PromptExemplar>& exemplars, ProgramForm form) {
@@ -71,6 +72,7 @@ class SelfSupervisedStageTest : public ::testing::Test {
           return testing::toy_prompt(task, {exemplars, {}, {}});
         }};
     parts.grammar = testing::toy_grammar;
+    parts.stop = stop;
     SelfSupervisedStage made(settings, 0.5, 3, parts);
     for (std::size_t task = 0; task < tasks.size(); ++task)
       for (int i = 0; i < 3; ++i)
@@ -89,9 +91,9 @@ class SelfSupervisedStageTest : public ::testing::Test {
 TEST_F(SelfSupervisedStageTest, WrongProgramsBecomeRareAndSpeedDoesNotMatter) {
   ToyLearner model(4);
   SelfSupervisedStage trained = stage(model);
-  const double first = trained.step().success_rate;
+  const double first = trained.step().value().success_rate;
   double last = 0.0;
-  while (!trained.is_over()) last = trained.step().success_rate;
+  while (!trained.is_over()) last = trained.step().value().success_rate;
   EXPECT_GT(last, first + 0.2);
   EXPECT_GT(model.probabilities()[3], model.probabilities()[0]) << "a slow success is a success";
 }
@@ -100,10 +102,24 @@ TEST_F(SelfSupervisedStageTest, LearnsEachPlanOfAPromptOnceAndAtMostSoMany) {
   ToyLearner model(4);
   settings.most_plans = 1;
   SelfSupervisedStage trained = stage(model);
-  const SelfSupervisedStep made = trained.step();
+  const SelfSupervisedStep made = trained.step().value();
   EXPECT_LE(made.learned, 6) << "one a prompt";
   EXPECT_GT(made.learned, 0);
   EXPECT_EQ(made.samples, 6 * 8);
+}
+
+TEST_F(SelfSupervisedStageTest, AStepThatIsCutOffHasNotHappened) {
+  ToyLearner alone(4), model(4);
+  bool stops = false;
+  SelfSupervisedStage whole = stage(alone), cut_off = stage(model, [&] { return stops; });
+  for (int i = 0; i < 3; ++i) whole.step();
+  cut_off.step();
+  stops = true;
+  EXPECT_FALSE(cut_off.step());
+  EXPECT_EQ(cut_off.steps_done(), 1);
+  stops = false;
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(cut_off.step());
+  EXPECT_EQ(model.probabilities(), alone.probabilities());
 }
 
 TEST_F(SelfSupervisedStageTest, PromptsShowNoneToTwoProgramsAndAskForBothForms) {
@@ -130,7 +146,7 @@ TEST_F(SelfSupervisedStageTest, AnswersInDirectivesAreHeldToTheGrammarOfTheirTas
 TEST_F(SelfSupervisedStageTest, WithoutSuccessesOnlyPairsOfStage1AreLearned) {
   assessor = ToyAssessor({0.0, 0.0, 0.0, 0.0});
   ToyLearner model(4);
-  const SelfSupervisedStep made = stage(model).step();
+  const SelfSupervisedStep made = stage(model).step().value();
   EXPECT_EQ(made.learned, 0);
   EXPECT_EQ(made.update.answer_tokens, 8) << "half a batch";
   EXPECT_EQ(made.reward, -1.0);
@@ -140,7 +156,7 @@ TEST_F(SelfSupervisedStageTest, WithoutSuccessesOnlyPairsOfStage1AreLearned) {
 TEST_F(SelfSupervisedStageTest, TellsHowFastSuccessesAre) {
   ToyLearner model(4);
   assessor = ToyAssessor({0.0, 2.0, 2.0, 2.0});
-  const SelfSupervisedStep made = stage(model).step();
+  const SelfSupervisedStep made = stage(model).step().value();
   EXPECT_NEAR(made.mean_log_speedup, std::log(2.0), 1e-12);
   EXPECT_EQ(made.best_speedup, 2.0);
   EXPECT_NEAR(made.reward, made.success_rate * std::log(2.0) - (1.0 - made.success_rate), 1e-12);
