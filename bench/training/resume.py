@@ -35,6 +35,11 @@ def steps_of(run):
         return {(line["stage"], line["step"]): line for line in csv.DictReader(table)}
 
 
+def has_a_step_twice(run):
+    with (run / "metrics.csv").open(newline="") as table:
+        return sum(1 for _ in csv.DictReader(table)) > len(steps_of(run))
+
+
 def steps_in(run, stage):
     """Data has one: judging has begun."""
     if stage == "data":
@@ -112,7 +117,7 @@ def measured(options):
     kills = [stage for stage in (killed.kill_in(stage, draw) for stage in STAGES) if stage]
     killed.finish()
     steps = steps_of(alone.folder)
-    largest = largest_difference(steps, steps_of(killed.folder))
+    largest = float("inf") if has_a_step_twice(killed.folder) else largest_difference(steps, steps_of(killed.folder))
     weights = "adapter/adapter_model.safetensors"
     trained = sum(float(line.get("groups_trained") or 0.0) > 0.0 for line in steps.values())
     details = {"killed in": kills, "steps": len(steps), "stages": sorted({stage for stage, _ in steps}),

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "archive/archive.hpp"
+#include "base/between_commas.hpp"
 #include "base/files.hpp"
 #include "bridge/module_task.hpp"
 #include "cli/commands.hpp"
@@ -92,13 +93,9 @@ bool is_size(std::string_view text) {
 
 //! x=32x128,batch_size=32
 void check_set_of_sizes(std::string_view text) {
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    const std::string_view one = text.substr(begin, end - begin);
+  for (const std::string_view one : between_commas(text))
     if (!is_size(one))
       throw UsageError(fmt::format("--shapes: '{}' is no size such as x=32x128 or batch_size=32", one));
-    begin = end + 1;
-  }
 }
 
 //! The module's own sizes come first, then those that were asked for.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/between_commas.hpp"
 #include "base/result.hpp"
 
 namespace cudal1 {
@@ -42,13 +43,11 @@ std::vector<int> weights_of(const std::vector<PolicyMix::Part>& parts) {
 
 std::vector<PolicyShare> parse_policy_mix(std::string_view text, const std::vector<std::string>& known) {
   std::vector<PolicyShare> shares;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    PolicyShare share = parse_share(text.substr(begin, end - begin), text, known);
+  for (const std::string_view part : between_commas(text)) {
+    PolicyShare share = parse_share(part, text, known);
     if (std::ranges::find(shares, share.name, &PolicyShare::name) != shares.end())
       throw UsageError(fmt::format("--policy {}: '{}' comes twice", text, share.name));
     shares.push_back(std::move(share));
-    begin = end + 1;
   }
   return shares;
 }

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <optional>
 
+#include "base/between_commas.hpp"
 #include "base/hash.hpp"
 #include "base/result.hpp"
 
@@ -48,11 +49,7 @@ std::string_view without_number(std::string_view name) {
 }
 
 NumberList::NumberList(std::string_view text) {
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    ranges_.push_back(parse_range(text.substr(begin, end - begin)));
-    begin = end + 1;
-  }
+  for (const std::string_view part : between_commas(text)) ranges_.push_back(parse_range(part));
 }
 
 bool NumberList::contains(int number) const {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <optional>
 
+#include "base/between_commas.hpp"
 #include "base/files.hpp"
 #include "base/lines.hpp"
 #include "base/result.hpp"
@@ -15,13 +16,8 @@ namespace cudal1 {
 namespace {
 
 std::vector<std::string> cells_of(std::string_view line) {
-  std::vector<std::string> cells;
-  for (std::size_t begin = 0; begin <= line.size();) {
-    const std::size_t end = std::min(line.find(',', begin), line.size());
-    cells.emplace_back(line.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return cells;
+  const std::vector<std::string_view> cells = between_commas(line);
+  return {cells.begin(), cells.end()};
 }
 
 std::optional<double> number_of(const std::string& cell) {

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <string_view>
 
+#include "base/between_commas.hpp"
 #include "base/files.hpp"
 #include "base/lines.hpp"
 #include "base/result.hpp"
@@ -20,13 +21,8 @@ namespace fs = std::filesystem;
 constexpr std::string_view first_columns = "stage,step";
 
 std::vector<std::string> cells_of(std::string_view line) {
-  std::vector<std::string> cells;
-  for (std::size_t begin = 0; begin <= line.size();) {
-    const std::size_t end = std::min(line.find(',', begin), line.size());
-    cells.emplace_back(line.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return cells;
+  const std::vector<std::string_view> cells = between_commas(line);
+  return {cells.begin(), cells.end()};
 }
 
 //! A row that a kill cut short may lack cells, never have too many.
@@ -63,9 +59,10 @@ void MetricsLog::read() {
   });
 }
 
-//! Rows are in the order in which they were made: what belongs to a later stage stands behind all of `last`'s.
+//! A checkpoint has the number of the first step that it does not have. Rows are in the order in which they were made:
+//! what belongs to a later stage stands behind all of `last`'s.
 void MetricsLog::drop_after(const CheckpointName& last) {
-  const auto is_later = [&](const Row& row) { return row.step.stage == last.stage && row.step.step > last.step; };
+  const auto is_later = [&](const Row& row) { return row.step.stage == last.stage && row.step.step >= last.step; };
   auto end = std::ranges::find_if(rows_, is_later);
   const auto is_of_stage = [&](const Row& row) { return row.step.stage == last.stage; };
   const auto last_of_stage = std::find_if(rows_.rbegin(), rows_.rend(), is_of_stage);

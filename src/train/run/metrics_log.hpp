@@ -20,11 +20,11 @@ using Metrics = std::vector<std::pair<std::string, double>>;
 
 class MetricsLog {
  public:
-  //! Opens or makes it. What came after `resumed` is dropped, everything where there is none, so that a run which goes
-  //! on shows each step once. Throws Error, also where the file is no such CSV.
+  //! Opens or makes it. What came after `resumed`, which has so many steps of its stage, is dropped, everything where
+  //! there is none, so that a run which goes on shows each step once. Throws Error, also where the file is no such CSV.
   MetricsLog(const std::filesystem::path& file, const std::optional<CheckpointName>& resumed);
 
-  //! Returns when neither a kill nor a power cut loses it. Throws Error.
+  //! Steps of a stage count from 0. Returns when neither a kill nor a power cut loses it. Throws Error.
   void add(const CheckpointName& step, const Metrics& metrics);
 
  private:

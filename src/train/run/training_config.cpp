@@ -7,6 +7,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/between_commas.hpp"
 #include "base/files.hpp"
 #include "base/result.hpp"
 #include "program/nearest_name.hpp"
@@ -70,11 +71,8 @@ bool is_text(const TrainingSetting::Field& field) {
 
 json words_between_commas(std::string_view text) {
   json words = json::array();
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    words.push_back(std::string(text.substr(begin, end - begin)));
-    begin = end + 1;
-  }
+  if (text.empty()) return words;
+  for (const std::string_view word : between_commas(text)) words.push_back(std::string(word));
   return words;
 }
 

@@ -32,21 +32,21 @@ TEST_F(MetricsLogTest, RowsAreThereAtOnceAndNewNamesBecomeColumns) {
 TEST_F(MetricsLogTest, ResumingDropsWhatCameAfterTheCheckpoint) {
   {
     MetricsLog log(file_, {});
-    for (const std::int64_t step : {1, 2, 3}) log.add({"supervised", step}, {{"loss", 1.0}});
-    for (const std::int64_t step : {1, 2}) log.add({"contrastive", step}, {{"loss", 2.0}, {"reward", 0.5}});
+    for (const std::int64_t step : {0, 1, 2}) log.add({"supervised", step}, {{"loss", 1.0}});
+    for (const std::int64_t step : {0, 1}) log.add({"contrastive", step}, {{"loss", 2.0}, {"reward", 0.5}});
   }
   const std::string whole = text();
   MetricsLog(file_, CheckpointName{"contrastive", 2});
-  EXPECT_EQ(text(), whole);
+  EXPECT_EQ(text(), whole) << "a checkpoint of two steps has steps 0 and 1";
   MetricsLog(file_, CheckpointName{"contrastive", 1});
-  EXPECT_EQ(text(), "stage,step,loss,reward\nsupervised,1,1,\nsupervised,2,1,\nsupervised,3,1,\ncontrastive,1,2,0.5\n");
+  EXPECT_EQ(text(), "stage,step,loss,reward\nsupervised,0,1,\nsupervised,1,1,\nsupervised,2,1,\ncontrastive,0,2,0.5\n");
   MetricsLog(file_, CheckpointName{"self_supervised", 0});
-  EXPECT_NE(text().find("contrastive,1"), std::string::npos) << "of a stage without rows nothing is known";
+  EXPECT_NE(text().find("contrastive,0"), std::string::npos) << "of a stage without rows nothing is known";
   MetricsLog(file_, CheckpointName{"supervised", 3});
-  EXPECT_EQ(text(), "stage,step,loss,reward\nsupervised,1,1,\nsupervised,2,1,\nsupervised,3,1,\n") << "a later stage";
+  EXPECT_EQ(text(), "stage,step,loss,reward\nsupervised,0,1,\nsupervised,1,1,\nsupervised,2,1,\n") << "a later stage";
   MetricsLog log(file_, CheckpointName{"supervised", 2});
-  log.add({"supervised", 3}, {{"loss", 9.0}});
-  EXPECT_EQ(text(), "stage,step,loss,reward\nsupervised,1,1,\nsupervised,2,1,\nsupervised,3,9,\n");
+  log.add({"supervised", 2}, {{"loss", 9.0}});
+  EXPECT_EQ(text(), "stage,step,loss,reward\nsupervised,0,1,\nsupervised,1,1,\nsupervised,2,9,\n");
   MetricsLog(file_, {});
   EXPECT_EQ(text(), "stage,step\n") << "from the beginning";
 }
