@@ -2,7 +2,7 @@
 # configuration with which it learns.
 source "$3/tests/cli/models_setup.sh"
 "$model_tool" learning learning.gguf
-train() { timeout 500 "$cudal1" train "$@" --set model.path=learning.gguf; }
+train() { timeout 900 "$cudal1" train "$@" --set model.path=learning.gguf; }
 
 # ended_by SIGNAL PATTERN ARGUMENT…: trains until there is a file of this name, then ends it.
 ended_by() {
