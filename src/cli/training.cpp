@@ -10,7 +10,6 @@
 #include "cli/stop_on_interrupt.hpp"
 #include "cli/training_parts.hpp"
 #include "train/ablation/ablation_course.hpp"
-#include "train/course/run_record.hpp"
 #include "train/course/training_course.hpp"
 #include "train/course/training_tasks.hpp"
 
@@ -24,7 +23,7 @@ void print_end(const CourseEnd& end, const RunFolder& folder, const Assessor& as
                  stage.steps, 100.0 * stage.validated->first_success, stage.validated->reward,
                  std::exp(stage.validated->best_log));
     else
-      fmt::print("{:<16} {:>5} steps{}\n", stage.stage, stage.steps, end.stopped ? "" : "  (before)");
+      fmt::print("{:<16} {:>5} steps{}\n", stage.stage, stage.steps, end.stopped ? "" : "  (not validated now)");
     if (!stage.why_stopped.empty()) fmt::print("  stopped: {}\n", stage.why_stopped);
   }
   const AssessorCounts counts = assessor.counts();
@@ -35,6 +34,18 @@ void print_end(const CourseEnd& end, const RunFolder& folder, const Assessor& as
     fmt::print("stopped; the same command goes on from the last checkpoint in {}\n", folder.checkpoints().string());
   else
     fmt::print("adapter  {}\n", folder.adapter().string());
+}
+
+nlohmann::json to_json(const StageEnd& stage) {
+  nlohmann::json made{{"stage", stage.stage}, {"steps", stage.steps}, {"stopped", stage.why_stopped}};
+  if (const auto& validated = stage.validated)
+    made["validation"] = {{"first_success", validated->first_success},
+                          {"first_distinct_plans", validated->first_distinct},
+                          {"reward", validated->reward},
+                          {"later_reward", validated->later_reward},
+                          {"best_speedup", std::exp(validated->best_log)},
+                          {"copy_rate", validated->copy_rate}};
+  return made;
 }
 
 void print_json(const CourseEnd& end, const RunFolder& folder, const Assessor& assessor, const JudgedOn& on,
@@ -78,8 +89,6 @@ int train(const TrainingConfig& config, const std::filesystem::path& path, const
   parts.stop = StopOnInterrupt::is_requested;
   parts.say = watcher.sayer();
   parts.step = watcher.shower();
-  const TrainedOn trained_on{on.name, on.is_predicted(), model_device_name(config.model)};
-  parts.ended = [&](const StageEnd& end) { record_stage(folder.path(), {end, trained_on}); };
   parts.seconds_since_1970 = seconds_since_1970;
   parts.gpu_idle = gpu.asker();
   const CourseEnd end = TrainingCourse(config, folder, std::move(parts)).run();

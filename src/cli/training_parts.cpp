@@ -46,6 +46,12 @@ ParallelModelOptions parallel_options(const TrainingConfig& config, const Adapte
   return {.processes = static_cast<std::size_t>(config.run.processes), .writes_together = model.on_gpu};
 }
 
+//! What computes the model, for people.
+std::string model_device_name(const ModelSettings& settings) {
+  if (is_on_gpu(settings)) return cuda::device_info(0).name;
+  return fmt::format("a CPU, {} cores", std::max(1U, std::thread::hardware_concurrency()));
+}
+
 }  // namespace
 
 JudgedOn judged_on(const JudgeSettings& settings) {
@@ -65,11 +71,6 @@ bool is_on_gpu(const ModelSettings& settings) {
 std::unique_ptr<LearningModel> model_to_train(const TrainingConfig& config) {
   const AdapterModelOptions of_model = model_options(config);
   return std::make_unique<ParallelModel>(of_model, parallel_options(config, of_model));
-}
-
-std::string model_device_name(const ModelSettings& settings) {
-  if (is_on_gpu(settings)) return cuda::device_info(0).name;
-  return fmt::format("a CPU, {} cores", std::max(1U, std::thread::hardware_concurrency()));
 }
 
 std::filesystem::path archive_of(const JudgeSettings& settings, const std::filesystem::path& otherwise) {
@@ -98,7 +99,7 @@ double seconds_since_1970() {
 RunStart start_of(const TrainingConfig& config, const JudgedOn& on, const std::string& command) {
   RunStart start{.begun_s = seconds_since_1970(), .command = command, .judge = on.name, .host = processor_name()};
   start.is_predicted = on.is_predicted();
-  start.model_device = !is_on_gpu(config.model) ? "CPU" : on.is_predicted() ? "an NVIDIA GPU" : on.name;
+  start.model_device = model_device_name(config.model);
   return start;
 }
 

@@ -34,9 +34,6 @@ bool is_on_gpu(const ModelSettings& settings);
 //! In as many processes as the configuration says. Throws Error, and UsageError for more than there are GPUs.
 std::unique_ptr<LearningModel> model_to_train(const TrainingConfig& config);
 
-//! What computes the model, for people. Throws Error.
-std::string model_device_name(const ModelSettings& settings);
-
 std::filesystem::path archive_of(const JudgeSettings& settings, const std::filesystem::path& otherwise);
 //! `archive`: unless the settings name another.
 AssessorPoolOptions judge_options(const JudgeSettings& settings, const JudgedOn& on,
@@ -44,7 +41,7 @@ AssessorPoolOptions judge_options(const JudgeSettings& settings, const JudgedOn&
 
 double seconds_since_1970();
 
-//! Now, on this machine.
+//! Now, on this machine. Throws Error.
 RunStart start_of(const TrainingConfig& config, const JudgedOn& on, const std::string& command);
 
 //! Standard error: a line of progress, and lines that stay.

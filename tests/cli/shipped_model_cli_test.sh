@@ -47,6 +47,7 @@ timeout 300 "$cudal1" train run.toml -o run --json >run.json 2>run.err || fail "
 grep -q 'Seed 5' models/tiny/README.md || fail 'a model card'
 grep -q '| supervised | 2 | virtual' models/tiny/README.md || fail "with stages and hardware: $(cat models/tiny/README.md)"
 grep -q 'not validated' models/tiny/README.md && fail 'what the run has validated is in the card'
+grep -qx 'cudal1 train run.toml -o run' models/tiny/README.md || fail 'with the command'
 "$cudal1" models publish run -o models/tiny 2>twice.err && fail 'a folder that is there'
 grep -q 'is there already' twice.err || fail "is named: $(cat twice.err)"
 

@@ -38,7 +38,7 @@ PYTHON
 short=(run.toml --set supervised.epochs=1 --set contrastive.steps=4 --set contrastive.samples=8 --set run.validate_every=3)
 train "${short[@]}" -o alone >/dev/null 2>alone.err || fail "a short run: $(tail -3 alone.err)"
 numbers alone/metrics.csv >alone.numbers
-[[ $(grep -c '"contrastive"' alone/history.jsonl) == 2 ]] || fail "stage 3 is validated after its third step and at its end: $(cat alone/history.jsonl)"
+[[ $(grep '"validation"' alone/history.jsonl | grep -c '"contrastive"') == 2 ]] || fail "stage 3 is validated after its third step and at its end: $(cat alone/history.jsonl)"
 [[ $(wc -l <alone.numbers) -gt 30 ]] || fail "numbers of all steps: $(wc -l <alone.numbers)"
 for signal in KILL INT; do
   run=ended-by-$signal

@@ -29,6 +29,7 @@ void fork_run(const RunFolder& from, const std::string& stage, const RunFolder& 
   copy_whole(from.path() / "variants.jsonl", to.path() / "variants.jsonl");
   copy_whole(from.examples(), to.examples());
   copy_whole(from.metrics(), to.metrics());
+  copy_whole(from.history(), to.history());  // what is validated is not validated again
   CheckpointWriter writer(to.checkpoints(), end->name());
   for (const std::string& file : end->files()) writer.add_bytes(file, end->read(file));
   writer.finish(end->notes());

@@ -15,7 +15,6 @@
 #include "train/course/sample_log.hpp"
 #include "train/course/step_metrics.hpp"
 #include "train/run/event_file.hpp"
-#include "train/run/run_history.hpp"
 #include "train/stages/contrastive_stage.hpp"
 #include "train/stages/self_supervised_stage.hpp"
 #include "train/stages/supervised_stage.hpp"
@@ -95,6 +94,7 @@ class TrainingCourse::Log {
 TrainingCourse::TrainingCourse(const TrainingConfig& config, RunFolder& folder, CourseParts parts)
     : config_(config),
       folder_(folder),
+      history_(folder.history()),
       parts_(std::move(parts)),
       variants_(folder.path() / "variants.jsonl", {.variants = static_cast<std::size_t>(config.supervised.variants),
                                                    .seed = seed_of(config.run.seed, {variants}),
@@ -175,15 +175,16 @@ StageEnd TrainingCourse::run_stage(std::size_t index) {
     if (is_through) return through(index, static_cast<std::size_t>(at));
   }
   begin_or_go_on(stage);
+  history_.begin_stage(stage, resumed_ ? resumed_->name().step : 0);
   StageEnd end = stage == "supervised"        ? run_supervised()
                  : stage == "self_supervised" ? run_self_supervised()
                                               : run_contrastive();
-  if (!parts_.stop()) end.validated = validate(stage, end.steps);
-  if (!parts_.stop()) parts_.ended(end);
+  end.validated = validate(stage, end.steps);
   return end;
 }
 
-//! An earlier start has ended it. What it learned is in the model if nothing came after it.
+//! An earlier start has ended it. What it learned is in the model if nothing came after it; then what that start had no
+//! time to validate is validated now.
 StageEnd TrainingCourse::through(std::size_t index, std::size_t last) {
   StageEnd end{.stage = config_.run.stages[index]};
   for (const Checkpoint& each : finished_checkpoints(folder_.checkpoints()))
@@ -193,6 +194,7 @@ StageEnd TrainingCourse::through(std::size_t index, std::size_t last) {
   const TemporaryFolder restored;
   resumed_->restore(restored.path());
   parts_.model->load_adapter(restored.path() / "adapter");
+  if (!history_.validation_at(end.stage, end.steps)) end.validated = validate(end.stage, end.steps);
   return end;
 }
 
@@ -336,7 +338,9 @@ void TrainingCourse::keep(const Steps& steps, const Ending& ending) {
   if (ending.is_finished) resumed_ = newest_checkpoint(folder_.checkpoints());
 }
 
-TrialFigures TrainingCourse::validate(const std::string& stage, std::int64_t step) {
+//! Nothing: there is no task for it, or somebody asked to stop before all were judged.
+std::optional<TrialFigures> TrainingCourse::validate(const std::string& stage, std::int64_t step) {
+  if (parts_.validation.empty() || parts_.stop()) return std::nullopt;
   TrialOptions options;
   options.rounds = 2;
   options.samples = 4;
@@ -348,14 +352,13 @@ TrialFigures TrainingCourse::validate(const std::string& stage, std::int64_t ste
   options.grammar = grammar_;
   const TrialFigures figures =
       figures_of(policy_trial(*parts_.model, *parts_.assessor, parts_.validation, prompts_for_directives(asked_), options));
+  if (parts_.stop()) return std::nullopt;
   parts_.say(fmt::format(
       "after {}: {:.0f}% of first samples are successes, mean reward {:.3f}, best {:.2f}x at the geometric mean "
       "({} tasks to validate with)",
       stage, 100.0 * figures.first_success, figures.reward, std::exp(figures.best_log), parts_.validation.size()));
-  if (!parts_.stop() && !parts_.validation.empty())
-    RunHistory(folder_.history())
-        .add({stage, step, std::ssize(parts_.validation), figures.first_success, figures.first_distinct, figures.reward,
-              figures.later_reward, figures.best_log, figures.copy_rate});
+  history_.add({stage, step, std::ssize(parts_.validation), figures.first_success, figures.first_distinct,
+                figures.reward, figures.later_reward, figures.best_log, figures.copy_rate});
   return figures;
 }
 

@@ -19,6 +19,7 @@
 #include "train/run/metrics_log.hpp"
 #include "train/run/progress_line.hpp"
 #include "train/run/run_folder.hpp"
+#include "train/run/run_history.hpp"
 
 namespace cudal1 {
 
@@ -27,7 +28,7 @@ struct StageEnd {
   std::string stage;
   std::int64_t steps = 0;
   std::string why_stopped = {};           //!< before its last step: a collapse; empty: it is through
-  std::optional<TrialFigures> validated;  //!< on tasks that it did not learn from
+  std::optional<TrialFigures> validated;  //!< on tasks that it did not learn from; nothing: not in this start
 };
 
 struct CourseEnd {
@@ -44,7 +45,6 @@ struct CourseParts {
   std::function<bool()> stop = [] { return false; };
   std::function<void(const std::string& line)> say = [](const std::string&) {};
   std::function<void(const StepReport& report)> step = [](const StepReport&) {};
-  std::function<void(const StageEnd& end)> ended = [](const StageEnd&) {};
   std::function<double()> seconds_since_1970 = [] { return 0.0; };
   //! What the GPU did since the last call; asked as stage 3 begins and after each of its steps. Nothing: nobody knows.
   std::function<std::optional<GpuIdle>()> gpu_idle = [] { return std::nullopt; };
@@ -74,11 +74,12 @@ class TrainingCourse {
   void keep(const Steps& steps, const Ending& ending);
   void begin_or_go_on(const std::string& stage);
   std::filesystem::path first_adapter_of(const std::string& stage) const;
-  TrialFigures validate(const std::string& stage, std::int64_t step);
+  std::optional<TrialFigures> validate(const std::string& stage, std::int64_t step);
   std::vector<TrainingExample> examples() const;
 
   const TrainingConfig& config_;
   RunFolder& folder_;
+  RunHistory history_;
   CourseParts parts_;
   VariantStore variants_;
   std::vector<TrainingExample> examples_;

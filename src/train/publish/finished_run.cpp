@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
@@ -49,15 +48,12 @@ void check_finished(const fs::path& run, const TrainingConfig& config, const std
     refuse_unfinished(run, "the run has not come to its end: there is no adapter yet");
 }
 
-//! What the record says of each stage; of one that a kill has kept from it, what the checkpoint says.
-std::vector<RecordedStage> stages_of(const fs::path& run, const TrainingConfig& config,
+std::vector<FinishedStage> stages_of(const RunHistory& history, const TrainingConfig& config,
                                      const std::vector<Checkpoint>& checkpoints) {
-  const std::vector<RecordedStage> recorded = recorded_stages(run);
-  std::vector<RecordedStage> stages;
+  std::vector<FinishedStage> stages;
   for (const std::string& name : config.run.stages) {
-    const auto found = std::ranges::find(recorded, name, [](const RecordedStage& each) { return each.end.stage; });
-    stages.push_back(found != recorded.end() ? *found : RecordedStage{{.stage = name}, {}});
-    stages.back().end.steps = last_of(checkpoints, name)->name().step;
+    const std::int64_t steps = last_of(checkpoints, name)->name().step;
+    stages.push_back({name, steps, history.starts_of(name), history.validation_at(name, steps)});
   }
   return stages;
 }
@@ -95,7 +91,9 @@ FinishedRun read_finished_run(const fs::path& run) {
   check_finished(run, made.config, checkpoints);
   add_adapter(made);
   made.pairs = lines_of(run / "examples.jsonl");
-  made.stages = stages_of(run, made.config, checkpoints);
+  const RunHistory history(run / "history.jsonl");
+  made.starts = history.starts();
+  made.stages = stages_of(history, made.config, checkpoints);
   return made;
 }
 

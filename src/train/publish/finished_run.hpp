@@ -3,14 +3,22 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "model/files/lora_adapter.hpp"
-#include "train/course/run_record.hpp"
+#include "train/run/run_history.hpp"
 #include "train/run/training_config.hpp"
 
 namespace cudal1 {
+
+struct FinishedStage {
+  std::string stage;
+  std::int64_t steps = 0;
+  std::vector<RunStart> starts;              //!< that it was trained in; none: a history has not been kept
+  std::optional<StageValidation> validated;  //!< after its last step
+};
 
 struct FinishedRun {
   std::filesystem::path adapter;  //!< its folder
@@ -21,7 +29,8 @@ struct FinishedRun {
   double alpha = 0.0;
   std::int64_t modules = 0, numbers = 0;  //!< of the adapter: layers that it changes, what it is made of
   std::int64_t pairs = 0;                 //!< of prompt and answer, in stage 1
-  std::vector<RecordedStage> stages;      //!< as the configuration has them
+  std::vector<RunStart> starts;           //!< of the command
+  std::vector<FinishedStage> stages;      //!< as the configuration has them
 };
 
 //! Throws Error in one line: where there is no run, or it has not come to its end, with what to do.

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "model/files/model_store.hpp"
+#include "train/publish/shared_command.hpp"
 
 namespace cudal1 {
 namespace {
@@ -52,38 +54,65 @@ std::string data_text(const FinishedRun& run) {
       tasks.reference_us_high, run.pairs);
 }
 
-std::string hardware_text(const TrainedOn& on) {
-  if (on.judged_on.empty()) return "not on record | not on record";
-  return fmt::format("{}{} | {}", on.judged_on, on.is_predicted ? " (predicted times)" : "", on.model_on);
+//! Each once, in their order.
+std::string joined(const std::vector<std::string>& all, const char* between) {
+  std::vector<std::string> once;
+  for (const std::string& each : all)
+    if (std::ranges::find(once, each) == once.end()) once.push_back(each);
+  return fmt::format("{}", fmt::join(once, between));
+}
+
+std::string hardware_text(const std::vector<RunStart>& starts) {
+  if (starts.empty()) return "not on record | not on record";
+  std::vector<std::string> judges, models;
+  for (const RunStart& start : starts) {
+    judges.push_back(start.judge + (start.is_predicted ? " (predicted times)" : " (measured times)"));
+    models.push_back(start.model_device);
+  }
+  return fmt::format("{} | {}", joined(judges, " and "), joined(models, " and "));
+}
+
+std::string commands_text(const std::vector<RunStart>& starts) {
+  if (starts.empty()) return "With which command it was made is not on record.\n";
+  std::vector<std::string> commands;
+  for (const RunStart& start : starts) commands.push_back(shared_command(start.command));
+  return fmt::format("Made in {} start{} of:\n```\n{}\n```\n", starts.size(), starts.size() == 1 ? "" : "s",
+                     joined(commands, "\n"));
 }
 
 std::string stages_text(const FinishedRun& run) {
   std::string text = "| stage | steps | programs judged on | model computed on |\n|---|---|---|---|\n";
-  for (const RecordedStage& stage : run.stages)
-    text += fmt::format("| {} | {} | {} |\n", stage.end.stage, stage.end.steps, hardware_text(stage.on));
+  for (const FinishedStage& stage : run.stages)
+    text += fmt::format("| {} | {} | {} |\n", stage.stage, stage.steps, hardware_text(stage.starts));
   const std::int64_t processes = run.config.run.processes;
-  return text + fmt::format("\nSeed {}{}. `config.toml` has every setting; the same run again:\n"
+  return text + fmt::format("\nSeed {}{}. {}`config.toml` has every setting; the same run again:\n"
                             "```\n./cudal1 train config.toml -o RUN\n```\n",
-                            run.config.run.seed, processes > 1 ? fmt::format(", {} processes", processes) : "");
+                            run.config.run.seed, processes > 1 ? fmt::format(", {} processes", processes) : "",
+                            commands_text(run.starts));
 }
 
-std::string row_of(const RecordedStage& stage) {
-  if (!stage.end.validated) return fmt::format("| {} | not validated | | | |\n", stage.end.stage);
-  const TrialFigures& figures = *stage.end.validated;
-  return fmt::format("| {} | {:.0f}% | {:.1f} | {:.3f} | {:.2f}x |\n", stage.end.stage, 100.0 * figures.first_success,
-                     figures.first_distinct, figures.reward, std::exp(figures.best_log));
+std::string row_of(const FinishedStage& stage) {
+  if (!stage.validated) return fmt::format("| {} | not validated | | | |\n", stage.stage);
+  const StageValidation& found = *stage.validated;
+  return fmt::format("| {} | {:.0f}% | {:.1f} | {:.3f} | {:.2f}x |\n", stage.stage, 100.0 * found.first_success,
+                     found.first_distinct, found.reward, std::exp(found.best_log));
+}
+
+std::string prediction_text(const FinishedRun& run) {
+  const auto predicted = std::ranges::count_if(run.starts, &RunStart::is_predicted);
+  const bool are_all = run.starts.empty() ? run.config.judge.device == "vgpu" : predicted == std::ssize(run.starts);
+  if (are_all) return " Speed-ups are predictions, no measurements.";
+  return predicted > 0 ? " Some speed-ups are predictions, no measurements." : "";
 }
 
 std::string results_text(const FinishedRun& run) {
-  const bool is_predicted =
-      std::ranges::any_of(run.stages, [](const RecordedStage& stage) { return stage.on.is_predicted; });
   std::string text = fmt::format(
       "On {} tasks that it did not learn from, two rounds of four samples each, of which the second sees what the "
       "first found.{}\n\n"
       "| after | first samples that are successes | distinct plans of a task's first four | mean reward | best, "
       "geometric mean |\n|---|---|---|---|---|\n",
-      run.config.tasks.validation, is_predicted ? " Speed-ups are predictions, no measurements." : "");
-  for (const RecordedStage& stage : run.stages) text += row_of(stage);
+      run.config.tasks.validation, prediction_text(run));
+  for (const FinishedStage& stage : run.stages) text += row_of(stage);
   return text;
 }
 

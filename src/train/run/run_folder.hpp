@@ -25,7 +25,7 @@ class RunFolder {
   std::filesystem::path examples() const { return folder_ / "examples.jsonl"; }  //!< pairs of stages 1 and 2
   std::filesystem::path samples() const { return folder_ / "samples.jsonl"; }    //!< what the model wrote in stage 3
   std::filesystem::path metrics() const { return folder_ / "metrics.csv"; }
-  std::filesystem::path history() const { return folder_ / "history.jsonl"; }    //!< starts, ends, validations
+  std::filesystem::path history() const { return folder_ / "history.jsonl"; }    //!< starts, stages, validations, ends
   std::filesystem::path suspicions() const { return folder_ / "suspicions.jsonl"; }
   //! For TensorBoard a run of its own: steps count anew in each stage.
   std::filesystem::path events(const std::string& stage) const { return folder_ / "events" / stage; }

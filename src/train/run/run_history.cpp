@@ -68,6 +68,10 @@ void RunHistory::end(double seconds_since_1970, bool is_through) const {
   append(file_, {{"event", "end"}, {"time", seconds_since_1970}, {"through", is_through}});
 }
 
+void RunHistory::begin_stage(const std::string& stage, std::int64_t steps_done) const {
+  append(file_, {{"event", "stage"}, {"stage", stage}, {"steps_done", steps_done}});
+}
+
 void RunHistory::add(const StageValidation& found) const {
   append(file_, {{"event", "validation"},
                  {"stage", found.stage},
@@ -92,6 +96,25 @@ std::vector<RunStart> RunHistory::starts() const {
   return starts;
 }
 
+std::vector<RunStart> RunHistory::starts_of(const std::string& stage) const {
+  struct Work {
+    RunStart start;
+    std::int64_t steps_done = 0;
+  };
+  std::vector<Work> all;
+  std::optional<RunStart> last;
+  for_each_event(file_, [&](const std::string& event, const json& said) {
+    if (event == "begin") last = start_from(said);
+    if (event != "stage" || !last || said.at("stage").get<std::string>() != stage) return;
+    const auto steps_done = said.at("steps_done").get<std::int64_t>();
+    std::erase_if(all, [&](const Work& before) { return before.steps_done >= steps_done; });
+    all.push_back({*last, steps_done});
+  });
+  std::vector<RunStart> starts;
+  for (Work& each : all) starts.push_back(std::move(each.start));
+  return starts;
+}
+
 std::vector<StageValidation> RunHistory::validations() const {
   std::vector<StageValidation> all;
   for_each_event(file_, [&](const std::string& event, const json& said) {
@@ -104,6 +127,12 @@ std::vector<StageValidation> RunHistory::validations() const {
       *known = std::move(found);
   });
   return all;
+}
+
+std::optional<StageValidation> RunHistory::validation_at(const std::string& stage, std::int64_t step) const {
+  for (StageValidation& each : validations())
+    if (each.stage == stage && each.step == step) return std::move(each);
+  return std::nullopt;
 }
 
 std::string processor_name() {
@@ -123,6 +152,25 @@ std::string shell_word(const std::string& word) {
   std::string quoted = "'";
   for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return quoted + "'";
+}
+
+std::vector<std::string> shell_words(const std::string& command) {
+  std::vector<std::string> words;
+  bool is_quoted = false, is_in_word = false;
+  for (std::size_t i = 0; i < command.size(); ++i) {
+    const char c = command[i];
+    const bool is_between = c == ' ' && !is_quoted;
+    if (!is_between && !is_in_word) words.emplace_back();
+    is_in_word = !is_between;
+    if (is_between) continue;
+    if (c == '\'')
+      is_quoted = !is_quoted;
+    else if (c == '\\' && !is_quoted && i + 1 < command.size())
+      words.back() += command[++i];
+    else
+      words.back() += c;
+  }
+  return words;
 }
 
 }  // namespace cudal1

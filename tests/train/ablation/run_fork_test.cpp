@@ -28,7 +28,7 @@ TEST_F(RunForkTest, ARunBeginsWhereAnotherEndedAStage) {
             std::string::npos);
   write_checkpoint(from_, {"self_supervised", 3}, "second", true);
   write_checkpoint(from_, {"contrastive", 1}, "third", true);
-  for (const char* name : {"variants.jsonl", "examples.jsonl", "metrics.csv"})
+  for (const char* name : {"variants.jsonl", "examples.jsonl", "metrics.csv", "history.jsonl"})
     write_file_atomically(from_.path() / name, std::string("of ") + name);
   fork_run(from_, "self_supervised", to_);
   const auto begun = newest_checkpoint(to_.checkpoints());
@@ -37,6 +37,7 @@ TEST_F(RunForkTest, ARunBeginsWhereAnotherEndedAStage) {
   EXPECT_EQ(begun->read("adapter/weights"), "second");
   EXPECT_EQ(begun->notes().at("finished"), true);
   EXPECT_EQ(read_file(to_.metrics()), "of metrics.csv");
+  EXPECT_EQ(read_file(to_.history()), "of history.jsonl");
   EXPECT_EQ(read_file(to_.examples()), "of examples.jsonl");
   EXPECT_EQ(read_file(to_.path() / "variants.jsonl"), "of variants.jsonl");
 }

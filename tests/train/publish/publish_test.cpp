@@ -10,10 +10,11 @@
 #include "gguf_builder.hpp"
 #include "model/files/lora_adapter.hpp"
 #include "train/course/course_prompts.hpp"
-#include "train/course/run_record.hpp"
 #include "train/publish/finished_run.hpp"
 #include "train/run/checkpoint.hpp"
+#include "train/publish/shared_command.hpp"
 #include "train/run/run_folder.hpp"
+#include "train/run/run_history.hpp"
 
 namespace cudal1 {
 namespace {
@@ -67,18 +68,15 @@ class Publish : public ::testing::Test {
     end_stage("contrastive", 34);
     write_adapter();
     write_file_atomically(folder_.examples(), "{}\n{}\n{}\n");
-    const TrainedOn on{"virtual NVIDIA H200 SXM, 141 GB", true, "a CPU, 2 cores"};
-    record_stage(folder_.path(), {{.stage = "supervised", .steps = 12}, on});
-    record_stage(folder_.path(),
-                 {{.stage = "contrastive",
-                   .steps = 34,
-                   .validated = TrialFigures{.first_success = 0.875,
-                                             .first_distinct = 3.5,
-                                             .reward = 0.4321,
-                                             .later_reward = 0.5,
-                                             .best_log = std::log(1.75),
-                                             .copy_rate = 0.1}},
-                  on});
+    RunStart start{.begun_s = 1.0, .command = "cudal1 train '/home/somebody/my run.toml' -o runs/first"};
+    start.judge = "virtual NVIDIA H200 SXM, 141 GB";
+    start.is_predicted = true;
+    start.model_device = "a CPU, 2 cores";
+    history_.begin(start);
+    history_.begin_stage("supervised", 0);
+    history_.begin_stage("contrastive", 0);
+    history_.add({"supervised", 10, 7, 0.5, 2.0, 0.1, 0.1, 0.0, 0.0});  // before its last step
+    history_.add({"contrastive", 34, 7, 0.875, 3.5, 0.4321, 0.5, std::log(1.75), 0.1});
   }
 
   std::string refusal() const {
@@ -87,6 +85,7 @@ class Publish : public ::testing::Test {
 
   TemporaryFolder scratch_;
   RunFolder folder_{scratch_.path() / "run", two_stages(), std::string(64, 'a')};
+  RunHistory history_{folder_.history()};
   fs::path to_ = scratch_.path() / "models" / "mine";
 };
 
@@ -113,8 +112,26 @@ TEST_F(Publish, TheCardSaysWhatTheFolderSays) {
        {"# mine\n", "small.gguf", "aaaaaaaa", "LoRA of rank 4 (alpha 8) on 4 linear layers, bf16", "Seed 17",
         "| supervised | 12 | virtual NVIDIA H200 SXM, 141 GB (predicted times) | a CPU, 2 cores |",
         "| supervised | not validated", "| contrastive | 88% | 3.5 | 0.432 | 1.75x |", "On 7 tasks", "3 pairs",
-        "Speed-ups are predictions", "./cudal1 train config.toml -o RUN", "license: apache-2.0", "Apache-2.0",
+        "Speed-ups are predictions", "Made in 1 start of:\n```\ncudal1 train 'my run.toml' -o runs/first\n```\n",
+        "./cudal1 train config.toml -o RUN", "license: apache-2.0", "Apache-2.0",
         "has a licence of its own"})
+    EXPECT_NE(card.find(said), std::string::npos) << said << " is not in\n" << card;
+}
+
+TEST_F(Publish, TheCardSaysOnWhatEachStartOfAStageRan) {
+  finish();
+  history_.begin({.begun_s = 2.0,
+                  .command = "cudal1 train other.toml",
+                  .judge = "NVIDIA H200",
+                  .model_device = "NVIDIA H200"});
+  history_.begin_stage("contrastive", 20);
+  publish_run(folder_.path(), to_);
+  const std::string card = read_file(to_ / "README.md");
+  for (const char* said :
+       {"| supervised | 12 | virtual NVIDIA H200 SXM, 141 GB (predicted times) | a CPU, 2 cores |",
+        "| contrastive | 34 | virtual NVIDIA H200 SXM, 141 GB (predicted times) and NVIDIA H200 (measured times) | "
+        "a CPU, 2 cores and NVIDIA H200 |",
+        "Made in 2 starts of:", "\ncudal1 train other.toml\n", "Some speed-ups are predictions"})
     EXPECT_NE(card.find(said), std::string::npos) << said << " is not in\n" << card;
 }
 
@@ -139,7 +156,7 @@ TEST_F(Publish, ARunThatHasNotComeToItsEndIsRefused) {
   end_stage("contrastive", 34);
   EXPECT_NE(refusal().find("there is no adapter yet"), std::string::npos) << refusal();
   write_adapter();
-  EXPECT_EQ(refusal(), "") << "a record of stages is good to have, but a kill may have kept it away";
+  EXPECT_EQ(refusal(), "") << "a history is good to have, but what is published does not need it";
 }
 
 TEST_F(Publish, ARunThatHasCollapsedIsRefused) {
@@ -164,24 +181,13 @@ TEST_F(Publish, WhatIsTooLargeIsRefusedAndLeavesNothingBehind) {
   EXPECT_TRUE(publish_run(folder_.path(), to_).is_large()) << "13.2 MiB";
 }
 
-TEST(RunRecord, TheLastEndOfAStageCounts) {
-  const TemporaryFolder folder;
-  EXPECT_TRUE(recorded_stages(folder.path()).empty());
-  record_stage(folder.path(), {{.stage = "supervised", .steps = 1}, {}});
-  record_stage(folder.path(), {{.stage = "contrastive", .steps = 2, .why_stopped = "collapse"}, {}});
-  const TrialFigures figures{.first_success = 0.5, .first_distinct = 2.0, .reward = 0.25, .best_log = 0.0};
-  const TrainedOn on{"an H200", false, "an H200"};
-  record_stage(folder.path(), {{.stage = "supervised", .steps = 3, .validated = figures}, on});
-  const auto stages = recorded_stages(folder.path());
-  ASSERT_EQ(stages.size(), 2u);
-  EXPECT_EQ(stages[0].end.stage, "contrastive");
-  EXPECT_EQ(stages[0].end.why_stopped, "collapse");
-  EXPECT_FALSE(stages[0].end.validated);
-  EXPECT_EQ(stages[1].end.steps, 3);
-  EXPECT_EQ(stages[1].on, on);
-  ASSERT_TRUE(stages[1].end.validated);
-  EXPECT_EQ(stages[1].end.validated->first_success, 0.5);
-  EXPECT_EQ(stages[1].end.validated->best_log, 0.0);
+TEST(SharedCommand, NamesNoFolderOfTheMachine) {
+  EXPECT_EQ(shared_command("cudal1 train configs/small.toml -o runs/first --processes=4"),
+            "cudal1 train configs/small.toml -o runs/first --processes=4");
+  EXPECT_EQ(shared_command("cudal1 train /home/me/a.toml -o ../../me/runs/ --set judge.archive=/home/me/x.sqlite"),
+            "cudal1 train a.toml -o runs/ --set judge.archive=x.sqlite");
+  EXPECT_EQ(shared_command("a '/home/me/it'\\''s mine' 'b=\"/home/me/c\"' /home/me=you/d '~/e' c=.5 'f=[\"rows\"]'"),
+            "a 'it'\\''s mine' 'b=\"c\"' d e c=.5 'f=[\"rows\"]'");
 }
 
 }  // namespace

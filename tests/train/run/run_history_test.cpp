@@ -1,6 +1,8 @@
 // What a run writes of when and where it ran can be read again, also after a kill.
 #include "train/run/run_history.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -45,6 +47,34 @@ TEST_F(RunHistoryTest, OfAStageTheLastValidationCounts) {
   EXPECT_EQ(found[1].best_log, 0.3);
 }
 
+TEST_F(RunHistoryTest, AValidationIsThatOfItsStep) {
+  EXPECT_FALSE(history_.validation_at("contrastive", 7));
+  history_.add({"contrastive", 7, 4, 0.5, 2.0, 0.5, 0.75, 0.3, 0.125});
+  EXPECT_FALSE(history_.validation_at("contrastive", 8));
+  EXPECT_FALSE(history_.validation_at("supervised", 7));
+  ASSERT_TRUE(history_.validation_at("contrastive", 7));
+  EXPECT_EQ(history_.validation_at("contrastive", 7)->first_success, 0.5);
+}
+
+TEST_F(RunHistoryTest, AStageIsOfAllStartsWhoseStepsAreInIt) {
+  const auto judges = [&](const std::string& stage) {
+    std::vector<std::string> names;
+    for (const RunStart& start : history_.starts_of(stage)) names.push_back(start.judge);
+    return names;
+  };
+  history_.begin_stage("supervised", 0);  // nobody has begun
+  EXPECT_TRUE(judges("supervised").empty());
+  history_.begin({.begun_s = 1.0, .judge = "first"});
+  history_.begin_stage("supervised", 0);
+  history_.begin_stage("contrastive", 0);
+  history_.begin({.begun_s = 2.0, .judge = "killed before a checkpoint"});
+  history_.begin_stage("contrastive", 8);
+  history_.begin({.begun_s = 3.0, .judge = "last"});
+  history_.begin_stage("contrastive", 8);
+  EXPECT_EQ(judges("supervised"), std::vector<std::string>{"first"});
+  EXPECT_EQ(judges("contrastive"), (std::vector<std::string>{"first", "last"}));
+}
+
 TEST_F(RunHistoryTest, LinesThatAKillCutShortArePassedOver) {
   EXPECT_TRUE(history_.starts().empty());
   history_.begin({.begun_s = 10.0});
@@ -62,6 +92,14 @@ TEST(ShellWord, IsQuotedWhereAShellWouldTakeItApart) {
   EXPECT_EQ(shell_word("it's"), "'it'\\''s'");
   EXPECT_EQ(shell_word(""), "''");
   EXPECT_EQ(shell_word("families=[\"rows\"]"), "'families=[\"rows\"]'");
+}
+
+TEST(ShellWords, AreWhatWasPutTogether) {
+  const std::vector<std::string> words{"run.seed=3", "my run", "it's", "", "families=[\"rows\"]", "-o"};
+  std::vector<std::string> quoted;
+  for (const std::string& word : words) quoted.push_back(shell_word(word));
+  EXPECT_EQ(shell_words(fmt::format(" {}", fmt::join(quoted, " "))), words);
+  EXPECT_TRUE(shell_words("  ").empty());
 }
 
 }  // namespace
