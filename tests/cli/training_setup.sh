@@ -1,6 +1,7 @@
 # Sourced by tests of `train`, with their arguments CUDAL1 PYTHON SOURCE MODEL_TOOL: a small random model, and a
 # configuration with which it learns.
 source "$3/tests/cli/models_setup.sh"
+export OMP_NUM_THREADS=1  # beside other tests, threads would wait for each other
 "$model_tool" learning learning.gguf
 train() { timeout 900 "$cudal1" train "$@" --set model.path=learning.gguf; }
 
