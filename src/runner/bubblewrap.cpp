@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <optional>
 
@@ -22,6 +23,37 @@ std::optional<fs::path> find_bubblewrap() {
   return std::nullopt;
 }
 
+//! Folders that are empty for the child but for what is put there.
+std::vector<fs::path> emptied_folders() {
+  std::vector<fs::path> folders{"/tmp"};
+  std::error_code missing;
+  const char* home = std::getenv("HOME");
+  if (const fs::path real = fs::canonical(home ? home : "", missing); fs::is_directory(real, missing) && real != "/")
+    folders.push_back(real);
+  return folders;
+}
+
+bool lies_below(const fs::path& path, const std::vector<fs::path>& folders) {
+  return std::ranges::any_of(
+      folders, [&](const fs::path& folder) { return std::ranges::mismatch(folder, path).in1 == folder.end(); });
+}
+
+//! Each at its real place: nothing can be put where a link is. What leads there by links is found as ever, unless the
+//! links lie in an emptied folder: then it is put at the place that they name, too.
+void show(const std::vector<fs::path>& visible, std::vector<std::string>& arguments) {
+  const std::vector<fs::path> emptied = emptied_folders();
+  std::vector<fs::path> shown;
+  for (const fs::path& path : visible) {
+    std::error_code missing;
+    const fs::path real = fs::canonical(path, missing);
+    if (missing) continue;
+    arguments.insert(arguments.end(), {"--ro-bind", real.string(), real.string()});
+    if (real != path && lies_below(path, emptied) && !lies_below(path, shown))
+      arguments.insert(arguments.end(), {"--ro-bind", real.string(), path.string()});
+    shown.insert(shown.end(), {path, real});
+  }
+}
+
 //! Read-only system, no network, empty home and temporary folders. The CUDA driver does not start unless it can write
 //! below /proc (its threads name themselves there).
 std::vector<std::string> arguments_for(const fs::path& bubblewrap, const std::vector<fs::path>& visible) {
@@ -38,16 +70,9 @@ std::vector<std::string> arguments_for(const fs::path& bubblewrap, const std::ve
                                      "/dev",
                                      "--bind",
                                      "/proc",
-                                     "/proc",
-                                     "--tmpfs",
-                                     "/tmp"};
-  if (const char* home = std::getenv("HOME"); home && fs::is_directory(home) && fs::path(home) != "/") {
-    arguments.insert(arguments.end(), {"--tmpfs", home});
-  }
-  for (const fs::path& path : visible) {
-    std::error_code ignored;
-    if (fs::exists(path, ignored)) arguments.insert(arguments.end(), {"--ro-bind", path.string(), path.string()});
-  }
+                                     "/proc"};
+  for (const fs::path& folder : emptied_folders()) arguments.insert(arguments.end(), {"--tmpfs", folder.string()});
+  show(visible, arguments);
   return arguments;
 }
 
