@@ -24,8 +24,9 @@ void add_selection_options(CLI::App& command, SuiteOptions& options) {
   command.add_option("--id", options.ids, "Numbers, such as 2,4-10");
   command.add_option("--name", selection.names, "Names, with or without their number")->delimiter(',');
   command.add_option("--glob", selection.globs, "Patterns of names: '*_Conv*', 'level2/*ReLU*'")->take_all();
-  command.add_option("--split", options.share,
-                     "One share of several: 2/4 is the second of four, by the hash of the name");
+  command.add_option(
+      "--split", options.share,
+      "Shares of several: 2/4 is the second of four, 1,3-4/8 are three of eight, by the hash of the name");
 }
 
 bool chooses_among_tasks(const SuiteOptions& options) {

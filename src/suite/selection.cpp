@@ -56,18 +56,28 @@ bool NumberList::contains(int number) const {
   return std::ranges::any_of(ranges_, [&](const auto& r) { return r.first <= number && number <= r.second; });
 }
 
+bool NumberList::lies_within(int first, int last) const {
+  return std::ranges::all_of(ranges_, [&](const auto& r) { return first <= r.first && r.second <= last; });
+}
+
 SuiteShare SuiteShare::parse(std::string_view text) {
+  const std::string problem =
+      fmt::format("'{}' is no share such as 2/4, the second of four, or 1,3-4/8, three of eight", text);
   const std::size_t slash = text.find('/');
-  const auto index = whole_number_in(text.substr(0, slash));
   const auto count = slash == std::string_view::npos ? std::nullopt : whole_number_in(text.substr(slash + 1));
-  if (!index || !count || *index < 1 || *index > *count)
-    throw UsageError(fmt::format("'{}' is no share such as 2/4, the second of four", text));
-  return {*index, *count};
+  if (!count) throw UsageError(problem);
+  try {
+    SuiteShare share{NumberList(text.substr(0, slash)), *count};
+    if (!share.chosen.empty() && share.chosen.lies_within(1, *count)) return share;
+  } catch (const UsageError&) {  // what is wrong is the share, not a number of it
+  }
+  throw UsageError(problem);
 }
 
 bool SuiteShare::contains(const std::string& task_name) const {
   const std::string digits = sha256_hex(task_name).substr(0, 15);
-  return static_cast<int>(std::stoull(digits, nullptr, 16) % static_cast<unsigned>(count)) == index - 1;
+  return chosen.empty() ||
+         chosen.contains(1 + static_cast<int>(std::stoull(digits, nullptr, 16) % static_cast<unsigned>(count)));
 }
 
 bool TaskSelection::contains(const SuiteTask& task) const {

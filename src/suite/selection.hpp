@@ -16,16 +16,18 @@ class NumberList {
   explicit NumberList(std::string_view text);  //!< throws UsageError
   bool empty() const { return ranges_.empty(); }
   bool contains(int number) const;
+  bool lies_within(int first, int last) const;
 
  private:
   std::vector<std::pair<int, int>> ranges_;
 };
 
-//! One of several equal shares of a suite, by the hash of the task's name: who runs one knows which tasks the others
+//! Some of several equal shares of a suite, by the hash of the task's name: who runs one knows which tasks the others
 //! have, whatever else they select.
 struct SuiteShare {
-  int index = 1, count = 1;
-  static SuiteShare parse(std::string_view text);  //!< "2/4"; throws UsageError
+  NumberList chosen;  //!< empty: all
+  int count = 1;
+  static SuiteShare parse(std::string_view text);  //!< "2/4", "2,4-6/8"; throws UsageError
   bool contains(const std::string& task_name) const;
 };
 

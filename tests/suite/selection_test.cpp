@@ -81,19 +81,28 @@ TEST(SuiteShare, EveryTaskIsInExactlyOne) {
   for (int i = 0; i < 300; ++i) {
     const std::string name = "task_" + std::to_string(i);
     int homes = 0;
-    for (int index = 1; index <= 3; ++index) homes += SuiteShare{index, 3}.contains(name) ? 1 : 0;
+    for (int index = 1; index <= 3; ++index) homes += SuiteShare::parse(std::to_string(index) + "/3").contains(name);
     EXPECT_EQ(homes, 1) << name;
-    in_first += SuiteShare{1, 3}.contains(name) ? 1 : 0;
+    in_first += SuiteShare::parse("1/3").contains(name);
+    EXPECT_NE(SuiteShare::parse("1,3/3").contains(name), SuiteShare::parse("2/3").contains(name)) << name;
+    EXPECT_TRUE(SuiteShare().contains(name));
   }
   EXPECT_GT(in_first, 60);
   EXPECT_LT(in_first, 140);
 }
 
 TEST(SuiteShare, IsWrittenAsAFraction) {
-  EXPECT_EQ(SuiteShare::parse("2/4").index, 2);
-  EXPECT_EQ(SuiteShare::parse("2/4").count, 4);
-  for (const char* wrong : {"", "2", "0/4", "5/4", "a/b", "1/", "/2", "1/0"})
-    EXPECT_THROW(SuiteShare::parse(wrong), UsageError) << wrong;
+  const SuiteShare share = SuiteShare::parse("2,5-6/8");
+  EXPECT_EQ(share.count, 8);
+  for (int number = 1; number <= 8; ++number)
+    EXPECT_EQ(share.chosen.contains(number), number == 2 || number == 5 || number == 6) << number;
+  for (const char* wrong : {"", "2", "0/4", "5/4", "a/b", "1/", "/2", "1/0", "0-2/4", "3-5/4", "1,/4", "2-1/4"}) try {
+      SuiteShare::parse(wrong);
+      ADD_FAILURE() << wrong;
+    } catch (const UsageError& problem) {
+      EXPECT_TRUE(std::string(problem.what()).starts_with("'" + std::string(wrong) + "' is no share"))
+          << problem.what();
+    }
 }
 
 }  // namespace
