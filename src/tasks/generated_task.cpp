@@ -12,6 +12,7 @@
 #include "graph/task.hpp"
 #include "tasks/module_graph.hpp"
 #include "tasks/module_text.hpp"
+#include "tasks/nameless_form.hpp"
 
 namespace cudal1 {
 namespace {
@@ -79,7 +80,7 @@ GeneratedTask generate_task(const ModuleFamily& family, Choices choices) {
   task.family = family.name;
   task.difficulty = choices.difficulty();
   const Module module = family.describe(choices);
-  task.hash = parse_task(graph_text(module, "generated", ""), "").hash;
+  task.hash = sha256_hex(nameless_form(parse_task(graph_text(module, "generated", ""), "")));
   task.split = split_of_hash(task.hash);
   task.name = fmt::format("{}_{}", family.name, task.hash.substr(0, 12));
   task.nodes = module.node_count();

@@ -25,7 +25,7 @@ TaskSplit split_of_hash(std::string_view hash);
 struct GeneratedTask {
   std::string name;  //!< family and hash: "product_3f9a02c41b7e"
   std::string family;
-  std::string hash;  //!< of the graph under a name that all share: equal graphs have equal hashes
+  std::string hash;  //!< of the graph without its names (nameless_form.hpp): what is one task has one hash
   TaskSplit split = TaskSplit::train;
   double difficulty = 0.0;
   std::size_t nodes = 0;

@@ -62,8 +62,8 @@ TEST(GeneratedTasks, AreTheSameOnEveryMachine) {
   std::string names;
   for (const GeneratedTask& task : generate(7, 1)) names += task.name + "\n";
   EXPECT_EQ(names,
-            "product_c745b2dda685\nrows_ad34e8de825f\npointwise_82fc6e7e7695\nconvolution_50413598db7e\n"
-            "attention_c5b2c4eb4044\nrecurrent_6d8fb70001b1\nmix_8da1df356c81\n");
+            "product_d4888d6d8b0d\nrows_7f25b5159143\npointwise_64aee65b80ac\nconvolution_d9869901131a\n"
+            "attention_59fc135835fe\nrecurrent_55f794184825\nmix_0f6266f714f5\n");
 }
 
 TEST(GeneratedTasks, BeginAlikeHoweverManyAreWanted) {
@@ -134,6 +134,20 @@ TEST(GeneratedTasks, GrowWithDifficulty) {
   EXPECT_LT(middle + 1.0, hard);
   EXPECT_EQ(odd_sizes(0.0), 0u);
   EXPECT_GT(odd_sizes(1.0), 2 * odd_sizes(0.3));
+}
+
+TEST(GeneratedTasks, AreMixesOfThreeToSixNodes) {
+  for (const std::optional<double> difficulty : {std::optional<double>(), {0.0}, {1.0}}) {
+    GenerationOptions options;
+    options.count = 300;
+    options.seed = 4;
+    options.difficulty = difficulty;
+    options.families = {"mix"};
+    std::set<std::size_t> sizes;
+    for (const GeneratedTask& task : generate_tasks(options)) sizes.insert(task.nodes);
+    EXPECT_GE(*sizes.begin(), 3u);
+    EXPECT_LE(*sizes.rbegin(), 6u);
+  }
 }
 
 TEST(GeneratedTasks, AreThoseThatAreAccepted) {

@@ -9,6 +9,9 @@ namespace {
 
 enum class Step { product, pointwise, norm, residual, gate };
 
+constexpr std::size_t fewest_nodes = 3, most_nodes = 6;
+constexpr std::size_t gate_nodes = 3;  // chunk, activation, product; all other steps have one node or none
+
 ModuleValue gated(Module& module, Choices& choices, const ModuleValue& x) {
   const std::vector<ModuleValue> halves = chunk(module, x, 2);
   return binary(module, "mul", any_activation(module, choices, halves[0]), halves[1]);
@@ -20,12 +23,13 @@ ModuleValue any_norm(Module& module, Choices& choices, const ModuleValue& x) {
   return kind == 2 ? rms_norm(module, x) : layer_norm(module, x);
 }
 
-//! Never the same kind twice in a row, and no second product in an easy module.
-Step next_step(Choices& choices, Step before, int products) {
+//! Never the same kind twice in a row, no second product in an easy module, and no gate beyond the most nodes.
+Step next_step(Choices& choices, Step before, int products, std::size_t nodes) {
   while (true) {
     const auto step = static_cast<Step>(choices.below(5));
     if (step == before) continue;
     if (step == Step::product && products >= (choices.difficulty() < 0.5 ? 1 : 3)) continue;
+    if (step == Step::gate && nodes + gate_nodes > most_nodes) continue;
     return step;
   }
 }
@@ -43,10 +47,10 @@ class Chain {
   }
 
   Module take() {
-    const auto wanted = static_cast<std::size_t>(choices_.count(3, 6));
+    const auto wanted = static_cast<std::size_t>(choices_.count(fewest_nodes, most_nodes));
     Step before = Step::pointwise;
     while (module_.node_count() < wanted) {
-      before = next_step(choices_, before, products_);
+      before = next_step(choices_, before, products_, module_.node_count());
       add(before);
     }
     module_.output(values_.back());
