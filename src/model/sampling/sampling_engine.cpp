@@ -193,7 +193,7 @@ SamplingEngine::SamplingEngine(SlotDecoder& decoder, TokenBytes token_bytes)
     : decoder_(decoder), token_bytes_(std::move(token_bytes)) {}
 
 std::vector<Sample> SamplingEngine::run(std::span<const SamplingRequest> requests, const std::atomic<bool>* cancelled,
-                                        const OnToken& on_token) {
+                                        const OnToken& on_token, const std::function<void()>& between_steps) {
   for (const SamplingRequest& request : requests) check_request(request, decoder_);
   std::vector<Sample> samples = waiting_samples(requests);
   Queue queue(requests, samples, decoder_);
@@ -208,6 +208,7 @@ std::vector<Sample> SamplingEngine::run(std::span<const SamplingRequest> request
     }
     if (writings.empty()) break;
     writings = unfinished_after_draw(decoder_, token_bytes_, std::move(writings), on_token, free_slots);
+    if (between_steps) between_steps();
     std::vector<SlotToken> tokens;
     for (const auto& writing : writings) tokens.push_back(writing->last_token());
     if (!tokens.empty()) decoder_.step(tokens);

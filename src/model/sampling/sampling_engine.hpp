@@ -66,9 +66,10 @@ class SamplingEngine {
   //! All samples of all requests, by request and index; a prompt is computed once for all of its samples. Throws Error
   //! before anything is computed where a prompt with its new tokens does not fit a slot, or a parameter makes no sense.
   //! When `cancelled` becomes true, what is under way is returned as it is, samples that never began without tokens.
-  //! `on_token`, where given, hears of every token as it is drawn.
+  //! `on_token`, where given, hears of every token as it is drawn; `between_steps` is called whenever all texts that
+  //! are under way have got one, while the decoder computes nothing.
   std::vector<Sample> run(std::span<const SamplingRequest> requests, const std::atomic<bool>* cancelled = nullptr,
-                          const OnToken& on_token = {});
+                          const OnToken& on_token = {}, const std::function<void()>& between_steps = {});
 
  private:
   SlotDecoder& decoder_;

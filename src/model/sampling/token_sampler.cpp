@@ -8,6 +8,7 @@
 
 #include "base/random.hpp"
 #include "base/result.hpp"
+#include "model/sampling/scores_not_numbers.hpp"
 
 namespace cudal1 {
 namespace {
@@ -53,8 +54,7 @@ std::int32_t most_probable(std::span<const float> logits, const TokenDraw& draw)
 double log_normaliser(std::span<const float> logits, const TokenDraw& draw, float largest) {
   double sum = 0.0;
   for_allowed(logits, draw, [&](std::size_t id) { sum += std::exp(logits[id] - largest); });
-  if (!std::isfinite(largest) || !std::isfinite(sum))
-    throw Error("the model's scores are not numbers; use another dtype or check the model file");
+  if (!std::isfinite(largest) || !std::isfinite(sum)) throw ScoresNotNumbers();
   return static_cast<double>(largest) + std::log(sum);
 }
 

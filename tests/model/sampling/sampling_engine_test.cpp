@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -153,6 +154,23 @@ TEST_P(SamplingEngineTest, CancellingKeepsWhatIsThere) {
   EXPECT_EQ(samples[1].tokens.size(), 5U);
   EXPECT_TRUE(samples[2].tokens.empty());
   for (const Sample& sample : samples) EXPECT_EQ(sample.reason, SampleEnd::cancelled);
+}
+
+TEST_P(SamplingEngineTest, BetweenTwoStepsOthersAreLetIn) {
+  CpuDecoder decoder(weights, {GetParam(), 4, 128, 1});
+  std::size_t tokens = 0, pauses = 0, longest = 0, all = 0;
+  const auto on_token = [&](std::size_t, std::int64_t, const DrawnToken&) { ++tokens; };
+  const auto between_steps = [&] { EXPECT_GE(tokens, ++pauses); };
+  SamplingRequest longer = request(2, 1);
+  longer.new_tokens = 40;
+  const std::vector<SamplingRequest> requests = {request(1, 2), longer};
+  SamplingEngine engine(decoder, letter);
+  for (const Sample& sample : engine.run(requests, nullptr, on_token, between_steps)) {
+    longest = std::max(longest, sample.tokens.size());
+    all += sample.tokens.size();
+  }
+  EXPECT_EQ(pauses, longest) << "however few texts are left";
+  EXPECT_EQ(tokens, all);
 }
 
 TEST_P(SamplingEngineTest, ARequestThatCannotFitIsRefusedBeforeAnythingIsComputed) {

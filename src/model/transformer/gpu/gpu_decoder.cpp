@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "base/result.hpp"
+#include "model/sampling/scores_not_numbers.hpp"
 #include "model/transformer/gpu/decode_step.hpp"
 #include "model/transformer/gpu/gpu_runtime.hpp"
 #include "model/transformer/parameter_names.hpp"
@@ -223,8 +224,7 @@ struct GpuDecoder::Parts {
   DrawnToken drawn(const SlotDraw& given) {
     const DrawResult& result =
         reinterpret_cast<const DrawResult*>(host_results.const_data_ptr<std::uint8_t>())[given.slot];
-    if (result.has_problem)
-      throw Error("the model's scores are not numbers; use another dtype or check the model file");
+    if (result.has_problem) throw ScoresNotNumbers();
     const bool is_forced = given.draw.allowed && given.draw.allowed->count() == 1;
     return {result.id, result.sampled_log_probability, result.policy_log_probability, is_forced};
   }
