@@ -135,7 +135,9 @@ std::optional<EvaluationRecord> Archive::find(const MeasurementKey& key) {
   Statement& row = content_->measurement.bind(key.plan_hash, key.task_hash, key.gpu, key.mode, key.precision);
   const ResetAtEnd reset(row);
   if (!row.step()) return {};
-  return read_evaluation(row);
+  EvaluationRecord newest = read_evaluation(row);
+  if (newest.status == "unstable") return {};
+  return newest;
 }
 
 std::vector<EvaluationRecord> Archive::evaluations(std::string_view task_hash) {

@@ -68,7 +68,8 @@ class Archive {
   //! The `limit` programs with the highest rewards, each with its newest evaluation on that GPU.
   std::vector<Exemplar> best(std::string_view task_hash, std::string_view gpu, int limit);
 
-  //! The newest measurement of that plan; our own failures (judge_error) say nothing about it.
+  //! The newest measurement of that plan; our own failures (judge_error) say nothing about it. None where that was
+  //! unstable: it has to be measured again.
   std::optional<EvaluationRecord> find(const MeasurementKey& key);
 
   std::vector<EvaluationRecord> evaluations(std::string_view task_hash);  //!< oldest first

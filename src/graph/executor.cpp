@@ -3,7 +3,9 @@
 #include <ATen/ops/empty_strided.h>
 #include <fmt/format.h>
 
+#include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include "base/result.hpp"
 #include "graph/aten_call.hpp"
@@ -148,11 +150,23 @@ struct Executor::Resolved {
     });
   }
 
+  std::optional<std::vector<at::Tensor>> substituted(const Node& node, const Step& step,
+                                                     const TensorTable& table) const {
+    if (!options.substitute) return std::nullopt;
+    return with_torch_errors(fmt::format("node {} ({})", node.name, node.op),
+                             [&] { return options.substitute(node, step.call, table); });
+  }
+
+  std::vector<at::Tensor> results_of(const Node& node, const Step& step, const TensorTable& table) const {
+    if (step.call.draws_random_numbers()) return options.fp64 ? draw_for_oracle(node, step, table) : call(step, table);
+    const CudnnSwitch cudnn(step.without_cudnn);  // a substitute may ask the operator too
+    if (auto results = substituted(node, step, table)) return std::move(*results);
+    return call(step, table);
+  }
+
   void run_step(std::size_t index, TensorTable& table, const ResultHook& hook) const {
     const Step& step = steps[index];
-    const CudnnSwitch cudnn(step.without_cudnn);
-    const bool draws = options.fp64 && step.call.draws_random_numbers();
-    std::vector<at::Tensor> outputs = draws ? draw_for_oracle(graph.nodes[index], step, table) : call(step, table);
+    std::vector<at::Tensor> outputs = results_of(graph.nodes[index], step, table);
     if (stands_for_gpu()) underflow_as_on_gpu(graph.nodes[index], outputs);
     if (outputs.size() < step.outputs.size())
       throw Error(fmt::format("node {}: {} outputs are used, but the operator returned {}", graph.nodes[index].name,

@@ -6,11 +6,14 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "graph/task.hpp"
 
 namespace cudal1 {
+
+class AtenCall;
 
 //! PyTorch's own ways to compute the same graph; their largest error is the yardstick of the error budget.
 enum class ReferenceVariant {
@@ -23,15 +26,20 @@ enum class ReferenceVariant {
 //! `--precision`: which lower-precision library modes the reference and `op` steps may use.
 enum class PrecisionPolicy { standard, strict, tf32, paper };
 
+//! Tensors by ValueId; undefined where there is none.
+using TensorTable = std::vector<at::Tensor>;
+
+//! Computes a node in another way than its operator does, as AtenCall returns it; nothing where it does not.
+using Substitute =
+    std::function<std::optional<std::vector<at::Tensor>>(const Node&, const AtenCall&, const TensorTable& values)>;
+
 struct ExecutorOptions {
   at::Device device = at::kCPU;
   bool fp64 = false;  //!< the oracle: all floating tensors and `compute` dtypes widened
   ReferenceVariant variant = ReferenceVariant::standard;
   PrecisionPolicy precision = PrecisionPolicy::standard;
+  Substitute substitute{};  //!< asked before each operator that draws no random numbers
 };
-
-//! Tensors by ValueId; undefined where there is none.
-using TensorTable = std::vector<at::Tensor>;
 
 struct ExecutionResult {
   std::vector<at::Tensor> outputs;  //!< as OpGraph::outputs

@@ -21,7 +21,8 @@ class CudaBackend : public Backend {
     info_ = cuda::device_info(ordinal);
     peak_bytes_per_second_ = cuda::peak_bytes_per_second(ordinal);
     runtime_kernels_ = own_kernels(cuda::runtime_kernels_source, {cuda::scrub_kernel_name, cuda::gate_kernel_name});
-    use_walk_device(ordinal, make_cuda_walk_device(ordinal, own_kernels(walk_kernels::source, walk_kernels::names())));
+    const CompiledModule walks = own_kernels(walk_kernels::source(), walk_kernels::names());
+    use_walk_device(ordinal, make_cuda_walk_device(ordinal, walks));
   }
 
   const DeviceInfo& info() const override { return info_; }

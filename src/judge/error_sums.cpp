@@ -98,6 +98,11 @@ ErrorSums walk_errors(const at::Tensor& result, const at::Tensor& exact) {
   });
 }
 
+template <class Value>
+bool is_same(Value a, Value b) {
+  return a == b || (a != a && b != b);
+}
+
 template <class Output>
 ErrorSums walk_comparison(const at::Tensor& exact, const at::Tensor& reference, const at::Tensor& candidate) {
   const auto* wanted = exact.const_data_ptr<double>();
@@ -107,8 +112,8 @@ ErrorSums walk_comparison(const at::Tensor& exact, const at::Tensor& reference, 
     const auto cast = static_cast<Output>(wanted[i]);
     const bool finite = is_finite(cast), given_finite = is_finite(given[i]);
     add(sums, finite && given_finite, static_cast<double>(given[i]) - wanted[i]);
-    const bool same_special = cast == given[i] || (cast != cast && given[i] != given[i]);
-    const bool mismatch = finite ? !given_finite && is_finite(usual[i]) : !same_special;
+    const bool mismatch =
+        finite ? !given_finite && is_finite(usual[i]) : !is_same(cast, given[i]) && !is_same(usual[i], given[i]);
     sums.mismatches += mismatch ? 1 : 0;
   });
 }
@@ -222,7 +227,7 @@ bool all_within(const at::Tensor& a, const at::Tensor& b, double budget) {
     const auto* right = tensors[1].const_data_ptr<decltype(value)>();
     return walk(a.numel(), [=](ErrorSums& found, std::int64_t i) {
       const auto x = static_cast<double>(left[i]), y = static_cast<double>(right[i]);
-      found.mismatches += std::abs(x - y) <= budget || x == y || (std::isnan(x) && std::isnan(y)) ? 0 : 1;
+      found.mismatches += std::abs(x - y) <= budget || is_same(x, y) ? 0 : 1;
     });
   });
   return sums.mismatches == 0;

@@ -27,7 +27,8 @@ ErrorSums errors_of(const at::Tensor& result, const at::Tensor& exact, at::Scala
 ErrorSums sizes_of(const at::Tensor& exact, at::ScalarType type);
 
 //! errors_of the candidate, and its mismatches: where `exact` is finite in the reference's dtype the candidate must be
-//! finite too, unless the reference is not either; elsewhere it must be the same special value.
+//! finite too, unless the reference is not either; elsewhere it must be the same special value, or what the reference
+//! has there: differences of infinities are NaN in the output's dtype where fp64 has numbers.
 ErrorSums compare_with(const at::Tensor& exact, const at::Tensor& reference, const at::Tensor& candidate);
 
 //! The largest of these errors, and of these sizes, for each index along a dimension: fp64, 0 where nothing counts.

@@ -32,6 +32,10 @@ at::Tensor largest_along(const at::Tensor& values, std::int64_t dimension) {
   return others.empty() ? values : values.amax(others);
 }
 
+at::Tensor same(const at::Tensor& a, const at::Tensor& b) {
+  return a.eq(b).logical_or(a.isnan().logical_and(b.isnan()));
+}
+
 }  // namespace
 
 at::Tensor mean_along(const at::Tensor& values, std::int64_t dimension) {
@@ -75,16 +79,15 @@ ErrorSums compare_with(const at::Tensor& exact, const at::Tensor& reference, con
   const at::Tensor cast = exact.to(reference.scalar_type());
   const at::Tensor finite = cast.isfinite();
   const at::Tensor missing = candidate.isfinite().logical_not().logical_and(reference.isfinite());
-  const at::Tensor same_special = cast.isnan().logical_and(candidate.isnan()).logical_or(cast.eq(candidate));
+  const at::Tensor special = same(cast, candidate).logical_or(same(reference, candidate));
   ErrorSums sums = errors_of(candidate, exact, reference.scalar_type());
-  sums.mismatches = at::where(finite, missing, same_special.logical_not()).sum().item<std::int64_t>();
+  sums.mismatches = at::where(finite, missing, special.logical_not()).sum().item<std::int64_t>();
   return sums;
 }
 
 bool all_within(const at::Tensor& a, const at::Tensor& b, double budget) {
   const at::Tensor wide_a = a.to(at::kDouble), wide_b = b.to(at::kDouble);
-  const at::Tensor same = wide_a.eq(wide_b).logical_or(wide_a.isnan().logical_and(wide_b.isnan()));
-  return (wide_a - wide_b).abs().le(budget).logical_or(same).all().item<bool>();
+  return (wide_a - wide_b).abs().le(budget).logical_or(same(wide_a, wide_b)).all().item<bool>();
 }
 
 }  // namespace by_operators

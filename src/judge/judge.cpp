@@ -16,8 +16,6 @@
 #include "judge/possible.hpp"
 #include "judge/profiler.hpp"
 #include "judge/shared_turn.hpp"
-#include "program/plan_hash.hpp"
-#include "writer/write_program.hpp"
 
 namespace cudal1 {
 namespace {
@@ -30,7 +28,9 @@ constexpr double shortest_limit_beside_others_ms = 10'000.0;  // programs of oth
 constexpr double shortest_interpreted_limit_ms = 120'000.0;   // endless loops end by their number of instructions
 constexpr int processes_for_results = 4;
 constexpr int verifications_of_a_set = 20;
-constexpr std::uint64_t oracle_looks_of_searches = 64;  // what counts in the end is measured again, as a result
+// An oracle takes as long as tens of calls, with the GPU alone. Who gains by its timed calls is looked at again, beside
+// others (look_at_unseen).
+constexpr std::uint64_t oracle_looks_of_searches = 64, closer_looks_of_searches = 8;
 
 PrecisionPolicy policy_of(Precision precision) {
   switch (precision) {
@@ -43,13 +43,6 @@ PrecisionPolicy policy_of(Precision precision) {
     default:
       return PrecisionPolicy::standard;
   }
-}
-
-//! Library ops need no code, but what stands there must be some: prose is no program.
-std::optional<Failure> objection_to_unused_code(Backend& backend, const std::string& text) {
-  if (canonical_code(text).find_first_not_of(" \t\r\n") == std::string::npos) return std::nullopt;
-  const auto module = backend.compiler().compile({text, {}, backend.info().target});
-  return module ? std::nullopt : std::optional(module.failure());
 }
 
 }  // namespace
@@ -80,12 +73,23 @@ struct TaskJudge::Impl {
         seed(options_.seed != 0 ? options_.seed : secret_seed()),
         random(seed),
         lock(backend_.info().uuid),
-        turn(lock) {
+        turn(lock, before_others_measure) {
     context = std::make_unique<TaskContext>(
         backend, std::move(task), policy_of(options.precision), random.next(), processes(), options.measure_time,
         [this] { return share_gpu(); }, [this] { let_others_measure(); });
+    share_input_sets();
+  }
+
+  void share_input_sets() {
     if (options.mode == JudgeMode::fast)
       context->share_input_sets(verifications_of_a_set, options.bytes_for_input_sets);
+  }
+
+  void reseed(std::uint64_t new_seed) {
+    seed = new_seed;
+    random = Random(seed);
+    context->reseed(random.next());
+    share_input_sets();  // none of those that are there
   }
 
   //! Whoever holds the lock already must not wait for it (gpu_lock.hpp).
@@ -98,7 +102,7 @@ struct TaskJudge::Impl {
 
   //! Between pieces of work that is done on a share of the GPU.
   void let_others_measure() {
-    if (!turn.is_awaited()) return;
+    if (!turn.is_due()) return;
     backend.synchronize();
     std::optional<StageSeconds::Section> timing;
     if (context) timing.emplace(context->spent(), "wait");
@@ -123,10 +127,13 @@ struct TaskJudge::Impl {
     return std::chrono::milliseconds(static_cast<std::int64_t>(milliseconds));
   }
 
+  bool makes_figures() const { return options.mode == JudgeMode::result && options.measure_time; }
+
   //! Figures are taken over several processes; one will do for training.
   int processes() const {
-    const bool several = options.mode == JudgeMode::result && options.measure_time;
-    return several && !backend.predicted() && options.protocol == TimingProtocol::standard ? processes_for_results : 1;
+    return makes_figures() && !backend.predicted() && options.protocol == TimingProtocol::standard
+               ? processes_for_results
+               : 1;
   }
 
   VerificationOptions verification_options() const {
@@ -137,13 +144,22 @@ struct TaskJudge::Impl {
     return result;
   }
 
+  //! In searches and training. Not for figures, nor where one call is all that is seen.
+  bool leaves_looks_for_later() const {
+    return options.bytes_for_input_sets > 0 && !makes_figures() && !backend.predicted();
+  }
+
   MeasurementOptions measurement_options() const {
     MeasurementOptions result;
     result.protocol = options.protocol;
     result.paper_window_seconds = options.paper_window_seconds;
     result.call_limit = call_limit();
-    if (options.bytes_for_input_sets > 0) result.oracle_looks = oracle_looks_of_searches;
-    if (options.mode == JudgeMode::result) {
+    if (leaves_looks_for_later()) {
+      result.oracle_looks = oracle_looks_of_searches;
+      result.closer_looks = closer_looks_of_searches;
+    }
+    if (looks_once_more) result.most_pairs = result.pairs_a_round;
+    if (makes_figures()) {
       result.wanted_half_width = 0.004;  // what differs between processes comes on top
       result.pairs_a_round = 140;
       result.most_pairs = 2800;
@@ -224,6 +240,7 @@ struct TaskJudge::Impl {
     if (verified.failure) return fail(evaluation, *verified.failure);
     evaluation.status = Status::ok;
     if (options.measure_time) time_program(program, verified, best_known, evaluation);
+    if (looks_once_more) look_at_timed_calls(verified, evaluation);
     if (options.profile_steps && evaluation.timing && !backend.predicted()) add_profile(program, verified, evaluation);
   }
 
@@ -244,14 +261,41 @@ struct TaskJudge::Impl {
     if (backend.predicted()) return predict_time(verified, evaluation);
     if (options.caller_shares_gpu) throw Error("nothing can be measured while the GPU is shared");
     Alone alone(wait_to_be_alone());
-    if (auto unsettled =
-            measure_until_stable([&] { return measure_once(verified, evaluation); }, options.protocol, evaluation))
+    std::optional<TimedCall> unseen;
+    const auto measured = [&] {
+      Measurement measurement = measure_once(verified, evaluation);
+      unseen = std::exchange(measurement.unseen, std::nullopt);
+      return measurement;
+    };
+    if (auto unsettled = measure_until_stable(measured, options.protocol, evaluation))
       return fail(evaluation, *unsettled);
     if (auto impossible = check_possible(program, verified, evaluation, alone)) return fail(evaluation, *impossible);
     if (auto unconfirmed = confirm(program, verified, best_known, evaluation, alone))
       return fail(evaluation, *unconfirmed);
+    alone.reset();
+    if (evaluation.timing->speedup > best_known)
+      if (auto wrong = look_at_unseen(unseen, evaluation)) return fail(evaluation, *wrong);
     evaluation.status = Status::ok;
     evaluation.reward = reward_of(*evaluation.timing, options.protocol);
+  }
+
+  //! Who is right in timed calls only as far as is seen at a glance must not become the best that is known.
+  std::optional<Failure> look_at_unseen(const std::optional<TimedCall>& unseen, Evaluation& evaluation) {
+    if (!unseen) return std::nullopt;
+    const auto guard = wait_to_share_gpu();
+    return check_timed_call(*context, *unseen, random, evaluation.errors);
+  }
+
+  //! Of a program that was measured before, and is to be timed where nobody looks. What its clocks say was seen then.
+  void look_at_timed_calls(const Verification& verified, Evaluation& evaluation) {
+    Measurement calls;
+    {
+      const auto alone = wait_to_be_alone();
+      calls = measure_once(verified, evaluation);
+    }
+    if (!calls.failure || calls.failure->status == Status::clock_mismatch)
+      calls.failure = look_at_unseen(calls.unseen, evaluation);
+    if (calls.failure) fail(evaluation, *calls.failure);
   }
 
   //! Nothing is measured, so nobody has to keep quiet, and a second look would say the same.
@@ -350,6 +394,7 @@ struct TaskJudge::Impl {
   SharedTurn turn;
   std::unique_ptr<TaskContext> context;
   std::optional<double> shortest_launch_ms;  // measured when it is first needed
+  bool looks_once_more = false;              // at timed calls, of which no time is taken
 };
 
 TaskJudge::TaskJudge(Backend& backend, const std::filesystem::path& task, const JudgeOptions& options)
@@ -364,45 +409,11 @@ const std::string& TaskJudge::name() const { return impl_->context->task().name;
 const std::string& TaskJudge::hash() const { return impl_->context->task().hash; }
 const std::string& TaskJudge::source_text() const { return impl_->context->task().source_text; }
 
-OperandRounding rounding_allowed(Precision precision) {
-  switch (precision) {
-    case Precision::strict:
-      return OperandRounding::none;
-    case Precision::tf32:
-      return OperandRounding::tf32;
-    case Precision::paper:
-      return OperandRounding::bf16;
-    default:
-      return OperandRounding::tf32_in_convolutions;
-  }
-}
-
-CompiledProgram compile_program(const OpGraph& graph, Backend& backend, const std::string& name,
-                                const std::string& text, Precision precision) {
-  CompiledProgram program{name, text, {}, {}, {}};
-  ProgramLimits limits;
-  limits.rounding = rounding_allowed(precision);
-  auto plan = plan_program(graph, text, limits);
-  if (!plan) {
-    program.failure = plan.failure();
-    return program;
-  }
-  program.plan = std::move(plan).value();
-  if (!program.plan.has_launches()) {
-    program.failure = objection_to_unused_code(backend, text);
-    return program;
-  }
-  auto module = backend.compiler().compile({program.plan.code, program.plan.kernels, backend.info().target});
-  if (module)
-    program.module = std::move(module).value();
-  else
-    program.failure = module.failure();
-  return program;
-}
-
 CompiledProgram TaskJudge::compile(const std::string& program_name, const std::string& text) const {
   return compile_program(impl_->context->task().graph, impl_->backend, program_name, text, impl_->options.precision);
 }
+
+void TaskJudge::reseed(std::uint64_t seed) { impl_->reseed(seed); }
 
 void TaskJudge::profile_steps(bool wanted) { impl_->options.profile_steps = wanted; }
 
@@ -428,7 +439,9 @@ Evaluation TaskJudge::verify_again(const CompiledProgram& program) {
   const InputSetStore shared = std::exchange(impl_->context->input_sets(), InputSetStore());
   impl_->options.mode = JudgeMode::result;
   impl_->options.measure_time = false;
+  impl_->looks_once_more = usual.measure_time && !impl_->backend.predicted();
   Evaluation evaluation = evaluate(program);
+  impl_->looks_once_more = false;
   impl_->options = usual;
   impl_->context->input_sets() = shared;
   return evaluation;

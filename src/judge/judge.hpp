@@ -81,10 +81,13 @@ class TaskJudge {
   //! compile_program for this task.
   CompiledProgram compile(const std::string& program_name, const std::string& text) const;
 
-  //! Once more, in a fresh process, on as many inputs as results are and of its own. Nothing is measured.
+  //! Once more, in a fresh process, on as many inputs as results are and of its own; and a few calls like timed ones,
+  //! if this judge measures. No time is taken.
   Evaluation verify_again(const CompiledProgram& program);
   //! Where the time of the reference's steps goes (vgpu::ProfileReport as text). Empty: they could not be timed.
   std::string profile_reference();
+  //! From now on draws inputs and places of their own, of this seed alone (not 0): whatever was judged before.
+  void reseed(std::uint64_t seed);
   //! From now on, of programs that are timed: where does their time go?
   void profile_steps(bool wanted);
   //! `best_known`: the best speed-up on record for this task and GPU, 0 if there is none.

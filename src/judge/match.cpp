@@ -9,6 +9,7 @@
 #include "base/random.hpp"
 #include "judge/compared_place.hpp"
 #include "judge/error_sums.hpp"
+#include "judge/oracle_convolutions.hpp"
 #include "judge/perturbation.hpp"
 #include "judge/perturbation_draws.hpp"
 #include "judge/tensor_sample.hpp"
@@ -55,6 +56,15 @@ bool is_finite_by_chance(const at::Tensor& exact, const SeenResults& seen) {
   return std::ranges::any_of(seen.moved, differs) || std::ranges::any_of(seen.references, differs);
 }
 
+bool parts_surely_close(const at::Tensor& candidate, const at::Tensor& reference, const OutputBudget& budget) {
+  if (budget.relative > 0.0 && !slices_surely_close(candidate, reference, budget.relative)) return false;
+  if (budget.parts.empty() && budget.limits.empty()) return true;
+  const at::Tensor wide = reference.to(at::kDouble);
+  const at::ScalarType type = reference.scalar_type();
+  return worst_part(budget.parts, candidate, wide, type).share() <= 1.0 &&
+         worst_limit(budget.limits, candidate, wide, type).share() <= 1.0;
+}
+
 std::vector<at::Tensor> results_at(const std::vector<std::vector<at::Tensor>>& runs, std::size_t index) {
   std::vector<at::Tensor> results;
   for (const auto& run : runs) results.push_back(run[index]);
@@ -70,14 +80,19 @@ struct MatchRule::Impl {
         facts(facts_of(task_)),
         facts_of_result(facts_of_results(task_, facts)),
         perturbation(task, facts) {
-    const auto make = [&](bool fp64, ReferenceVariant variant) {
-      return std::make_unique<Executor>(task.graph, ExecutorOptions{device, fp64, variant, precision});
+    oracle = std::make_unique<Executor>(task.graph,
+                                        ExecutorOptions{.device = device,
+                                                        .fp64 = true,
+                                                        .precision = precision,
+                                                        .substitute = OracleConvolutions::substitute_for(task.graph)});
+    const auto add_variant = [&](ReferenceVariant variant) {
+      const ExecutorOptions options{.device = device, .variant = variant, .precision = precision};
+      variants.push_back(std::make_unique<Executor>(task.graph, options));
     };
-    oracle = make(true, ReferenceVariant::standard);
-    variants.push_back(make(false, ReferenceVariant::standard));
-    variants.push_back(make(false, ReferenceVariant::deterministic));
-    variants.push_back(make(false, ReferenceVariant::no_cudnn));
-    if (device.is_cpu()) variants.push_back(make(false, ReferenceVariant::one_thread));
+    add_variant(ReferenceVariant::standard);
+    add_variant(ReferenceVariant::deterministic);
+    add_variant(ReferenceVariant::no_cudnn);
+    if (device.is_cpu()) add_variant(ReferenceVariant::one_thread);
     for (const ValueId id : task.graph.outputs) names.push_back(name_of(id));
     for (const ValueId id : task.graph.states) names.push_back(name_of(id));
   }
@@ -260,16 +275,11 @@ std::vector<at::Tensor> MatchRule::oracle(const TensorTable& leaves) const {
   return results_of(*impl_->oracle, leaves);
 }
 
-bool surely_close(const at::Tensor& given, const at::Tensor& usual, const OutputBudget& budget) {
+Closeness closeness(const at::Tensor& given, const at::Tensor& usual, const OutputBudget& budget) {
   const at::Tensor candidate = where_compared(given), reference = where_compared(usual);
-  if (!candidate.is_floating_point()) return candidate.equal(reference);
-  if (!all_within(candidate, reference, budget.max)) return false;
-  if (budget.relative > 0.0 && !slices_surely_close(candidate, reference, budget.relative)) return false;
-  if (budget.parts.empty() && budget.limits.empty()) return true;
-  const at::Tensor wide = reference.to(at::kDouble);
-  const at::ScalarType type = reference.scalar_type();
-  return worst_part(budget.parts, candidate, wide, type).share() <= 1.0 &&
-         worst_limit(budget.limits, candidate, wide, type).share() <= 1.0;
+  if (!candidate.is_floating_point()) return candidate.equal(reference) ? Closeness::surely : Closeness::no;
+  if (!all_within(candidate, reference, budget.max)) return Closeness::no;
+  return parts_surely_close(candidate, reference, budget) ? Closeness::surely : Closeness::on_the_whole;
 }
 
 bool agree(const at::Tensor& one, const at::Tensor& other, const OutputBudget& budget) {

@@ -67,9 +67,14 @@ class MatchRule {
   std::unique_ptr<Impl> impl_;
 };
 
-//! A cheap sufficient test for timed calls: both outputs lie within the budget of each other. False means "look
-//! closer", not "wrong".
-bool surely_close(const at::Tensor& given, const at::Tensor& usual, const OutputBudget& budget);
+//! What a cheap test tells of two outputs for the same inputs. `surely`: they lie within the budget of each other,
+//! whichever part of it one looks at. `on_the_whole`: no element is off by more than the largest may be, but parts may
+//! have smaller budgets that only the oracle knows; TF32 leads there. `no`: look closer, which is not "wrong" yet.
+enum class Closeness { surely, on_the_whole, no };
+Closeness closeness(const at::Tensor& given, const at::Tensor& usual, const OutputBudget& budget);
+inline bool surely_close(const at::Tensor& given, const at::Tensor& usual, const OutputBudget& budget) {
+  return closeness(given, usual, budget) == Closeness::surely;
+}
 
 //! Do two results that match differ by no more than the budget? Integers that match may differ where they are open.
 bool agree(const at::Tensor& one, const at::Tensor& other, const OutputBudget& budget);

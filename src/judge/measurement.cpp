@@ -57,6 +57,7 @@ class Campaign {
     measurement.summary = summary();
     measurement.summary.dropped_pairs = dropped_pairs_;
     measurement.summary.processes = candidate_.processes();
+    measurement.unseen = timer_.take_unseen();
     return measurement;
   }
 

@@ -1,5 +1,7 @@
 #include "judge/pair_timer.hpp"
 
+#include <algorithm>
+
 #include "base/value_or_throw.hpp"
 
 namespace cudal1 {
@@ -59,32 +61,58 @@ CallTimes PairTimer::time_reference(const TensorTable& leaves) {
                         context_.task().name + ": the reference failed");
 }
 
-//! A sufficient test: the reference has just computed the same inputs in its own process.
-bool PairTimer::looks_right(Distribution distribution) const {
+Closeness PairTimer::closeness_to_reference(Distribution distribution) const {
   const auto budgets = verified_.budgets.find(distribution);
-  if (budgets == verified_.budgets.end()) return false;
+  if (budgets == verified_.budgets.end()) return Closeness::no;
   const auto expected = results_in(context_, context_.reference()), given = results_in(context_, candidate_);
-  for (std::size_t i = 0; i < given.size(); ++i)
-    if (!surely_close(given[i], expected[i], budgets->second[i])) return false;
-  return true;
+  Closeness least = Closeness::surely;
+  for (std::size_t i = 0; i < given.size() && least != Closeness::no; ++i)
+    least = std::max(least, closeness(given[i], expected[i], budgets->second[i]));
+  return least;
+}
+
+PairTimer::Look PairTimer::look_at(Distribution distribution) {
+  if (random_.below(options_.oracle_looks) == 0) return Look::with_oracle;
+  switch (closeness_to_reference(distribution)) {
+    case Closeness::surely:
+      return Look::none;
+    case Closeness::on_the_whole:
+      return options_.closer_looks <= 1 || random_.below(options_.closer_looks) == 0 ? Look::with_oracle : Look::later;
+    default:
+      return Look::with_oracle;
+  }
+}
+
+void PairTimer::keep_for_later(const TensorTable& leaves, Distribution distribution) {
+  if (random_.below(++left_out_) != 0) return;
+  unseen_ = TimedCall{leaves, distribution, {}};
+  for (const at::Tensor& result : results_in(context_, candidate_)) unseen_->results.push_back(result.clone());
 }
 
 // What does not look right at once, and some calls at random, are compared with the oracle like any other.
 std::optional<Failure> PairTimer::check_outputs(const TensorTable& leaves, Distribution distribution) {
-  if (random_.below(options_.oracle_looks) == 0 || !looks_right(distribution)) {
-    const auto timing = context_.spent().time("oracle");
-    Verification closer_look;
-    const Expected exact = context_.rule().expect(leaves, distribution, random_.next());
-    if (auto failure = check_results(context_, candidate_, exact, distribution, closer_look)) {
-      failure->status = Status::wrong_when_timed;
-      failure->message = "in a timed call: " + failure->message;
-      errors_ = closer_look.worst;
-      return failure;
-    }
+  const Look look = look_at(distribution);
+  if (look == Look::later) keep_for_later(leaves, distribution);
+  if (look == Look::with_oracle) {
+    const TimedCall call{leaves, distribution, results_in(context_, candidate_)};
+    if (auto failure = check_timed_call(context_, call, random_, errors_)) return failure;
   }
   // A call cannot know whether it is looked at, so a look at some is enough; outputs are compared in every one.
   const bool constants_too = (random_.next() & 1) != 0;
   return random_.below(memory_looks) == 0 ? candidate_.find_violation(constants_too) : std::nullopt;
+}
+
+std::optional<Failure> check_timed_call(TaskContext& context, const TimedCall& call, Random& random,
+                                        std::vector<OutputError>& errors) {
+  const auto timing = context.spent().time("oracle");
+  const Expected exact = context.rule().expect(call.leaves, call.distribution, random.next());
+  Verification closer_look;
+  auto failure = check_results(context.rule(), call.results, exact, call.distribution, closer_look);
+  if (!failure) return std::nullopt;
+  failure->status = Status::wrong_when_timed;
+  failure->message = "in a timed call: " + failure->message;
+  errors = closer_look.worst;
+  return failure;
 }
 
 }  // namespace cudal1

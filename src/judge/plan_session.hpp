@@ -29,6 +29,8 @@ class PlanSession {
   PlanSession(Backend& backend, std::uint64_t seed, int processes = 1);
   ~PlanSession();
 
+  //! From now on placed as in a session of this seed.
+  void reseed(std::uint64_t seed) { random_ = Random(seed); }
   //! Processes that loading the plan will need, as far as they come without using the device: who shares it does this
   //! before its turn. What goes wrong shows when the plan is loaded.
   void spawn_ahead(const Plan& plan);

@@ -23,6 +23,9 @@ Plan plan_of_empty_program(const Task& task) {
   return std::move(plan).value();
 }
 
+std::uint64_t seed_of_reference(std::uint64_t seed) { return Random(seed).fork().next(); }
+std::uint64_t seed_of_candidate(std::uint64_t seed) { return Random(seed + 1).fork().next(); }
+
 std::string reference_of(const Task& task) { return task.name + ": the reference does not run"; }
 
 }  // namespace
@@ -35,8 +38,8 @@ TaskContext::TaskContext(Backend& backend, Task task, PrecisionPolicy precision,
       precision_(precision),
       empty_plan_(plan_of_empty_program(task_)),
       rule_(task_, tensor_device_, precision),
-      reference_(backend, Random(seed).fork().next(), processes),
-      candidate_(backend, Random(seed + 1).fork().next(), processes),
+      reference_(backend, seed_of_reference(seed), processes),
+      candidate_(backend, seed_of_candidate(seed), processes),
       distributions_(distributions_of(task_)),
       let_others_pass_(works_ahead() ? [] {} : std::move(let_others_pass)),
       measures_(measures) {
@@ -61,6 +64,11 @@ TaskContext::TaskContext(Backend& backend, Task task, PrecisionPolicy precision,
 
 PrecisionFlags TaskContext::flags() const {
   return {precision_ != PrecisionPolicy::strict, precision_ == PrecisionPolicy::tf32};
+}
+
+void TaskContext::reseed(std::uint64_t seed) {
+  reference_.reseed(seed_of_reference(seed));
+  candidate_.reseed(seed_of_candidate(seed));
 }
 
 TensorTable TaskContext::draw_constants(std::uint64_t seed, bool fresh) const {

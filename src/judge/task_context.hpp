@@ -45,6 +45,8 @@ class TaskContext {
   void share_input_sets(int verifications, std::uint64_t most_bytes) {
     input_sets_ = InputSetStore(verifications, most_bytes);
   }
+  //! Reference and candidates are placed as in a context of this seed.
+  void reseed(std::uint64_t seed);
   //! Where the time of judging goes.
   StageSeconds& spent() { return spent_; }
   //! May the judge draw and compute what comes next while a runner is busy? Where times are measured nothing else may

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "judge/convolution_kernel.hpp"
+
 namespace cudal1::walk_kernels {
 
 //! Of every block: the reduction of sums counts on it.
@@ -26,12 +28,13 @@ enum class Direction : long long {
 //! All parameters have eight bytes.
 inline std::vector<std::string> names() {
   std::vector<std::string> all = {"sizes", "largest_sizes"};
+  for (const int channels : channels_of_a_thread) all.push_back(convolution_for(channels));
   for (const char* kernel : {"moved", "errors", "comparison", "within", "largest_errors"})
     for (const char* type : {"float", "double", "Half", "Bfloat"}) all.push_back(fmt::format("{}<{}>", kernel, type));
   return all;
 }
 
-inline constexpr const char* source = R"cuda(
+inline constexpr const char* walks_source = R"cuda(
 typedef unsigned long long Word;
 typedef long long Index;
 
@@ -159,7 +162,9 @@ __global__ void sizes(const double* exact, Index count, double limit, double* su
   walk(count, sums_of_blocks, [=](Sums& sums, Index i) { add(sums, fabs(exact[i]) < limit, exact[i]); });
 }
 
-// What must be found where the exact number does not fit into the output's dtype: NaN for NaN, else infinity.
+__device__ __forceinline__ bool is_same(double x, double y) { return x == y || (x != x && y != y); }
+
+// What is found where the exact number does not fit into the output's dtype: NaN for NaN, else infinity.
 __device__ __forceinline__ bool is_same_special(double wanted, double value) {
   return wanted != wanted ? value != value : !is_finite(value) && value == copysign(value, wanted);
 }
@@ -171,8 +176,8 @@ __global__ void comparison(const double* exact, const Given* usual, const Given*
     const double value = wide(given[i]), wanted = exact[i];
     const bool finite = fabs(wanted) < limit, given_finite = is_finite(value);
     add(sums, finite && given_finite, value - wanted);
-    const bool mismatch =
-        finite ? !given_finite && is_finite(wide(usual[i])) : !is_same_special(wanted, value);
+    const bool mismatch = finite ? !given_finite && is_finite(wide(usual[i]))
+                                 : !is_same_special(wanted, value) && !is_same(wide(usual[i]), value);
     sums.mismatches += mismatch ? 1.0 : 0.0;
   });
 }
@@ -181,7 +186,7 @@ template <class Value>
 __global__ void within(const Value* left, const Value* right, Index count, double budget, double* sums_of_blocks) {
   walk(count, sums_of_blocks, [=](Sums& sums, Index i) {
     const double x = wide(left[i]), y = wide(right[i]);
-    sums.mismatches += fabs(x - y) <= budget || x == y || (x != x && y != y) ? 0.0 : 1.0;
+    sums.mismatches += fabs(x - y) <= budget || is_same(x, y) ? 0.0 : 1.0;
   });
 }
 
@@ -253,5 +258,7 @@ __global__ void largest_sizes(const double* exact, double limit, Index outer, In
   });
 }
 )cuda";
+
+inline std::string source() { return std::string(walks_source) + convolution_source; }
 
 }  // namespace cudal1::walk_kernels

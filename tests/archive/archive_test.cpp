@@ -117,6 +117,18 @@ TEST_F(ArchiveTest, FindGivesTheNewestMeasurementOfThePlan) {
   EXPECT_FALSE(archive.find({"plan-1", "task-1", "another GPU"}));
 }
 
+TEST_F(ArchiveTest, WhatWasUnstableIsNotKnownUntilItIsMeasuredAgain) {
+  Archive archive(path_);
+  const MeasurementKey key{"plan-1", "task-1", "NVIDIA H200"};
+  archive.record(example_task, "a", example_evaluation("ok", 1.5));
+  archive.record(example_task, "a", example_evaluation("unstable", {}));
+  EXPECT_FALSE(archive.find(key)) << "what was measured before is in doubt as well";
+  archive.record(example_task, "a", example_evaluation("judge_error", {}));
+  EXPECT_FALSE(archive.find(key));
+  archive.record(example_task, "a", example_evaluation("ok", 1.6));
+  EXPECT_EQ(archive.find(key).value().reward, 1.6);
+}
+
 TEST_F(ArchiveTest, TextsThatNeverBecameAPlanAreNotFoundByTheirEmptyHash) {
   Archive archive(path_);
   EvaluationRecord evaluation = example_evaluation("parse_error", {});

@@ -31,6 +31,39 @@ std::string refusal(const std::string& node) {
   return message_of([&] { Executor executor(task.graph, {}); });
 }
 
+Task relu_of_noise() {
+  return make_task(one_input("f32", "[4, 5]"), R"(
+      {"name": "rand_1", "op": "aten::rand_like", "args": ["x"]},
+      {"name": "relu_1", "op": "aten::relu", "args": ["rand_1"]},
+      {"name": "sum_1", "op": "aten::sum.dim_IntList", "args": ["relu_1", [0, 1]]})",
+                   R"("relu_1", "sum_1")");
+}
+
+TEST(Executor, LetsASubstituteComputeNodesInsteadOfTheirOperators) {
+  std::vector<std::string> asked;
+  const Substitute fills_relu = [&](const Node& node, const AtenCall& call,
+                                    const TensorTable& values) -> std::optional<std::vector<at::Tensor>> {
+    asked.push_back(node.name);
+    if (node.name != "relu_1") return std::nullopt;
+    return std::vector{at::full_like(values[call.values_of("self").at(0)], 3.0)};
+  };
+  const Task task = relu_of_noise();
+  const auto outputs = run_task(task, draw_leaves(task), {.substitute = fills_relu});
+  expect_same(outputs[0], at::full({4, 5}, 3.0f));
+  expect_same(outputs[1], at::full({}, 60.0f));
+  EXPECT_EQ(asked, (std::vector<std::string>{"relu_1", "sum_1"})) << "random numbers have to be those of all runs";
+}
+
+TEST(Executor, NamesTheNodeWhoseSubstituteFails) {
+  const Substitute fails = [](const Node&, const AtenCall&, const TensorTable&) {
+    return std::optional(std::vector{at::ones({2}) + at::ones({3})});
+  };
+  const Task task = relu_of_noise();
+  EXPECT_TRUE(message_of([&] {
+                run_task(task, draw_leaves(task), {.substitute = fails});
+              }).starts_with("node relu_1 (aten::relu): The size of tensor a (2)"));
+}
+
 TEST(Executor, RunsNodesInOrderAndReturnsTheOutputsAsked) {
   const Task task = make_task(one_input("f32", "[4, 5]"), R"(
       {"name": "softmax_1", "op": "aten::softmax.int", "args": ["x", -1]},

@@ -3,20 +3,16 @@
 #include <ATen/TensorOperators.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <functional>
-#include <memory>
 #include <thread>
 
-#include "compile/nvrtc_compiler.hpp"
-#include "device/cuda/driver.hpp"
-#include "judge/backend.hpp"
 #include "judge/device_walks.hpp"
 #include "judge/match.hpp"
 #include "judge/ulp_moves.hpp"
 #include "special_numbers.hpp"
+#include "walks_on_gpu.hpp"
 
 namespace cudal1 {
 namespace {
@@ -25,21 +21,7 @@ using testing::drawn, testing::expect_same, testing::not_a_number, testing::with
 
 constexpr double reordered = 1e-11;  // of sums over thousands of blocks
 
-class WalkOnGpu : public ::testing::Test {
- protected:
-  void SetUp() override {
-    std::string reason;
-    if (cuda::device_count(reason) == 0) GTEST_SKIP() << reason;
-    if (!at::hasCUDA()) GTEST_SKIP() << "PyTorch is a build without CUDA";
-    static const std::unique_ptr<Backend> backend = make_cuda_backend(0, std::make_unique<NvrtcCompiler>());
-    launches_before_ = walk_device_of(0)->launches();
-  }
-
-  std::uint64_t launches() const { return walk_device_of(0)->launches() - launches_before_; }
-
- private:
-  std::uint64_t launches_before_ = 0;
-};
+class WalkOnGpu : public testing::WalksOnGpu {};
 
 at::Tensor on_gpu(const at::Tensor& tensor) { return tensor.to(at::Device(at::kCUDA, 0)); }
 
@@ -188,25 +170,15 @@ TEST_F(WalkOnGpu, NeedsNoMemoryButForWhatItMakes) {
   EXPECT_GT(free_bytes(), at_first - bytes - small) << "PyTorch keeps what the first result was in";
 }
 
-double milliseconds_of(const std::function<void()>& work) {
-  const auto run = [&] {
-    work();
-    cuda::check(cuda::driver().cuCtxSynchronize(), "wait");
-  };
-  run();  // memory is allocated
-  const auto begin = std::chrono::steady_clock::now();
-  for (int i = 0; i < 5; ++i) run();
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count() / 5;
-}
-
 TEST_F(WalkOnGpu, TakesLessTimeThanOperators) {
+  constexpr int runs = 5;
   const auto options = at::TensorOptions().dtype(at::kDouble).device(at::kCUDA, 0);
   const at::Tensor exact = at::randn({64, 1024, 1024}, options), result = exact + 1e-6;  // 512 MiB each
   const auto expect_faster = [&](const char* what, const std::function<void()>& work) {
-    const double walked = milliseconds_of(work);
+    const double walked = testing::milliseconds_of(runs, work);
     const auto device = walk_device_of(0);
     use_walk_device(0, nullptr);
-    const double by_operators = milliseconds_of(work);
+    const double by_operators = testing::milliseconds_of(runs, work);
     use_walk_device(0, device);
     std::printf("           %-22s %8.3f ms, by operators %8.3f ms\n", what, walked, by_operators);
     EXPECT_LT(walked, by_operators) << what;

@@ -242,20 +242,70 @@ TEST_F(GpuLockTest, SaysWhetherSomebodyWaitsToMeasure) {
 
 TEST_F(GpuLockTest, ASharedTurnLetsMeasurersPassAndGoesOn) {
   const GpuLock gpu = lock();
-  SharedTurn turn(gpu);
-  EXPECT_FALSE(turn.is_awaited()) << "there is no share yet";
+  SharedTurn turn(gpu, 0ms);
+  EXPECT_FALSE(turn.is_due()) << "there is no share yet";
   std::shared_ptr<void> held = turn.hold();
   auto measuring = std::async(std::launch::async, [&] {
     const GpuLock::Guard alone = lock().alone();
     return !free_for_another(false);
   });
-  while (!turn.is_awaited()) std::this_thread::sleep_for(1ms);
+  while (!turn.is_due()) std::this_thread::sleep_for(1ms);
   EXPECT_NE(measuring.wait_for(20ms), std::future_status::ready) << "not before it is let pass";
   turn.let_pass();
   EXPECT_TRUE(measuring.get()) << "it was alone";
   EXPECT_FALSE(free_for_another(true)) << "the share is back";
   held.reset();
   EXPECT_TRUE(free_for_another(true));
+}
+
+TEST_F(GpuLockTest, ASharedTurnIsDueOnceSomebodyHasWaitedForAWhile) {
+  const GpuLock gpu = lock();
+  SharedTurn turn(gpu, 500ms);
+  const std::shared_ptr<void> held = turn.hold();
+  for (int measurement = 0; measurement < 2; ++measurement) {
+    const auto begin = std::chrono::steady_clock::now();
+    auto measuring = std::async(std::launch::async, [&] { const GpuLock::Guard alone = lock().alone(); });
+    while (!gpu.is_awaited()) EXPECT_FALSE(turn.is_due());
+    EXPECT_FALSE(turn.is_due()) << "others may come to measure meanwhile";
+    while (!turn.is_due()) std::this_thread::sleep_for(1ms);
+    EXPECT_GE(std::chrono::steady_clock::now() - begin, 500ms);
+    turn.let_pass();
+    measuring.get();
+    EXPECT_FALSE(turn.is_due()) << "nobody waits any more";
+  }
+}
+
+TEST_F(GpuLockTest, ASharedTurnThatAskedLongAgoIsDueAtOnce) {
+  const GpuLock gpu = lock();
+  SharedTurn turn(gpu, 100ms);
+  const std::shared_ptr<void> held = turn.hold();
+  auto measuring = std::async(std::launch::async, [&] { const GpuLock::Guard alone = lock().alone(); });
+  while (!gpu.is_awaited()) std::this_thread::sleep_for(1ms);
+  std::this_thread::sleep_for(100ms);  // a long run of the oracle
+  EXPECT_TRUE(turn.is_due());
+  turn.let_pass();
+  measuring.get();
+}
+
+TEST_F(GpuLockTest, ASharedTurnForgetsWhoWaitedInTheOneBefore) {
+  const GpuLock gpu = lock();
+  SharedTurn turn(gpu, 300ms);
+  const auto begins_to_wait = [&] {
+    auto measuring = std::async(std::launch::async, [&] { const GpuLock::Guard alone = lock().alone(); });
+    while (!gpu.is_awaited()) std::this_thread::sleep_for(1ms);
+    return measuring;
+  };
+  std::shared_ptr<void> held = turn.hold();
+  auto first = begins_to_wait();
+  EXPECT_FALSE(turn.is_due());
+  held.reset();
+  first.get();
+  std::this_thread::sleep_for(300ms);
+  held = turn.hold();
+  auto second = begins_to_wait();
+  EXPECT_FALSE(turn.is_due()) << "this one has just come";
+  held.reset();
+  second.get();
 }
 
 }  // namespace

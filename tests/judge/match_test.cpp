@@ -206,7 +206,10 @@ TEST_F(ScaledColumns, MayNotBeZeroWhereTheyAreSmall) {
   EXPECT_FALSE(error.matches());
   EXPECT_EQ(error.slice.dimension, 1);
   EXPECT_EQ(error.slice.index, smallest);
-  EXPECT_FALSE(surely_close(candidate, expected.reference.at(0), expected.budgets.at(0)));
+  const at::Tensor& usual = expected.reference.at(0);
+  EXPECT_EQ(closeness(candidate, usual, expected.budgets.at(0)), Closeness::on_the_whole);
+  EXPECT_EQ(closeness(at::zeros_like(usual), usual, expected.budgets.at(0)), Closeness::no);
+  EXPECT_EQ(closeness(usual, usual, expected.budgets.at(0)), Closeness::surely);
 }
 
 TEST_F(ScaledColumns, MayBeOffByAFewOfTheirOwnUlps) {

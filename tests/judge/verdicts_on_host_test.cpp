@@ -37,6 +37,21 @@ extern "C" __global__ void add(const float* a, const float* b, float* c, int n) 
 }
 )cuda";
 
+// The last of 65 columns is so large that an error of one is nothing beside it; the others are judged by themselves.
+constexpr const char* padding = R"json({
+  "format": "cudal1.graph", "version": 1, "name": "padding",
+  "inputs": [{"name": "x", "dtype": "f32", "shape": [64, 64], "draw": {"kind": "normal", "mean": 0, "std": 1}}],
+  "nodes": [{"name": "pad_1", "op": "aten::constant_pad_nd", "args": ["x", [0, 1], -1e9]}],
+  "outputs": ["pad_1"]})json";
+
+constexpr const char* padding_program = R"cuda(
+//! kernel pad replaces pad_1 : grid=64 block=128 args=(x, pad_1)
+extern "C" __global__ void pad(const float* x, float* y) {
+  int column = threadIdx.x;
+  if (column < 65) y[blockIdx.x * 65 + column] = column < 64 ? x[blockIdx.x * 64 + column] : -1e9f;
+}
+)cuda";
+
 //! Reads scratch memory that nobody wrote; `result` may depend on whether it held a number.
 std::string program_that_reads_stale_memory(const std::string& result) {
   return R"cuda(
@@ -128,6 +143,65 @@ TEST_F(VerdictOnHost, AResultThatIsWrongOnlyInLaterCallsIsWrongWhenTimed) {
   ASSERT_EQ(evaluation.errors.size(), 1u);
   EXPECT_FALSE(evaluation.errors[0].matches()) << "the accuracy must be that of the call that failed";
   EXPECT_FALSE(evaluation.reward);
+}
+
+// Of calls whose results are right only beside the largest number, a search compares some with the oracle at once.
+class RightAtAGlance : public VerdictOnHost {
+ protected:
+  static constexpr int verified_calls = 40;  // no more than that
+
+  RightAtAGlance() {
+    std::ofstream(scratch_.path() / "graph.json") << padding;
+    options_.bytes_for_input_sets = std::uint64_t{1} << 30;
+  }
+
+  HostQuirks wrong_after(int calls) const {
+    return {.kernels_ms = 1.0, .library_ms = 1.0, .last_right_call = calls, .wrong_by = 1.0f};
+  }
+
+  //! By a judge that is made for it.
+  Evaluation evaluated_with_seed(std::uint64_t seed, double best_known = 0.0) {
+    options_.seed = seed;
+    judge_.reset();
+    return judge().evaluate(judge().compile("program", padding_program), best_known);
+  }
+};
+
+TEST_F(RightAtAGlance, IsOkWhereItIsRight) { expect_status(evaluate(padding_program), "ok"); }
+
+TEST_F(RightAtAGlance, NeverMakesARecordInASearch) {
+  backend_.set_quirks(wrong_after(20));
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    const Evaluation evaluation = evaluated_with_seed(seed);
+    expect_status(evaluation, "wrong_when_timed");
+    ASSERT_EQ(evaluation.errors.size(), 1u);
+    EXPECT_FALSE(evaluation.errors[0].matches());
+    EXPECT_FALSE(evaluation.reward);
+  }
+}
+
+TEST_F(RightAtAGlance, IsFoundInEveryCallThatMakesAFigure) {
+  options_.mode = JudgeMode::result;
+  HostQuirks quirks = wrong_after(30);
+  quirks.wrong_calls = 2;
+  backend_.set_quirks(quirks);
+  constexpr double far_better = 100.0;  // so that nobody looks later
+  for (std::uint64_t seed = 1; seed <= 5; ++seed)
+    expect_status(evaluated_with_seed(seed, far_better), "wrong_when_timed");
+}
+
+TEST_F(RightAtAGlance, IsFoundWhereWhatWasMeasuredIsVerifiedAgain) {
+  expect_status(evaluate(padding_program), "ok");
+  const CompiledProgram program = judge().compile("program", padding_program);
+  Evaluation again;
+  int right_calls = 1;  // until all of those that verify are
+  do {
+    backend_.set_quirks(wrong_after(right_calls));
+    again = judge().verify_again(program);
+  } while (again.status == Status::wrong_result && ++right_calls < verified_calls);
+  expect_status(again, "wrong_when_timed");
+  backend_.set_quirks({.kernels_ms = 1.0, .library_ms = 1.0});
+  expect_status(judge().verify_again(program), "ok");
 }
 
 TEST_F(VerdictOnHost, WorkThatDeviceEventsDoNotSeeIsAClockMismatch) {

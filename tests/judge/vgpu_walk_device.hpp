@@ -19,7 +19,7 @@ namespace cudal1::testing {
 
 inline CompiledModule compiled_walk_kernels() {
   ClangCompiler compiler;
-  auto compiled = compiler.compile({walk_kernels::source, walk_kernels::names(), compiler.target_for("sm_90")});
+  auto compiled = compiler.compile({walk_kernels::source(), walk_kernels::names(), compiler.target_for("sm_90")});
   if (!compiled) throw Error(compiled.failure().message + "\n" + compiled.failure().details);
   return std::move(compiled).value();
 }

@@ -40,7 +40,8 @@ class QuirkyPlan : public LoadedPlan {
     if (quirks_.calls_per_phase > 0 && calls_ / quirks_.calls_per_phase % 2 == 1)
       times.device_ms = times.host_ms = 2.0 * times.device_ms;
     times.host_ms += quirks_.unseen_ms;
-    if (quirks_.last_right_call > 0 && calls_ > quirks_.last_right_call) spoil_first_output(offsets);
+    const int wrong_call = calls_ - quirks_.last_right_call;
+    if (quirks_.last_right_call > 0 && wrong_call > 0 && wrong_call <= quirks_.wrong_calls) spoil_first_output(offsets);
     return times;
   }
 
@@ -87,7 +88,10 @@ class QuirkyPlan : public LoadedPlan {
   void spoil_first_output(const BufferOffsets& offsets) const {
     const TensorRef& output = plan_.values[static_cast<std::size_t>(plan_.outputs.at(0))];
     std::byte* first = arena_.data() + offsets[static_cast<std::size_t>(output.buffer)] + output.byte_offset;
-    for (int i = 0; i < size_in_bytes(output.meta.dtype); ++i) first[i] = ~first[i];
+    if (quirks_.wrong_by != 0.0f)
+      *reinterpret_cast<float*>(first) += quirks_.wrong_by;
+    else
+      for (int i = 0; i < size_in_bytes(output.meta.dtype); ++i) first[i] = ~first[i];
   }
 
   std::unique_ptr<LoadedPlan> loaded_;
@@ -100,7 +104,8 @@ class QuirkyPlan : public LoadedPlan {
 }  // namespace
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HostQuirks, kernels_ms, library_ms, unseen_ms, calls_per_phase, last_right_call,
-                                   last_library_call, slow_host_factor, gate_expires, cannot_be_held, unusual_factor)
+                                   wrong_calls, wrong_by, last_library_call, slow_host_factor, gate_expires,
+                                   cannot_be_held, unusual_factor)
 
 void pass_quirks_to_runners(const HostQuirks& quirks) { ::setenv(variable, nlohmann::json(quirks).dump().c_str(), 1); }
 

@@ -17,6 +17,8 @@ struct HostQuirks {
   double unseen_ms = 0.0;         //!< kernels: work that device events do not see but the host waits for
   int calls_per_phase = 0;        //!< kernels: so many calls are followed by as many that take twice as long
   int last_right_call = 0;        //!< kernels: later calls leave a wrong first output; 0: never
+  int wrong_calls = 1 << 30;      //!< so many of them
+  float wrong_by = 0.0f;          //!< what they add to its first number; 0: all bits of that are flipped
   int last_library_call = 0;      //!< library: the process ends in the call after this one; 0: never
   double slow_host_factor = 1.0;  //!< in one call of three the host is late, and a device that does not wait until the
                                   //!< call is enqueued takes so many times longer
