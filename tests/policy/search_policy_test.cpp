@@ -178,14 +178,18 @@ TEST(Openings, KeepConvolutionsApartFromWindowsOverThem) {
 }
 
 //! 3 GFLOP of a 3x3 convolution over 256 channels, which the library runs on tensor cores, and a small one.
-TEST(Openings, LeaveToTheLibraryWhatItIsBetterAt) {
+OpGraph large_and_small_convolution() {
   sample::GraphBuilder builder;
   const ValueId x = builder.leaf(ValueKind::input, "x", {8, 256, 30, 30});
   const ValueId large = builder.leaf(ValueKind::weight, "large", {256, 256, 3, 3});
   const ValueId small = builder.leaf(ValueKind::weight, "small", {8, 256, 1, 1});
   const ValueId first = builder.node("conv2d_1", "aten::conv2d", {x, large}, {8, 256, 28, 28});
   builder.output(builder.node("conv2d_2", "aten::conv2d", {first, small}, {8, 8, 28, 28}));
-  SearchSpace space(builder.graph);
+  return builder.graph;
+}
+
+TEST(Openings, LeaveToTheLibraryWhatItIsBetterAt) {
+  SearchSpace space(large_and_small_convolution());
   const Proposal best = opening_proposals(space, h200()).back();
   EXPECT_EQ(best.fused_nodes(), std::set<std::string>{"conv2d_2"}) << to_text(best);
 }
@@ -212,6 +216,16 @@ TEST(Openings, TryTheLibraryConvolutionEarly) {
   const Proposal& third = openings[openings.size() - 3];
   EXPECT_FALSE(third.fused_nodes().contains("conv3d_1")) << to_text(third);
   EXPECT_TRUE(third.fused_nodes().contains("max_pool3d_1")) << to_text(third);
+}
+
+std::vector<std::string> multiplied_in_tf32(const OpGraph& graph) {
+  SearchSpace space(graph);
+  std::vector<std::string> nodes;
+  for (const Proposal& opening : opening_proposals(space, h200()))
+    for (const Fusion& fusion : opening.fusions)
+      if (const auto math = fusion.parameters.find("math"); math != fusion.parameters.end() && math->second == "tf32")
+        nodes.insert(nodes.end(), fusion.nodes.begin(), fusion.nodes.end());
+  return nodes;
 }
 
 OpGraph one_product(std::int64_t side) {
@@ -249,6 +263,13 @@ TEST(Openings, MultiplyInTwoWaysWhereTheGpuHasBoth) {
   };
   EXPECT_EQ(with_math("h200"), 2);
   EXPECT_EQ(with_math("a100"), 0);
+}
+
+TEST(Openings, TryTf32OnceInLargeConvolutionsOnly) {
+  const std::vector<std::string> nodes = multiplied_in_tf32(large_and_small_convolution());
+  EXPECT_EQ(std::ranges::count(nodes, "conv2d_1"), 1);
+  EXPECT_EQ(std::ranges::count(nodes, "conv2d_2"), 0) << "one product instead of three saves nothing there";
+  EXPECT_TRUE(multiplied_in_tf32(one_product(2048)).empty()) << "PyTorch's own matrix products have fp32's accuracy";
 }
 
 //! A product, an activation, and the sums of its rows, or of its columns.
@@ -359,6 +380,16 @@ TEST(CallEstimate, LeavesHoistedNodesOut) {
 TEST(CallEstimate, KnowsThatTheLibraryAddsABiasByItself) {
   const double with = estimate_call(h200(), images(true), {}).expected_ms;
   EXPECT_GT(with, 1.05 * estimate_call(h200(), images(false), {}).expected_ms);
+}
+
+TEST(CallEstimate, CountsTheProductsOfTf32) {
+  Proposal proposal;
+  proposal.fusions = {{{"conv2d_1"}}};
+  const auto estimate = [&] { return estimate_call(h200(), large_and_small_convolution(), proposal); };
+  const CallEstimate accurate = estimate();
+  proposal.fusions.front().parameters["math"] = "tf32";
+  EXPECT_LT(estimate().expected_ms, 0.6 * accurate.expected_ms);
+  EXPECT_LT(estimate().least_ms, accurate.least_ms);
 }
 
 TEST(CallEstimate, RulesNoLibraryConvolutionOut) {

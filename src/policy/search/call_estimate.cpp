@@ -19,7 +19,7 @@ namespace {
 constexpr double least_of_library = 0.5;
 // Of convolutions it knows little: transposed ones in three dimensions were seen to run from 1 to 107 TFLOP/s.
 constexpr double least_of_library_convolution = 0.05;
-// A product with fp32's accuracy is three on tensor cores.
+// A product with fp32's accuracy is three on tensor cores; convolutions may have PyTorch's own, which is one.
 constexpr double products_a_multiply = 3.0;
 // Of the units' rates, what kernels are likely to reach; of products, what must be computed at the least.
 constexpr double likely_compute_share = 0.4, least_of_products = 0.4;
@@ -48,6 +48,11 @@ std::set<ValueId> touched_by(const Region& region) {
   return touched;
 }
 
+double products_a_multiply_of(const Fusion& fusion) {
+  const auto math = fusion.parameters.find("math");
+  return math != fusion.parameters.end() && math->second == "tf32" ? 1.0 : products_a_multiply;
+}
+
 std::string names_of(const Region& region) {
   std::string names;
   for (const int node : region.computing_nodes()) names += (names.empty() ? "" : " ") + region.graph().nodes[node].name;
@@ -68,11 +73,11 @@ class Estimator {
     host_ += NominalHost().op_ms * std::max(1.0, vgpu::work_of(node, inputs, outputs).repeats);
   }
 
-  void add_kernel(const Region& region) {
+  void add_kernel(const Region& region, double products = products_a_multiply) {
     const RowProductUse use = use_of_row_product(region).value_or(whole_gpu());
     const double bytes = bytes_of(region) + 2.0 * static_cast<double>(use.scratch_bytes);
     const double moving = bytes / gpu_.dram_achievable_bytes_per_second() * 1e3;
-    const double computing = computing_seconds(region) * 1e3;
+    const double computing = computing_seconds(region, products) * 1e3;
     const double launch = (follows_in_graph() ? gpu_.costs.graph_launch_us : gpu_.costs.launch_us) / 1e3;
     const double expected = std::max(moving / likely_bandwidth, computing / likely_compute_share * idle_times(use)) +
                             launch * static_cast<double>(use.kernels);
@@ -129,21 +134,21 @@ class Estimator {
   bool follows_in_graph() const { return cuda_graph_ && !steps_.empty(); }
 
   //! Seconds at the full rate of the units, times what keeps convolutions from it.
-  double computing_seconds(const Region& region) const {
+  double computing_seconds(const Region& region, double products) const {
     double seconds = 0.0;
     for (const int index : region.computing_nodes()) {
       const Node& node = graph_.nodes[index];
       const auto inputs = metas_of(graph_, OpGraph::reads(node)), outputs = metas_of(graph_, node.outputs);
       const vgpu::OpWork work = vgpu::work_of(node, inputs, outputs);
       if (is_direct_convolution(node))
-        seconds += work.flops * convolution_seconds_a_flop(region, node);
+        seconds += work.flops * convolution_seconds_a_flop(region, node, products);
       else
-        seconds += work.flops / (tensor_flops_per_second() / products_a_multiply);
+        seconds += work.flops * products / tensor_flops_per_second();
     }
     return seconds;
   }
 
-  double convolution_seconds_a_flop(const Region& region, const Node& node) const {
+  double convolution_seconds_a_flop(const Region& region, const Node& node, double products) const {
     const auto& nodes = region.computing_nodes();
     const bool is_seen_by_windows =
         std::ranges::any_of(nodes, [&](int other) { return is_pooling(graph_, graph_.nodes[other]); });
@@ -152,7 +157,7 @@ class Estimator {
     const bool by_loops =
         !is_product_of_windows(graph_, node) || std::ranges::any_of(OpGraph::reads(node), makes_operand);
     if (by_loops) return slower_by_loops / fp32_flops_per_second();
-    return slower_by_gathering * zeros_multiplied(node) * products_a_multiply / tensor_flops_per_second();
+    return slower_by_gathering * zeros_multiplied(node) * products / tensor_flops_per_second();
   }
 
   //! Products of a convolution as tiles compute it, in parts of those that it needs.
@@ -192,7 +197,7 @@ Estimator estimated(const vgpu::GpuProfile& gpu, const OpGraph& graph, const Pro
     std::set<int> nodes;
     for (const std::string& name : fusion.nodes)
       if (const int node = graph.find_node(name); node >= 0) nodes.insert(node);
-    estimator.add_kernel(Region(graph, nodes));
+    estimator.add_kernel(Region(graph, nodes), products_a_multiply_of(fusion));
     fused.merge(nodes);
   }
   for (std::size_t i = 0; i < graph.nodes.size(); ++i)

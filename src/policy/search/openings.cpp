@@ -173,6 +173,29 @@ std::vector<Proposal> multiplied_otherwise(SearchSpace& space, const vgpu::GpuPr
   return ways;
 }
 
+bool has_large_convolution(const OpGraph& graph, const Proposal& proposal) {
+  return std::ranges::any_of(proposal.fused_nodes(), [&](const std::string& node) {
+    return is_direct_convolution(graph.nodes[static_cast<std::size_t>(graph.find_node(node))]) &&
+           is_large_product(graph, node);
+  });
+}
+
+//! The best that computes large convolutions by kernels of our own, in one product a multiplication, as PyTorch allows
+//! its own. Where the library does not make use of that, the judge will not have it, so it is tried once.
+std::optional<Proposal> with_convolutions_in_tf32(SearchSpace& space, const vgpu::GpuProfile& gpu,
+                                                  const std::vector<std::vector<Opening>>& ways) {
+  const Opening* best = nullptr;
+  for (const std::vector<Opening>& way : ways)
+    for (const Opening& opening : way)
+      if ((best == nullptr || opening.expected_ms < best->expected_ms) &&
+          has_large_convolution(*space.graph_after(opening.proposal.rewrites), opening.proposal))
+        best = &opening;
+  if (best == nullptr) return std::nullopt;
+  Proposal proposal = multiplied_by(space, "tf32", best->proposal);
+  if (proposal == best->proposal) return std::nullopt;
+  return launched_well(space, gpu, std::move(proposal)).proposal;
+}
+
 //! What a launch costs is known least well where there are few of them.
 Proposal launched_otherwise(Proposal proposal) {
   proposal.cuda_graph = !proposal.cuda_graph;
@@ -187,13 +210,15 @@ std::vector<Proposal> opening_proposals(SearchSpace& space, const vgpu::GpuProfi
     add_openings(space, gpu, rewrites, ways.emplace_back());
   // Estimates know little of what the library makes of convolutions, so this must not come too late.
   const std::optional<Proposal> library = with_library_convolutions(space, ways);
+  const std::optional<Proposal> in_tf32 = with_convolutions_in_tf32(space, gpu, ways);
   std::vector<Proposal> made;
   for (Opening& opening : in_turns(std::move(ways))) {
     if (std::ranges::find(made, opening.proposal) == made.end()) made.push_back(std::move(opening.proposal));
     if (made.size() > 1) continue;
     for (Proposal& way : multiplied_otherwise(space, gpu, made.front())) made.push_back(std::move(way));
     made.push_back(launched_otherwise(made.front()));
-    if (library && std::ranges::find(made, *library) == made.end()) made.push_back(*library);
+    for (const auto& way : {library, in_tf32})
+      if (way && std::ranges::find(made, *way) == made.end()) made.push_back(*way);
   }
   std::ranges::reverse(made);
   add_branches(made);

@@ -20,6 +20,7 @@ std::vector<Parameter> convolution_parameters() {
       parameter.what = "output channels x places of a block's results, x depth of one stage";
     if (parameter.name == "tile") std::erase(parameter.choices, "rows");
     if (parameter.name == "split") parameter.choices = {"auto", "1"};
+    if (parameter.name == "math") parameter.what += "; tf32 is PyTorch's own default here and need not be declared";
   }
   return parameters;
 }
