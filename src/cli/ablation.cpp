@@ -35,7 +35,8 @@ void begin_or_go_on(const fs::path& folder) {
 //! Tables in the ablation's folder, written anew after each seed.
 class FoundTables {
  public:
-  FoundTables(fs::path folder, AblationProtocol protocol) : folder_(std::move(folder)), protocol_(std::move(protocol)) {}
+  FoundTables(fs::path folder, AblationProtocol protocol)
+      : folder_(std::move(folder)), protocol_(std::move(protocol)) {}
 
   void write(const AblationScores& scores) {
     markdown_ = ablation_markdown(scores, protocol_);
@@ -82,7 +83,7 @@ int run_ablation(const TrainingConfig& config, const AblationOptions& options) {
   const std::vector<TrainingTask> to_train = make_tasks(TaskSplit::train, config.tasks, on.gpu);
   const std::vector<TrainingTask> to_validate = make_tasks(TaskSplit::validation, config.tasks, on.gpu);
   const std::vector<TrainingTask> to_test = make_tasks(TaskSplit::test, config.tasks, on.gpu);
-  AssessorPoolOptions judging = judge_options(config.judge, on, folder.archive());
+  AssessorPoolOptions judging = judge_options(config, on, folder.archive());
   judging.report = watcher.sayer();
   const fs::path archive = judging.setting.archive;
   AssessorPool assessor(std::move(judging));
@@ -98,6 +99,7 @@ int run_ablation(const TrainingConfig& config, const AblationOptions& options) {
   parts.validation = to_validate;
   parts.test = to_test;
   parts.gpu = on.gpu;
+  parts.judged_on = on.name;
   parts.archive = archive;
   parts.stop = StopOnInterrupt::is_requested;
   parts.say = watcher.sayer();

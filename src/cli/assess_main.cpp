@@ -51,6 +51,10 @@ json answer_to(const AssessRequest& request, JudgeAssessor& assessor) {
   std::vector<SubmittedProgram> programs;
   for (const std::string& text : request.programs) programs.push_back({&task, text});
   json assessments = json::array();
+  if (request.afresh) {
+    for (const std::string& text : request.programs) assessments.push_back(to_json(assessor.assess_afresh(task, text)));
+    return {{"assessments", assessments}};
+  }
   for (const Assessment& assessment : assessor.assess(programs)) assessments.push_back(to_json(assessment));
   return {{"assessments", assessments}};
 }
@@ -65,6 +69,7 @@ void serve(Asker& asker) {
   options.jobs = setting.jobs;
   options.bytes_for_input_sets = setting.bytes_for_input_sets;
   options.beside_others = setting.beside_others;
+  options.seed = setting.seed;
   options.report = [&asker](const std::string& problem) { asker.tell_problem(problem); };
   JudgeAssessor assessor(*backend, archive.get(), options);
   while (const std::optional<json> request = asker.next())

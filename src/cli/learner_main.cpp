@@ -17,7 +17,7 @@ int main() {
   const cudal1::UniqueFd nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   ::dup2(nothing.get(), STDIN_FILENO);
   try {
-    cudal1::serve_as_learner(cudal1::Channel(std::move(socket)), cudal1::turns_on_gpu);
+    cudal1::serve_as_learner(cudal1::Channel(std::move(socket)), cudal1::model_turns_on_gpu);
     return 0;
   } catch (const std::exception& problem) {
     std::fprintf(stderr, "%s\n", problem.what());

@@ -5,7 +5,7 @@
 #include "accelerator/cuda_decoder.hpp"
 #include "base/result.hpp"
 #include "device/cuda/driver.hpp"
-#include "judge/gpu_lock.hpp"
+#include "judge/shared_turn.hpp"
 #include "model/transformer/cpu/cpu_decoder.hpp"
 
 namespace cudal1 {
@@ -36,6 +36,16 @@ MakeDecoder decoder_on_gpu(const PolicyOptions& options, std::function<std::shar
 std::function<std::shared_ptr<void>()> turns_on_gpu() {
   const auto lock = std::make_shared<GpuLock>(cuda::device_info(0).uuid);
   return [lock] { return std::make_shared<GpuLock::Guard>(lock->share(GpuUse::model)); };
+}
+
+ModelTurns model_turns_on_gpu() {
+  struct Turns {
+    GpuLock lock{cuda::device_info(0).uuid};
+    SharedTurn turn{lock, before_others_measure, GpuUse::model};
+  };
+  const auto turns = std::make_shared<Turns>();
+  return {[turns] { return turns->turn.hold(); }, [turns] { return turns->turn.is_due(); },
+          [turns] { turns->turn.let_pass(); }};
 }
 
 void choose_model_device(const PolicyOptions& options, LocalGeneratorOptions& generator,

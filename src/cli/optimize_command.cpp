@@ -108,9 +108,8 @@ void add_optimize_command(CLI::App& app, CommandAction& action) {
       ->check(whole_number());
   command->add_option("--jobs", pool.jobs, "Compilers at once")->check(CLI::Range(1, 64));
   command
-      ->add_option(
-          "--at-once", pool.at_once,
-          "Tasks that are searched at once (default: half as many as there are cores on a GPU, at most 8; else 2)")
+      ->add_option("--at-once", pool.at_once,
+                   "Tasks that are searched at once (default: three for every four cores on a GPU, at most 12; else 2)")
       ->check(CLI::Range(1, 64));
   command->add_flag("!--no-baselines", optimizer.beside, "Do not measure PyTorch's own ways beside the result");
   command->add_flag("!--no-explain", optimizer.explain, "Do not measure what each directive contributes");

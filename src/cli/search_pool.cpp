@@ -92,7 +92,7 @@ SearchDevice search_device(const SearchPoolOptions& options) {
 }
 
 int default_at_once(const SearchDevice& device) {
-  return device.is_gpu() ? static_cast<int>(std::clamp(std::thread::hardware_concurrency() / 2, 1u, 8u)) : 2;
+  return device.is_gpu() ? static_cast<int>(std::clamp(std::thread::hardware_concurrency() * 3 / 4, 1u, 12u)) : 2;
 }
 
 //! A task on its way.
@@ -106,6 +106,13 @@ struct SearchedTask {
   std::size_t nodes = 0;           //!< of its graph
   bool is_exported = false, tried_alone = false;
   double seconds = std::numeric_limits<double>::infinity();  //!< that it may take
+
+  //! Only in comparison with others, roughly: compilers have to do with nodes, oracles with tensors.
+  double expected_seconds() const {
+    constexpr double seconds_a_node = 0.1, seconds_a_gibibyte = 1.0;
+    return seconds_a_node * static_cast<double>(nodes) + seconds_a_gibibyte * static_cast<double>(device_bytes >> 30);
+  }
+
   std::optional<Clock::time_point> begin;
   bool is_running = false;
   std::vector<TaskReport> given_up;  //!< by processes that others were to go on after
@@ -188,8 +195,8 @@ class SearchPool {
     std::vector<std::size_t> numbers;
     for (std::size_t i = 0; i < tasks_.size(); ++i)
       if (searched_[i].is_exported) numbers.push_back(i);
-    // Programs for large graphs take compilers long: who begins with them has them done when the others are.
-    std::ranges::stable_sort(numbers, std::greater<>(), [&](std::size_t i) { return searched_[i].nodes; });
+    // Who begins with what takes longest does not wait for it alone in the end.
+    std::ranges::stable_sort(numbers, std::greater<>(), [&](std::size_t i) { return searched_[i].expected_seconds(); });
     not_begun_ = numbers.size();
     PoolLimits limits{static_cast<int>(at_once_), bytes_per_search};
     limits.may_begin = [&](std::size_t i) { return options_.stop() || takes_its_share(searched_[numbers[i]]); };

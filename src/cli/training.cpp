@@ -32,7 +32,7 @@ void print_end(const CourseEnd& end, const RunFolder& folder, const Assessor& as
   for (const auto& [status, count] : counts.caught) fmt::print("caught: {} {}\n", count, status);
   if (end.stopped)
     fmt::print("stopped; the same command goes on from the last checkpoint in {}\n", folder.checkpoints().string());
-  else
+  else if (std::filesystem::exists(folder.adapter()))  // nothing is left of weights that give no numbers
     fmt::print("adapter  {}\n", folder.adapter().string());
 }
 
@@ -53,11 +53,12 @@ void print_json(const CourseEnd& end, const RunFolder& folder, const Assessor& a
   const AssessorCounts counts = assessor.counts();
   nlohmann::json stages = nlohmann::json::array();
   for (const StageEnd& stage : end.stages) stages.push_back(to_json(stage));
+  const bool has_adapter = !end.stopped && std::filesystem::exists(folder.adapter());
   const nlohmann::json made{{"run", folder.path().string()},
                             {"device", on.name},
                             {"predicted", on.device == "vgpu"},
                             {"stopped", end.stopped},
-                            {"adapter", end.stopped ? "" : folder.adapter().string()},
+                            {"adapter", has_adapter ? folder.adapter().string() : ""},
                             {"judged", counts.assessed},
                             {"known", counts.known},
                             {"caught", counts.caught},
@@ -76,16 +77,16 @@ int train(const TrainingConfig& config, const std::filesystem::path& path, const
   GpuWatch gpu(on.device == "cuda" || is_on_gpu(config.model));
   const std::unique_ptr<LearningModel> model = model_to_train(config);
   RunFolder folder(path, config, model->base_sha256());
-  watcher.say(fmt::format("{} a run in {}: judged on {}, seed {}", folder.is_new() ? "begins" : "goes on with", path.string(),
-                          on.name, config.run.seed));
+  watcher.say(fmt::format("{} a run in {}: judged on {}, seed {}", folder.is_new() ? "begins" : "goes on with",
+                          path.string(), on.name, config.run.seed));
   const RunHistory history(folder.history());
   history.begin(start_of(config, on, command));
   const std::vector<TrainingTask> to_train = make_tasks(TaskSplit::train, config.tasks, on.gpu);
   const std::vector<TrainingTask> to_validate = make_tasks(TaskSplit::validation, config.tasks, on.gpu);
-  AssessorPoolOptions judging = judge_options(config.judge, on, folder.archive());
+  AssessorPoolOptions judging = judge_options(config, on, folder.archive());
   judging.report = watcher.sayer();
   AssessorPool assessor(std::move(judging));
-  CourseParts parts{model.get(), &assessor, to_train, to_validate, on.gpu};
+  CourseParts parts{model.get(), &assessor, to_train, to_validate, on.gpu, on.name};
   parts.stop = StopOnInterrupt::is_requested;
   parts.say = watcher.sayer();
   parts.step = watcher.shower();

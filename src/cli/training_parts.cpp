@@ -10,7 +10,6 @@
 #include "base/result.hpp"
 #include "cli/device_choice.hpp"
 #include "cli/model_device.hpp"
-#include "cli/stop_on_interrupt.hpp"
 #include "device/cuda/driver.hpp"
 #include "model/files/model_store.hpp"
 #include "train/parallel/parallel_model.hpp"
@@ -34,15 +33,15 @@ AdapterModelOptions model_options(const TrainingConfig& config) {
   made.tokens_at_once = config.run.tokens_at_once;
   made.longest_gradient = config.run.longest_gradient;
   made.weight_decay = config.run.weight_decay;
-  if (made.on_gpu) made.take_turn = turns_on_gpu();
+  if (made.on_gpu) made.turns = model_turns_on_gpu();
   return made;
 }
 
 ParallelModelOptions parallel_options(const TrainingConfig& config, const AdapterModelOptions& model) {
   std::string reason;
   if (const int gpus = model.on_gpu ? cuda::device_count(reason) : 0; model.on_gpu && config.run.processes > gpus)
-    throw UsageError(fmt::format("run.processes is {}, but there are {} GPUs; each process takes one",
-                                 config.run.processes, gpus));
+    throw UsageError(
+        fmt::format("run.processes is {}, but there are {} GPUs; each process takes one", config.run.processes, gpus));
   return {.processes = static_cast<std::size_t>(config.run.processes), .writes_together = model.on_gpu};
 }
 
@@ -71,25 +70,6 @@ bool is_on_gpu(const ModelSettings& settings) {
 std::unique_ptr<LearningModel> model_to_train(const TrainingConfig& config) {
   const AdapterModelOptions of_model = model_options(config);
   return std::make_unique<ParallelModel>(of_model, parallel_options(config, of_model));
-}
-
-std::filesystem::path archive_of(const JudgeSettings& settings, const std::filesystem::path& otherwise) {
-  return settings.archive.empty() ? otherwise : settings.archive;
-}
-
-AssessorPoolOptions judge_options(const JudgeSettings& settings, const JudgedOn& on,
-                                  const std::filesystem::path& archive) {
-  const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  const int jobs = settings.jobs > 0 ? static_cast<int>(settings.jobs) : cores;
-  AssessorPoolOptions made;
-  made.setting.device = on.device;
-  made.setting.gpu = settings.gpu;
-  made.setting.archive = archive_of(settings, archive);
-  made.processes = on.device == "cuda" ? std::clamp(cores / 2, 1, 6) : std::min(cores, 2);
-  made.setting.jobs = std::max(1, jobs / made.processes);
-  made.threads = std::max(1, cores / made.processes);
-  made.stop = StopOnInterrupt::is_requested;
-  return made;
 }
 
 double seconds_since_1970() {

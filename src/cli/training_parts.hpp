@@ -3,27 +3,17 @@
 
 #include <chrono>
 #include <cstdio>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
 
-#include "device/vgpu/model/gpu_profile.hpp"
-#include "train/assess/assessor_pool.hpp"
+#include "cli/judging_options.hpp"
 #include "train/rollout/learning_model.hpp"
 #include "train/run/progress_line.hpp"
 #include "train/run/run_history.hpp"
 #include "train/run/training_config.hpp"
 
 namespace cudal1 {
-
-//! Where programs are judged.
-struct JudgedOn {
-  std::string device;  //!< "cuda" or "vgpu"
-  std::string name;
-  vgpu::GpuProfile gpu;
-  bool is_predicted() const { return device == "vgpu"; }
-};
 
 //! Nothing of it stays with this process: judges have processes of their own. Throws Error.
 JudgedOn judged_on(const JudgeSettings& settings);
@@ -33,11 +23,6 @@ bool is_on_gpu(const ModelSettings& settings);
 
 //! In as many processes as the configuration says. Throws Error, and UsageError for more than there are GPUs.
 std::unique_ptr<LearningModel> model_to_train(const TrainingConfig& config);
-
-std::filesystem::path archive_of(const JudgeSettings& settings, const std::filesystem::path& otherwise);
-//! `archive`: unless the settings name another.
-AssessorPoolOptions judge_options(const JudgeSettings& settings, const JudgedOn& on,
-                                  const std::filesystem::path& archive);
 
 double seconds_since_1970();
 

@@ -20,6 +20,7 @@ std::int64_t free_count(const FreeTokens& sample) {
 
 struct Token {
   double now = 0.0, old = 0.0, reference = 0.0, advantage = 0.0, weight = 0.0;
+  bool by_earlier_policy = false;
 };
 
 struct TokenLoss {
@@ -29,13 +30,21 @@ struct TokenLoss {
   bool clipped = false;
 };
 
-//! At the bound itself both are equal, and the slope is still that of the ratio.
+//! What the advantage is multiplied with. At a bound itself that is still the ratio, and has its slope.
+double counted_ratio(double ratio, const Token& token, const GrpoOptions& options) {
+  const double bounded = std::clamp(ratio, 1.0 - options.clip_low, 1.0 + options.clip_high);
+  const double counted = bounded * token.advantage < ratio * token.advantage ? bounded : ratio;
+  // One token that the earlier policy hardly ever drew would else be the whole update.
+  const bool is_limited = token.by_earlier_policy && token.advantage < 0.0;
+  return is_limited ? std::min(counted, largest_earlier_ratio) : counted;
+}
+
 TokenLoss loss_of(const Token& token, const GrpoOptions& options) {
   TokenLoss result;
   result.ratio = std::exp(token.now - token.old);
-  const double bounded = std::clamp(result.ratio, 1.0 - options.clip_low, 1.0 + options.clip_high);
-  result.clipped = bounded * token.advantage < result.ratio * token.advantage;
-  result.policy = -(result.clipped ? bounded : result.ratio) * token.advantage;
+  const double counted = counted_ratio(result.ratio, token, options);
+  result.clipped = counted != result.ratio;
+  result.policy = -counted * token.advantage;
   result.policy_slope = result.clipped ? 0.0 : result.policy;
   const double apart = token.reference - token.now;
   // expm1 keeps the digits where the two policies are close, which is nearly everywhere.
@@ -45,10 +54,11 @@ TokenLoss loss_of(const Token& token, const GrpoOptions& options) {
 }
 
 void check_lengths(std::size_t count, const GrpoTokens& tokens) {
-  for (const std::span<const float>& array :
-       {tokens.old_log_probabilities, tokens.reference_log_probabilities, tokens.advantages, tokens.weights})
-    if (array.size() != count)
-      throw Error(fmt::format("GRPO: {} log-probabilities, but {} numbers beside them", count, array.size()));
+  const std::size_t marks = tokens.by_earlier_policy.empty() ? count : tokens.by_earlier_policy.size();
+  for (const std::size_t beside : {tokens.old_log_probabilities.size(), tokens.reference_log_probabilities.size(),
+                                   tokens.advantages.size(), tokens.weights.size(), marks})
+    if (beside != count)
+      throw Error(fmt::format("GRPO: {} log-probabilities, but {} numbers beside them", count, beside));
 }
 
 Failure not_finite(std::string_view what, std::size_t token, double value) {
@@ -112,8 +122,10 @@ std::vector<std::vector<float>> grpo_token_weights(std::span<const FreeTokens> s
 }
 
 GrpoTokens GrpoTokens::part(std::size_t first, std::size_t count) const {
+  const bool is_marked = !by_earlier_policy.empty();
   return {old_log_probabilities.subspan(first, count), reference_log_probabilities.subspan(first, count),
-          advantages.subspan(first, count), weights.subspan(first, count)};
+          advantages.subspan(first, count), weights.subspan(first, count),
+          is_marked ? by_earlier_policy.subspan(first, count) : by_earlier_policy};
 }
 
 Result<GrpoLoss> grpo_loss(std::span<const float> new_log_probabilities, const GrpoTokens& tokens,
@@ -122,8 +134,12 @@ Result<GrpoLoss> grpo_loss(std::span<const float> new_log_probabilities, const G
   check_lengths(new_log_probabilities.size(), tokens);
   GrpoLoss sum;
   for (std::size_t i = 0; i < new_log_probabilities.size(); ++i) {
-    const Token token{new_log_probabilities[i], tokens.old_log_probabilities[i], tokens.reference_log_probabilities[i],
-                      tokens.advantages[i], tokens.weights[i]};
+    const Token token{new_log_probabilities[i],
+                      tokens.old_log_probabilities[i],
+                      tokens.reference_log_probabilities[i],
+                      tokens.advantages[i],
+                      tokens.weights[i],
+                      !tokens.by_earlier_policy.empty() && tokens.by_earlier_policy[i] != 0};
     if (const auto fault = fault_of(token, i)) return *fault;
     const TokenLoss loss = loss_of(token, options);
     const double slope = token.weight * (loss.policy_slope + options.kl_weight * loss.kl_slope);

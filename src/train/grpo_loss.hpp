@@ -5,6 +5,8 @@
 //   loss = - sum of w ( min(rho A, clip(rho, 1 - clip_low, 1 + clip_high) A) - kl_weight k3 )
 //   k3 = exp(reference - new) - (reference - new) - 1     (Schulman's estimator of KL(new || reference): never below 0)
 //   d loss / d new = - w ( rho A where the first of the two is taken, else 0 ) + w kl_weight (1 - exp(reference - new))
+// The minimum has no bound where A < 0 and rho is large. Of an answer by an earlier policy it is at least
+// largest_earlier_ratio A there, without a slope beyond that (dual clip).
 #pragma once
 
 #include <cstddef>
@@ -25,6 +27,9 @@ enum class LengthNormalisation {
 
 std::string_view to_string(LengthNormalisation normalisation);
 std::optional<LengthNormalisation> length_normalisation_from_string(std::string_view name);
+
+//! Of tokens with a negative advantage, where an earlier policy drew them: larger ratios count as this one.
+inline constexpr double largest_earlier_ratio = 3.0;
 
 struct GrpoOptions {
   double clip_low = 0.2, clip_high = 0.28;  //!< ratios from 1 - low to 1 + high count in full
@@ -50,6 +55,8 @@ struct GrpoTokens {
   std::span<const float> reference_log_probabilities;  //!< of the policy that it may not leave
   std::span<const float> advantages;                   //!< of the token's sample
   std::span<const float> weights;
+  //! 1 where the weights have changed since the token was drawn: old is what it had then. Empty: nowhere.
+  std::span<const std::uint8_t> by_earlier_policy = {};
   //! Tokens first, first + 1, ...
   GrpoTokens part(std::size_t first, std::size_t count) const;
 };

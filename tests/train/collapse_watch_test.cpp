@@ -37,7 +37,7 @@ TEST(CollapseReason, NamesWhatLiesBeyondItsLimitInMostOfTheLastSteps) {
       {certain, "the entropy is 0.0100 nats a token, below 0.02 (median of 5 steps)"},
       {far, "the KL to the reference policy is 2.500 nats a token, above 1 (median of 5 steps)"},
       {few, "a group has 2.5 distinct plans, fewer than 3 (median of 5 steps)"},
-      {one_trick, "95% of the reward comes from 'fuse' (median of 5 steps)"}};
+      {one_trick, "95% of the reward where there was a choice comes from 'fuse' (median of 5 steps)"}};
   for (const auto& [step, reason] : cases) {
     EXPECT_FALSE(collapse_reason(after_good_steps(step, 2))) << "two of five: " << reason;
     EXPECT_EQ(collapse_reason(after_good_steps(step, 3)), reason);
@@ -69,6 +69,25 @@ TEST(CollapseReason, TricksThatTakeTurnsAreNoCollapse) {
   }
   history.back().trick = {"fold", 1.0};
   EXPECT_FALSE(collapse_reason(history));
+}
+
+TEST(CollapseReason, StepsWithoutKlOrChoiceAreNotCountedAsZero) {
+  StepVitals tie = well, far = well, one_trick = well;
+  tie.kl.reset();
+  tie.trick = {};
+  far.kl = 2.0;
+  one_trick.trick = {"fuse", 1.0};
+  History ties, choices;
+  for (int i = 0; i < 5; ++i) {
+    ties.insert(ties.end(), {far, tie, tie});
+    choices.insert(choices.end(), {one_trick, tie, tie});
+    if (i == 4) break;
+    EXPECT_FALSE(collapse_reason(ties)) << "four steps with a KL are too few";
+    EXPECT_FALSE(collapse_reason(choices));
+  }
+  EXPECT_EQ(collapse_reason(ties), "the KL to the reference policy is 2.000 nats a token, above 1 (median of 5 steps)");
+  EXPECT_TRUE(collapse_reason(choices));
+  EXPECT_FALSE(collapse_reason(History(20, tie))) << "nothing is known of either";
 }
 
 TEST(CollapseReason, LossesThatAreNotFiniteStopARunAfterSome) {

@@ -15,7 +15,8 @@ using Numbers = std::vector<float>;
 //! Arrays that live as long as the spans over them.
 struct Batch {
   Numbers now, old, reference, advantages, weights;
-  GrpoTokens tokens() const { return {old, reference, advantages, weights}; }
+  std::vector<std::uint8_t> by_earlier_policy = {};
+  GrpoTokens tokens() const { return {old, reference, advantages, weights, by_earlier_policy}; }
   GrpoLoss loss(const GrpoOptions& options = {}) const { return grpo_loss(now, tokens(), options).value(); }
 };
 
@@ -74,6 +75,31 @@ TEST(GrpoLoss, AtTheBoundTheSlopeIsStillThere) {
   }
 }
 
+TEST(GrpoLoss, OfAnEarlierPolicyALargeRatioCountsAsThreeWhereTheAdvantageIsBelowZero) {
+  struct Case {
+    double p;  // it was 1/8
+    float advantage;
+    bool by_earlier_policy;
+    double loss, slope;
+  };
+  for (const Case& expected : {
+           Case{0.5, -0.5f, true, 1.5, 0.0},       // ratio 4, bounded at 3: 3 * 0.5
+           Case{0.5, -0.5f, false, 2.0, 2.0},      // 4 * 0.5
+           Case{0.3125, -0.5f, true, 1.25, 1.25},  // 2.5 * 0.5
+           Case{0.0625, -0.5f, true, 0.4, 0.0},    // ratio 0.5, bounded at 0.8: 0.8 * 0.5
+           Case{0.5, 0.5f, true, -0.64, 0.0},      // bounded at 1.28
+       }) {
+    Batch batch = one(expected.p, expected.advantage);
+    batch.old = {std::log(0.125f)};
+    batch.by_earlier_policy = {expected.by_earlier_policy};
+    const GrpoLoss loss = batch.loss();
+    EXPECT_NEAR(loss.loss, expected.loss, 1e-5) << expected.p << " " << expected.advantage;
+    EXPECT_NEAR(loss.slopes.at(0), expected.slope, 1e-5) << expected.p << " " << expected.advantage;
+    EXPECT_EQ(loss.clipped, expected.slope == 0.0) << expected.p << " " << expected.advantage;
+    EXPECT_NEAR(loss.largest_ratio, expected.p / 0.125, 1e-5) << "as it is: whoever watches is to see it";
+  }
+}
+
 TEST(GrpoLoss, WithoutAdvantageOnlyTheReferencePolicyPulls) {
   Batch batch = one(0.75, 0.0f);
   batch.reference = {static_cast<float>(std::log(0.25))};
@@ -114,8 +140,44 @@ TEST(GrpoLoss, SlopesAreThoseOfTheLoss) {
   }
 }
 
+//! Every other token by an earlier policy, with ratios beyond three.
+Batch half_by_earlier_policy() {
+  Batch batch = varied();
+  for (std::size_t i = 0; i < batch.now.size(); ++i) {
+    batch.now[i] = batch.old[i] + (static_cast<float>(i % 7) - 3.0f) * 0.5f;
+    batch.by_earlier_policy.push_back(i / 4 % 2 == 0 ? 0 : 1);
+  }
+  return batch;
+}
+
+TEST(GrpoLoss, SlopesAreThoseOfTheLossWhereAnEarlierPolicySampled) {
+  const Batch batch = half_by_earlier_policy();
+  const GrpoLoss loss = batch.loss();
+  Batch unmarked = batch;
+  unmarked.by_earlier_policy.clear();
+  EXPECT_GT(loss.clipped, unmarked.loss().clipped);
+  constexpr float step = 1.0f / 256;
+  for (std::size_t i = 0; i < batch.now.size(); ++i) {
+    Batch up = batch, down = batch;
+    up.now[i] += step;
+    down.now[i] -= step;
+    const double difference = (up.loss().loss - down.loss().loss) / (2.0 * step);
+    EXPECT_NEAR(loss.slopes[i], difference, 1e-4) << "token " << i;
+  }
+}
+
+TEST(GrpoLoss, WhereNoEarlierPolicySampledNothingIsDifferent) {
+  Batch batch = half_by_earlier_policy();
+  batch.by_earlier_policy.assign(batch.now.size(), 0);
+  Batch unmarked = batch;
+  unmarked.by_earlier_policy.clear();
+  EXPECT_EQ(batch.loss().loss, unmarked.loss().loss);
+  EXPECT_EQ(batch.loss().slopes, unmarked.loss().slopes);
+  EXPECT_EQ(batch.loss().clipped, unmarked.loss().clipped);
+}
+
 TEST(GrpoLoss, OfPartsAddsUp) {
-  const Batch batch = varied();
+  const Batch batch = half_by_earlier_policy();
   const GrpoLoss whole = batch.loss();
   double loss = 0.0, kl = 0.0;
   std::int64_t clipped = 0;
@@ -179,6 +241,9 @@ TEST(GrpoLoss, NamesWhatIsNotFiniteAndItsToken) {
 TEST(GrpoLoss, ArraysOfOtherLengthsAndSenselessOptionsAreRefused) {
   Batch batch = varied();
   batch.weights.pop_back();
+  EXPECT_THROW(batch.loss(), Error);
+  batch = half_by_earlier_policy();
+  batch.by_earlier_policy.pop_back();
   EXPECT_THROW(batch.loss(), Error);
   const double nan = std::nan("");
   for (const GrpoOptions& senseless :

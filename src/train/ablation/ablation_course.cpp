@@ -180,7 +180,8 @@ bool Ablation::train(Seed& seed, const std::string& name, const TrainingConfig& 
 
 CourseParts Ablation::parts_of(Seed& seed, const std::string& name) {
   const std::string title = fmt::format("seed {} {}", seed.number, name);
-  CourseParts parts{&seed.model(), parts_.assessor, parts_.train, parts_.validation, parts_.gpu};
+  CourseParts parts{&seed.model(), parts_.assessor, parts_.train, parts_.validation, parts_.gpu,
+                    parts_.judged_on};
   parts.stop = parts_.stop;
   parts.say = [this, title](const std::string& line) { parts_.say(fmt::format("{}: {}", title, line)); };
   parts.step = [this, title](StepReport report) {

@@ -30,6 +30,7 @@ struct AblationParts {
   Assessor* assessor = nullptr;  //!< of all runs and trials
   std::span<const TrainingTask> train, validation, test;
   vgpu::GpuProfile gpu;
+  std::string judged_on = {};     //!< what the assessor calls its GPU
   std::filesystem::path archive;  //!< of the assessor
   std::function<bool()> stop = [] { return false; };
   std::function<void(const std::string& line)> say = [](const std::string&) {};

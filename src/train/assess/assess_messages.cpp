@@ -12,7 +12,8 @@ json to_json(const AssessSetting& setting) {
           {"archive", setting.archive.string()},
           {"jobs", setting.jobs},
           {"bytes_for_input_sets", setting.bytes_for_input_sets},
-          {"beside_others", setting.beside_others}};
+          {"beside_others", setting.beside_others},
+          {"seed", setting.seed}};
 }
 
 AssessSetting assess_setting_from(const json& said) {
@@ -21,16 +22,20 @@ AssessSetting assess_setting_from(const json& said) {
           said.at("archive").get<std::string>(),
           said.at("jobs").get<int>(),
           said.at("bytes_for_input_sets").get<std::uint64_t>(),
-          said.at("beside_others").get<bool>()};
+          said.at("beside_others").get<bool>(),
+          said.at("seed").get<std::uint64_t>()};
 }
 
 json to_json(const AssessRequest& request) {
-  return {{"family", request.family}, {"graph", request.graph_json}, {"programs", request.programs}};
+  return {{"family", request.family},
+          {"graph", request.graph_json},
+          {"programs", request.programs},
+          {"afresh", request.afresh}};
 }
 
 AssessRequest assess_request_from(const json& said) {
   return {said.at("family").get<std::string>(), said.at("graph").get<std::string>(),
-          said.at("programs").get<std::vector<std::string>>()};
+          said.at("programs").get<std::vector<std::string>>(), said.at("afresh").get<bool>()};
 }
 
 json to_json(const Assessment& assessment) {

@@ -18,12 +18,14 @@ struct AssessSetting {
   int jobs = 1;                   //!< compilers at once
   std::uint64_t bytes_for_input_sets = std::uint64_t{512} << 20;
   bool beside_others = false;
+  std::uint64_t seed = 0;  //!< of predictions; where times are measured, inputs stay a secret
 };
 
 //! Every further line: programs of one task.
 struct AssessRequest {
   std::string family, graph_json;
   std::vector<std::string> programs;
+  bool afresh = false;  //!< what is known is judged as well, and nothing is kept of it: can it be judged now?
 };
 
 nlohmann::json to_json(const AssessSetting& setting);

@@ -45,6 +45,7 @@ class Assessor {
   //! Of the program that says nothing; a model that writes it has written nothing.
   virtual std::string empty_plan_hash(const TrainingTask& task) = 0;
 
+  //! Also while another thread has programs assessed.
   virtual AssessorCounts counts() const = 0;
 };
 

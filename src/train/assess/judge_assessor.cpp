@@ -9,6 +9,7 @@
 #include <set>
 
 #include "archive/evaluation_record.hpp"
+#include "base/hash.hpp"
 #include "base/seconds_since.hpp"
 #include "judge/compile_queue.hpp"
 #include "optimize/replaced_time.hpp"
@@ -28,6 +29,13 @@ JudgeOptions judge_options(const JudgeAssessorOptions& options) {
   made.bytes_for_input_sets = options.bytes_for_input_sets;
   made.beside_other_judges = options.beside_others;
   return made;
+}
+
+//! Never 0, by which a judge would take a secret one.
+std::uint64_t seed_for(std::uint64_t run_seed, const std::string& task_hash, const std::string& plan_hash) {
+  const std::string digits =
+      Sha256().add_field(std::to_string(run_seed)).add_field(task_hash).add_field(plan_hash).hex();
+  return std::max(std::uint64_t{1}, std::uint64_t{std::stoull(digits.substr(0, 16), nullptr, 16)});
 }
 
 Assessment failed(const Failure& failure, const std::string& plan_hash = {}) {
@@ -72,8 +80,13 @@ class JudgeAssessor::OpenTask {
     const std::set<std::string> known = judge_unknown(texts, plans);
     std::vector<Assessment> assessments;
     for (std::size_t i = 0; i < texts.size(); ++i) assessments.push_back(assessment(texts[i], plans[i], known));
-    forget_own_failures();
+    forget_what_is_not_known();
     return assessments;
+  }
+
+  Assessment assess_afresh(const std::string& text) {
+    const CompiledProgram program = compile_program(task_.graph, owner_.backend_, "sample.cu", text);
+    return from_record(to_record(judged(program)));
   }
 
  private:
@@ -140,7 +153,9 @@ class JudgeAssessor::OpenTask {
   }
 
   Evaluation judged(const CompiledProgram& program) try {
-    return judge_of_task().evaluate(program, best_reward());
+    TaskJudge& judge = judge_of_task();
+    if (owner_.backend_.predicted()) judge.reseed(seed_of_plan(program.plan.hash));
+    return judge.evaluate(program, best_reward());
   } catch (const Error& problem) {  // the reference does not run
     Evaluation evaluation;
     evaluation.failure = {Status::judge_error, problem.what()};
@@ -148,8 +163,16 @@ class JudgeAssessor::OpenTask {
   }
 
   TaskJudge& judge_of_task() {
-    if (!judge_) judge_ = std::make_unique<TaskJudge>(owner_.backend_, task_, judge_options(owner_.options_));
+    if (judge_) return *judge_;
+    JudgeOptions options = judge_options(owner_.options_);
+    if (owner_.backend_.predicted()) options.seed = seed_of_plan("");
+    judge_ = std::make_unique<TaskJudge>(owner_.backend_, task_, options);
     return *judge_;
+  }
+
+  //! What a plan meets must not depend on those that were judged before it: predicted times may follow the inputs.
+  std::uint64_t seed_of_plan(const std::string& plan_hash) const {
+    return seed_for(owner_.options_.seed, task_.hash, plan_hash);
   }
 
   void record(const std::string& text, const Evaluation& evaluation) {
@@ -157,9 +180,12 @@ class JudgeAssessor::OpenTask {
     owner_.archive_->record({task_.hash, task_.name, task_.source_text}, text, to_record(evaluation));
   }
 
-  //! Whoever asks again has them tried again.
-  void forget_own_failures() {
-    std::erase_if(measured_, [](const auto& entry) { return entry.second.outcome.status == Status::judge_error; });
+  //! Whoever asks again has them tried again. What is not stable may be another time.
+  void forget_what_is_not_known() {
+    std::erase_if(measured_, [](const auto& entry) {
+      const Status status = entry.second.outcome.status;
+      return status == Status::judge_error || status == Status::unstable;
+    });
   }
 
   //! What is far above it is measured again.
@@ -243,9 +269,14 @@ std::vector<Assessment> JudgeAssessor::assess(std::span<const SubmittedProgram> 
     std::vector<Assessment> made = open(*task).assess(texts);
     for (std::size_t k = 0; k < members.size(); ++k) assessments[members[k]] = std::move(made[k]);
   }
+  const std::lock_guard lock(counting_);
   for (const Assessment& assessment : assessments) count(counts_, assessment);
   counts_.seconds += seconds_since(begin);
   return assessments;
+}
+
+Assessment JudgeAssessor::assess_afresh(const TrainingTask& task, const std::string& text) {
+  return open(task).assess_afresh(text);
 }
 
 std::string JudgeAssessor::empty_plan_hash(const TrainingTask& task) { return hash_of_empty_plan(task); }

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,8 +19,9 @@ namespace cudal1 {
 struct JudgeAssessorOptions {
   int jobs = 1;  //!< compilers at once
   std::uint64_t bytes_for_input_sets = std::uint64_t{512} << 20;
-  bool beside_others = false;  //!< on the same GPU
+  bool beside_others = false;  //!< who use the same GPU: judges, a model
   int attempts = 2;            //!< where the judge itself fails
+  std::uint64_t seed = 0;      //!< of a device that predicts: with it, task and plan say what is predicted
   std::function<bool()> stop = [] { return false; };
   std::function<void(const std::string& line)> report = [](const std::string&) {};
 };
@@ -32,8 +34,13 @@ class JudgeAssessor final : public Assessor {
 
   //! When somebody asks to stop, what was not judged is a judge_error that says so.
   std::vector<Assessment> assess(std::span<const SubmittedProgram> programs) override;
+  //! Whether or not the program is known; nothing is kept.
+  Assessment assess_afresh(const TrainingTask& task, const std::string& text);
   std::string empty_plan_hash(const TrainingTask& task) override;
-  AssessorCounts counts() const override { return counts_; }
+  AssessorCounts counts() const override {
+    const std::lock_guard lock(counting_);
+    return counts_;
+  }
 
  private:
   class OpenTask;
@@ -44,6 +51,7 @@ class JudgeAssessor final : public Assessor {
   JudgeAssessorOptions options_;
   std::unique_ptr<OpenTask> open_;  //!< the one that was asked for last: judges keep inputs on the device
   AssessorCounts counts_;
+  mutable std::mutex counting_;
 };
 
 }  // namespace cudal1

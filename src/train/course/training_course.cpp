@@ -10,10 +10,10 @@
 #include "base/files.hpp"
 #include "base/result.hpp"
 #include "base/seconds_since.hpp"
+#include "model/sampling/scores_not_numbers.hpp"
 #include "tasks/speed_spread.hpp"
 #include "train/course/course_prompts.hpp"
 #include "train/course/sample_log.hpp"
-#include "train/course/step_metrics.hpp"
 #include "train/run/event_file.hpp"
 #include "train/stages/contrastive_stage.hpp"
 #include "train/stages/self_supervised_stage.hpp"
@@ -54,13 +54,16 @@ struct TrainingCourse::Steps {
   std::function<std::optional<StepNumbers>()> step;
   std::function<json()> state = [] { return json::object(); };
   std::function<std::optional<std::string>()> collapse = [] { return std::nullopt; };
-  std::int64_t validate_every = 0;  //!< 0: at the end only
+  std::int64_t validate_every = 0;       //!< 0: at the end only
+  std::function<void()> settle = [] {};  //!< before somebody else asks the assessor
 };
 
 //! Of a stage, if it has one.
 struct TrainingCourse::Ending {
   bool is_finished = false;
   std::string why_stopped = {};
+  bool is_broken = false;
+  std::size_t skipped = 0;  //!< steps in a row, the last one included
 };
 
 //! Rows of numbers for people, tables and TensorBoard.
@@ -96,19 +99,24 @@ TrainingCourse::TrainingCourse(const TrainingConfig& config, RunFolder& folder, 
       folder_(folder),
       history_(folder.history()),
       parts_(std::move(parts)),
-      variants_(folder.path() / "variants.jsonl", {.variants = static_cast<std::size_t>(config.supervised.variants),
-                                                   .seed = seed_of(config.run.seed, {variants}),
-                                                   .gpu = parts_.gpu,
-                                                   .stop = parts_.stop,
-                                                   .progress =
-                                                       [this](std::size_t done, std::size_t all) {
-                                                         parts_.step({.stage = "data",
-                                                                      .step = static_cast<std::int64_t>(done),
-                                                                      .steps = static_cast<std::int64_t>(all)});
-                                                       }}),
+      variants_(folder.path() / "variants.jsonl",
+                {.variants = static_cast<std::size_t>(config.supervised.variants),
+                 .seed = seed_of(config.run.seed, {variants}),
+                 .gpu = parts_.gpu,
+                 .least_replaced_share = config.contrastive.reward.least_replaced_share,
+                 .measured_on = parts_.judged_on,
+                 .known = config.supervised.programs,
+                 .stop = parts_.stop,
+                 .progress =
+                     [this](std::size_t done, std::size_t all) {
+                       parts_.step({.stage = "data",
+                                    .step = static_cast<std::int64_t>(done),
+                                    .steps = static_cast<std::int64_t>(all)});
+                     }}),
       asked_(prompt_options(config.run, parts_.gpu, *parts_.model)),
       grammar_(task_grammars(config.run)),
       resumed_(newest_checkpoint(folder.checkpoints())),
+      best_speedup_(resumed_ ? resumed_->notes().value("best_speedup", 0.0) : 0.0),
       metrics_(folder.metrics(), resumed_ ? std::optional(resumed_->name()) : std::nullopt) {}
 
 CourseEnd TrainingCourse::run() {
@@ -119,7 +127,7 @@ CourseEnd TrainingCourse::run() {
     end.stopped = parts_.stop();
     if (!end.stages.back().why_stopped.empty()) break;
   }
-  if (end.stopped) return end;
+  if (end.stopped || (!end.stages.empty() && end.stages.back().is_broken)) return end;
   parts_.model->save_adapter(folder_.adapter());
   save_trained_prompt(trained_prompt_of(config_), folder_.adapter());
   return end;
@@ -130,9 +138,13 @@ bool TrainingCourse::prepare_data() {
   const VariantCounts counts = variants_.counts();
   parts_.say(fmt::format("{} of {} programs of the writer are right, for {} tasks", counts.right, counts.tried,
                          parts_.train.size()));
+  if (is_wanted("contrastive")) choose_contrastive_tasks();
   examples_ = examples();
-  choose_contrastive_tasks();
   return true;
+}
+
+bool TrainingCourse::is_wanted(const std::string& stage) const {
+  return std::ranges::find(config_.run.stages, stage) != config_.run.stages.end();
 }
 
 //! Made once: a run that goes on reads what it was begun with.
@@ -151,7 +163,8 @@ std::vector<TrainingExample> TrainingCourse::examples() const {
   return made.examples;
 }
 
-//! Learning from speed needs tasks where speed can differ.
+//! Learning from speed needs tasks where speed can differ. Hours of stages 1 and 2 are no good time to find that none
+//! can.
 void TrainingCourse::choose_contrastive_tasks() {
   for (const TrainingTask& task : parts_.train) {
     std::vector<double> speeds;
@@ -159,6 +172,12 @@ void TrainingCourse::choose_contrastive_tasks() {
     const SpeedSpread wanted{static_cast<std::size_t>(config_.tasks.spread_programs), config_.tasks.least_speed_ratio};
     if (config_.tasks.least_speed_ratio <= 0.0 || is_worth_training(speeds, wanted)) contrastive_tasks_.push_back(task);
   }
+  if (contrastive_tasks_.empty())
+    throw Error(
+        fmt::format("none of {} tasks has {} right programs whose speeds differ by {}x; lower tasks.spread_programs or "
+                    "tasks.least_speed_ratio, or try more supervised.variants",
+                    parts_.train.size(), config_.tasks.spread_programs, config_.tasks.least_speed_ratio));
+  parts_.say(fmt::format("{} of {} tasks are kept for stage 3", contrastive_tasks_.size(), parts_.train.size()));
 }
 
 //! The model at the beginning of a stage: what stage 3 may not leave.
@@ -168,34 +187,64 @@ fs::path TrainingCourse::first_adapter_of(const std::string& stage) const {
 
 StageEnd TrainingCourse::run_stage(std::size_t index) {
   const std::string& stage = config_.run.stages[index];
-  if (resumed_) {
-    const auto at = std::ranges::find(config_.run.stages, resumed_->name().stage) - config_.run.stages.begin();
-    const bool is_through = static_cast<std::ptrdiff_t>(index) < at ||
-                            (static_cast<std::ptrdiff_t>(index) == at && resumed_->notes().value("finished", false));
-    if (is_through) return through(index, static_cast<std::size_t>(at));
-  }
+  if (is_through(index)) return through(index);
   begin_or_go_on(stage);
   history_.begin_stage(stage, resumed_ ? resumed_->name().step : 0);
   StageEnd end = stage == "supervised"        ? run_supervised()
                  : stage == "self_supervised" ? run_self_supervised()
                                               : run_contrastive();
-  end.validated = validate(stage, end.steps);
+  validate_end(end);
   return end;
+}
+
+//! The place among stages of the one that a run goes on with.
+std::size_t TrainingCourse::resumed_index() const {
+  const auto at = std::ranges::find(config_.run.stages, resumed_->name().stage) - config_.run.stages.begin();
+  return static_cast<std::size_t>(at);
+}
+
+bool TrainingCourse::is_through(std::size_t index) const {
+  if (!resumed_) return false;
+  if (index != resumed_index()) return index < resumed_index();
+  const json& notes = resumed_->notes();
+  if (!notes.value("finished", false)) return false;
+  const bool has_steps_left = resumed_->name().step < notes.value("steps", resumed_->name().step + 1);
+  return notes.value("why_stopped", "").empty() || still_stopped() || !has_steps_left;
+}
+
+//! By limits as they are now, which may have changed since.
+bool TrainingCourse::still_stopped() const {
+  const json& notes = resumed_->notes();
+  if (notes.value("why_stopped", "").empty()) return false;
+  if (notes.value("skipped_in_a_row", std::size_t{0}) >= config_.collapse.most_skipped) return true;
+  if (resumed_->name().stage != "contrastive") return false;
+  return ContrastiveStage::collapse(json::parse(resumed_->read("state.json")), config_.collapse).has_value();
 }
 
 //! An earlier start has ended it. What it learned is in the model if nothing came after it; then what that start had no
 //! time to validate is validated now.
-StageEnd TrainingCourse::through(std::size_t index, std::size_t last) {
+StageEnd TrainingCourse::through(std::size_t index) {
   StageEnd end{.stage = config_.run.stages[index]};
   for (const Checkpoint& each : finished_checkpoints(folder_.checkpoints()))
     if (each.name().stage == end.stage) end.steps = each.name().step;
-  if (index < last) return end;
-  end.why_stopped = resumed_->notes().value("why_stopped", "");
+  if (index < resumed_index()) return end;
+  if (still_stopped()) {
+    end.why_stopped = resumed_->notes().value("why_stopped", "");
+    end.is_broken = resumed_->notes().value("broken", false);
+  }
   const TemporaryFolder restored;
   resumed_->restore(restored.path());
   parts_.model->load_adapter(restored.path() / "adapter");
-  if (!history_.validation_at(end.stage, end.steps)) end.validated = validate(end.stage, end.steps);
+  if (!history_.validation_at(end.stage, end.steps)) validate_end(end);
   return end;
+}
+
+//! Weights that cannot write are tried on nothing, and no stage goes on from them.
+void TrainingCourse::validate_end(StageEnd& end) try {
+  if (!end.is_broken) end.validated = validate(end.stage, end.steps);
+} catch (const ScoresNotNumbers& problem) {
+  end.is_broken = true;
+  if (end.why_stopped.empty()) end.why_stopped = problem.what();
 }
 
 //! Weights and optimiser as the stage left them, or as it is to find them.
@@ -228,29 +277,30 @@ StageEnd TrainingCourse::run_supervised() {
 }
 
 StageEnd TrainingCourse::run_self_supervised() {
-  SelfSupervisedStage::Parts parts{parts_.model, parts_.assessor, parts_.train, examples_,
-                                   [this](const TrainingTask& task, const std::vector<PromptExemplar>& exemplars,
-                                          ProgramForm form) { return training_prompt(task, exemplars, form, asked_).text; }};
+  SelfSupervisedStage::Parts parts{
+      parts_.model, parts_.assessor, parts_.train, examples_,
+      [this](const TrainingTask& task, const std::vector<PromptExemplar>& exemplars, ProgramForm form) {
+        return training_prompt(task, exemplars, form, asked_).text;
+      }};
   parts.grammar = grammar_;
   parts.stop = parts_.stop;
+  parts.reward = config_.contrastive.reward;
   SelfSupervisedStage stage(config_.self_supervised, config_.supervised.written_out_share,
                             seed_of(config_.run.seed, {self_supervised}), parts);
   stage.set_answer_tokens(config_.run.answer_tokens, config_.run.written_out_tokens);
   for (std::size_t i = 0; i < parts_.train.size(); ++i)
     for (const ScoredVariant& each : variants_.of(parts_.train[i]).variants) stage.add_known(i, pooled(each));
-  if (resumed_) stage.go_on_from(resumed_->name().step);
+  if (resumed_) stage.restore(resumed_->name().step, json::parse(resumed_->read("state.json")));
   Steps steps{"self_supervised", stage.steps(), [&] { return stage.steps_done(); },
               [&]() -> std::optional<StepNumbers> {
                 const auto made = stage.step();
                 return made ? std::optional(numbers_of(*made)) : std::nullopt;
               }};
+  steps.state = [&] { return json{{"stage", stage.state()}}; };
   return run_steps(steps);
 }
 
 StageEnd TrainingCourse::run_contrastive() {
-  if (contrastive_tasks_.empty())
-    throw Error(fmt::format("no task has programs whose speeds differ by {}x (tasks.least_speed_ratio)",
-                            config_.tasks.least_speed_ratio));
   HackWatch watch(folder_.suspicions(), resumed_ ? resumed_->notes().value("watch", json()) : json());
   SampleLog samples(folder_.samples(), resumed_ ? resumed_->notes().value("samples", json()) : json());
   ContrastiveStage::Parts parts{parts_.model, parts_.assessor, contrastive_tasks_, prompts_for_directives(asked_)};
@@ -264,6 +314,9 @@ StageEnd TrainingCourse::run_contrastive() {
   parts.stop = parts_.stop;
   ContrastiveStage stage(config_.contrastive, seed_of(config_.run.seed, {contrastive}), config_.run.answer_tokens,
                          parts);
+  for (std::size_t i = 0; i < contrastive_tasks_.size(); ++i)
+    for (const ScoredVariant& each : variants_.of(contrastive_tasks_[i]).variants)
+      stage.add_known_trick(i, each.program.techniques);
   if (resumed_)
     stage.restore(json::parse(resumed_->read("state.json")));
   else
@@ -283,6 +336,7 @@ StageEnd TrainingCourse::run_contrastive() {
   steps.state = [&] { return json{{"stage", stage.state()}, {"watch", watch.state()}, {"samples", samples.state()}}; };
   steps.collapse = [&] { return stage.collapse(config_.collapse); };
   steps.validate_every = config_.run.validate_every;
+  steps.settle = [&] { stage.settle(); };
   StageEnd end = run_steps(steps);
   parts_.say(watch.summary());
   return end;
@@ -291,7 +345,7 @@ StageEnd TrainingCourse::run_contrastive() {
 StageEnd TrainingCourse::run_steps(const Steps& steps) {
   std::int64_t kept = steps.done();
   Log log(*this, steps, kept);
-  std::size_t skipped = 0;
+  std::size_t skipped = resumed_ ? resumed_->notes().value("skipped_in_a_row", std::size_t{0}) : 0;
   StageEnd end{.stage = steps.stage};
   while (steps.done() < steps.steps && !parts_.stop() && end.why_stopped.empty()) {
     const std::int64_t step = steps.done();
@@ -301,22 +355,36 @@ StageEnd TrainingCourse::run_steps(const Steps& steps) {
     if (!numbers.why_skipped.empty())
       parts_.say(fmt::format("step {} of {} is left out: {}", step + 1, steps.stage, numbers.why_skipped));
     skipped = numbers.why_skipped.empty() ? 0 : skipped + 1;
-    if (skipped >= config_.collapse.most_skipped)
+    if (skipped >= config_.collapse.most_skipped) {
       end.why_stopped = fmt::format("{} steps in a row were left out: {}", skipped, numbers.why_skipped);
+      end.is_broken = true;
+    }
+    add_run_best(numbers);
     log.add(step, std::move(numbers));
     if (const auto reason = steps.collapse(); reason && end.why_stopped.empty()) end.why_stopped = *reason;
     const bool goes_on = steps.done() < steps.steps && end.why_stopped.empty();
     if (goes_on && steps.done() % config_.run.checkpoint_every == 0) {
-      keep(steps, {});
+      keep(steps, {.skipped = skipped});
       kept = steps.done();
     }
-    if (goes_on && steps.validate_every > 0 && steps.done() % steps.validate_every == 0)
-      validate(steps.stage, steps.done());
+    if (goes_on && steps.validate_every > 0 && steps.done() % steps.validate_every == 0) {
+      steps.settle();
+      end.steps = steps.done();
+      validate_end(end);
+    }
   }
   end.steps = steps.done();
+  end.validated.reset();  // that was in the middle
   const bool is_finished = end.steps >= steps.steps || !end.why_stopped.empty();
-  if (is_finished || end.steps > kept) keep(steps, {is_finished, end.why_stopped});
+  if (end.steps > kept) keep(steps, {is_finished, end.why_stopped, end.is_broken, skipped});
   return end;
+}
+
+//! Progress shows the run's best, in which a step without a success changes nothing.
+void TrainingCourse::add_run_best(StepNumbers& numbers) {
+  best_speedup_ = std::max(best_speedup_, numbers.report.best.value_or(0.0));
+  numbers.report.best = best_speedup_ > 0.0 ? std::optional(best_speedup_) : std::nullopt;
+  if (numbers.report.best) numbers.metrics.emplace_back("best_of_run", best_speedup_);
 }
 
 void TrainingCourse::keep(const Steps& steps, const Ending& ending) {
@@ -330,6 +398,10 @@ void TrainingCourse::keep(const Steps& steps, const Ending& ending) {
   writer.add_bytes("state.json", state.value("stage", json::object()).dump());
   writer.finish({{"finished", ending.is_finished},
                  {"why_stopped", ending.why_stopped},
+                 {"broken", ending.is_broken},
+                 {"skipped_in_a_row", ending.skipped},
+                 {"steps", steps.steps},
+                 {"best_speedup", best_speedup_},
                  {"base_model", parts_.model->base_sha256()},
                  {"seed", config_.run.seed},
                  {"watch", state.value("watch", json())},
@@ -350,8 +422,8 @@ std::optional<TrialFigures> TrainingCourse::validate(const std::string& stage, s
   options.exemplars.share_without = 0.0;
   options.reward = config_.contrastive.reward;
   options.grammar = grammar_;
-  const TrialFigures figures =
-      figures_of(policy_trial(*parts_.model, *parts_.assessor, parts_.validation, prompts_for_directives(asked_), options));
+  const TrialFigures figures = figures_of(
+      policy_trial(*parts_.model, *parts_.assessor, parts_.validation, prompts_for_directives(asked_), options));
   if (parts_.stop()) return std::nullopt;
   parts_.say(fmt::format(
       "after {}: {:.0f}% of first samples are successes, mean reward {:.3f}, best {:.2f}x at the geometric mean "

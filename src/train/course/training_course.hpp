@@ -11,6 +11,7 @@
 #include "judge/gpu_idle.hpp"
 #include "train/assess/assessor.hpp"
 #include "train/course/policy_trial.hpp"
+#include "train/course/step_metrics.hpp"
 #include "train/course/variant_store.hpp"
 #include "train/data/training_prompt.hpp"
 #include "train/rollout/learning_model.hpp"
@@ -28,6 +29,7 @@ struct StageEnd {
   std::string stage;
   std::int64_t steps = 0;
   std::string why_stopped = {};           //!< before its last step: a collapse; empty: it is through
+  bool is_broken = false;                 //!< its weights give no numbers any more: they can neither write nor learn
   std::optional<TrialFigures> validated;  //!< on tasks that it did not learn from; nothing: not in this start
 };
 
@@ -42,6 +44,7 @@ struct CourseParts {
   Assessor* assessor = nullptr;
   std::span<const TrainingTask> train, validation;
   vgpu::GpuProfile gpu;
+  std::string judged_on = {};  //!< what the assessor calls its GPU
   std::function<bool()> stop = [] { return false; };
   std::function<void(const std::string& line)> say = [](const std::string&) {};
   std::function<void(const StepReport& report)> step = [](const StepReport&) {};
@@ -65,16 +68,22 @@ class TrainingCourse {
 
   bool prepare_data();
   void choose_contrastive_tasks();
+  bool is_wanted(const std::string& stage) const;
   StageEnd run_stage(std::size_t index);
   StageEnd run_supervised();
   StageEnd run_self_supervised();
   StageEnd run_contrastive();
   StageEnd run_steps(const Steps& steps);
-  StageEnd through(std::size_t index, std::size_t last);
+  StageEnd through(std::size_t index);
+  std::size_t resumed_index() const;
+  bool is_through(std::size_t index) const;
+  bool still_stopped() const;
   void keep(const Steps& steps, const Ending& ending);
   void begin_or_go_on(const std::string& stage);
   std::filesystem::path first_adapter_of(const std::string& stage) const;
+  void validate_end(StageEnd& end);
   std::optional<TrialFigures> validate(const std::string& stage, std::int64_t step);
+  void add_run_best(StepNumbers& numbers);
   std::vector<TrainingExample> examples() const;
 
   const TrainingConfig& config_;
@@ -87,6 +96,7 @@ class TrainingCourse {
   TrainingPromptOptions asked_;
   TaskGrammar grammar_;
   std::optional<Checkpoint> resumed_;  //!< from which the next stage goes on
+  double best_speedup_ = 0.0;          //!< of the run so far; 0: no success
   MetricsLog metrics_;
 };
 

@@ -63,7 +63,8 @@ struct OrderToJson {
   json operator()(const ImproveAnswers& order) const {
     json answers = json::array();
     for (const WeighedAnswer& answer : order.answers)
-      answers.push_back({answer.prompt, to_json(answer.tokens), answer.advantage, answer.grammar});
+      answers.push_back(
+          {answer.prompt, to_json(answer.tokens), answer.advantage, answer.grammar, answer.by_earlier_policy});
     return {{"order", "improve"},
             {"answers", answers},
             {"options", to_json(order.options)},
@@ -90,13 +91,11 @@ LearnPairs learn_from(const json& said) {
 }
 
 ImproveAnswers improve_from(const json& said) {
-  ImproveAnswers made{{},
-                      grpo_options_from(said.at("options")),
-                      said.at("updates").get<int>(),
-                      said.at("learning_rate").get<double>()};
+  ImproveAnswers made{
+      {}, grpo_options_from(said.at("options")), said.at("updates").get<int>(), said.at("learning_rate").get<double>()};
   for (const json& answer : said.at("answers"))
     made.answers.push_back({answer.at(0).get<std::string>(), tokens_from(answer.at(1)), answer.at(2).get<double>(),
-                            answer.at(3).get<std::string>()});
+                            answer.at(3).get<std::string>(), answer.at(4).get<bool>()});
   return made;
 }
 

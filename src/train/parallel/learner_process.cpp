@@ -85,13 +85,13 @@ LearnerProcess::LearnerProcess(const HoldModel& what) {
 
 std::string LearnerProcess::how_it_ended() { return obituary(child_, words()); }
 
-void serve_as_learner(Channel channel, const std::function<std::function<std::shared_ptr<void>()>()>& gpu_turns) {
+void serve_as_learner(Channel channel, const std::function<ModelTurns()>& gpu_turns) {
   Message message;
   if (channel.receive(message) != Channel::Outcome::message) return;
   HoldModel what = hold_model_from(message.bytes);
   ProcessGroup group(what.member, what.size, channel);
   what.options.group = &group;
-  if (what.options.on_gpu) what.options.take_turn = gpu_turns();
+  if (what.options.on_gpu) what.options.turns = gpu_turns();
   AdapterModel model(what.options);
   while (channel.receive(message) == Channel::Outcome::message)
     group.send(0, bytes_of(std::visit(CarryOut{model}, learner_order_from(message.bytes))));

@@ -34,6 +34,6 @@ class LearnerProcess {
 std::string gpu_of_member(const char* visible, std::size_t member);
 
 //! What such a process does: carries out orders until the leader goes. Throws Error.
-void serve_as_learner(Channel channel, const std::function<std::function<std::shared_ptr<void>()>()>& gpu_turns);
+void serve_as_learner(Channel channel, const std::function<ModelTurns()>& gpu_turns);
 
 }  // namespace cudal1

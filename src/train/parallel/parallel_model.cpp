@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "model/sampling/scores_not_numbers.hpp"
+
 namespace cudal1 {
 namespace {
 
@@ -44,6 +46,13 @@ auto ParallelModel::together(const LearnerOrder& order, const Work& work) {
   return made;
 }
 
+//! Beside others, which have ended by then or wait to be read, no step can be left out: the run ends.
+WrittenAnswers ParallelModel::own_answers(std::span<const PromptToAnswer> prompts) try {
+  return own_->answers(prompts);
+} catch (const ScoresNotNumbers& problem) {
+  throw Error(problem.what());
+}
+
 WrittenAnswers ParallelModel::answers(std::span<const PromptToAnswer> prompts) {
   if (!options_.writes_together || others_.empty()) return own_->answers(prompts);
   std::vector<std::size_t> samples;
@@ -56,8 +65,7 @@ WrittenAnswers ParallelModel::answers(std::span<const PromptToAnswer> prompts) {
     group_.send(member, bytes_of(LearnerOrder(orders[member])));
   WrittenAnswers all(prompts.size());
   for (std::size_t member = 0; member < shares.size(); ++member) {
-    WrittenAnswers some =
-        member == 0 ? own_->answers(orders[0].prompts) : written_answers_from(group_.receive(member));
+    WrittenAnswers some = member == 0 ? own_answers(orders[0].prompts) : written_answers_from(group_.receive(member));
     for (std::size_t k = 0; k < shares[member].size(); ++k) all[shares[member][k]] = std::move(some.at(k));
   }
   return all;

@@ -43,6 +43,7 @@ class ParallelModel final : public LearningModel {
   std::vector<pid_t> others() const;
 
  private:
+  WrittenAnswers own_answers(std::span<const PromptToAnswer> prompts);
   void tell(const LearnerOrder& order);
   //! Waits until all the others have carried out what they were told.
   void wait_for_others();

@@ -1,7 +1,6 @@
 #include "train/rollout/adapter_model.hpp"
 
 #include <ATen/ATen.h>
-#include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 
@@ -23,6 +22,8 @@
 #include "policy/local/grammar_constraint.hpp"
 #include "train/parallel/process_group.hpp"
 #include "train/rollout/answer_grammars.hpp"
+#include "train/rollout/share_of_threads.hpp"
+#include "train/rollout/shared_texts.hpp"
 #include "train/training_step.hpp"
 
 namespace cudal1 {
@@ -39,76 +40,14 @@ GpuDtype decoder_dtype_of(const std::string& name) {
   return name == "bf16" ? GpuDtype::bf16 : name == "f16" ? GpuDtype::f16 : GpuDtype::f32;
 }
 
-//! Ranges of texts that are computed together: as many as have so many tokens, at least one.
-std::vector<std::pair<std::size_t, std::size_t>> parts_of(const std::vector<TrainingText>& texts,
-                                                          std::int64_t tokens_at_once) {
-  std::vector<std::pair<std::size_t, std::size_t>> parts;
-  for (std::size_t begin = 0, end = 0; begin < texts.size(); begin = end) {
-    std::int64_t tokens = 0;
-    do tokens += static_cast<std::int64_t>(texts[end++].tokens.size());
-    while (end < texts.size() && tokens + static_cast<std::int64_t>(texts[end].tokens.size()) <= tokens_at_once);
-    parts.emplace_back(begin, end - begin);
-  }
-  return parts;
-}
-
-TrainingText text_of(const std::vector<std::int32_t>& prompt, const std::vector<std::int32_t>& answer) {
-  TrainingText text{prompt, std::vector<float>(prompt.size() + answer.size())};
-  text.tokens.insert(text.tokens.end(), answer.begin(), answer.end());
-  return text;
-}
-
-std::int64_t all_tokens(const std::vector<TrainingText>& texts) {
-  return std::accumulate(texts.begin(), texts.end(), std::int64_t{0}, [](std::int64_t sum, const TrainingText& text) {
-    return sum + static_cast<std::int64_t>(text.tokens.size());
-  });
-}
-
-//! The places of those texts that this process computes. One of which no token counts has no gradients.
-std::vector<std::size_t> own_share(const std::vector<TrainingText>& texts, const ProcessGroup& group) {
-  std::vector<std::size_t> counting, lengths;
-  for (std::size_t i = 0; i < texts.size(); ++i)
-    if (std::ranges::any_of(texts[i].weights, [](float weight) { return weight != 0.0F; })) {
-      counting.push_back(i);
-      lengths.push_back(texts[i].tokens.size());
-    }
-  if (counting.empty()) throw Error("no token of these texts counts: there is nothing to learn");
-  std::vector<std::size_t> share = shares_of(lengths, group.size())[group.member()];
-  for (std::size_t& place : share) place = counting[place];
-  return share;
-}
-
-template <class Item>
-std::vector<Item> those_at(const std::vector<std::size_t>& places, std::span<const Item> all) {
-  std::vector<Item> those;
-  for (const std::size_t place : places) those.push_back(all[place]);
-  return those;
-}
-
-//! Processes that compute on the same cores do not take them from each other.
-class ShareOfThreads {
- public:
-  explicit ShareOfThreads(std::size_t processes) : all_(at::get_num_threads()), is_alone_(processes == 1) {
-    if (!is_alone_) at::set_num_threads(std::max(1, all_ / static_cast<int>(processes)));
-  }
-  ~ShareOfThreads() {
-    if (!is_alone_) at::set_num_threads(all_);
-  }
-  ShareOfThreads(const ShareOfThreads&) = delete;
-  ShareOfThreads& operator=(const ShareOfThreads&) = delete;
-
- private:
-  int all_;
-  bool is_alone_;
-};
-
 //! What improve() knows of a part of its texts, in the order of a batch's targets.
 struct PolicyPart {
   TrainingBatch batch;
   std::vector<float> old, reference, advantages, weights;
+  std::vector<std::uint8_t> by_earlier_policy;
   double sampler_gap = 0.0;  //!< sum over these
 
-  GrpoTokens tokens() const { return {old, reference, advantages, weights}; }
+  GrpoTokens tokens() const { return {old, reference, advantages, weights, by_earlier_policy}; }
 };
 
 void add(GrpoLoss& sum, const GrpoLoss& part) {
@@ -146,9 +85,18 @@ struct AdapterModel::Parts {
                               : load_lora_adapter(options.adapter);
     if (const std::string warning = base_warning(adapter, sha256, options.adapter.string()); !warning.empty())
       throw Error(warning);
+    require_same("rank", static_cast<double>(options.rank), static_cast<double>(adapter.rank));
+    require_same("alpha", options.alpha, adapter.alpha);
     adapter.base_name = options.model.filename().string();
     adapter.base_sha256 = sha256;
     return adapter;
+  }
+
+  //! What is asked for and what the adapter has: the run's configuration should not say what is not so.
+  void require_same(const char* key, double asked, double found) const {
+    if (asked == found) return;
+    throw Error(fmt::format("model.{} is {}, but {} has {}; set model.{}={}", key, asked, options.adapter.string(),
+                            found, key, found));
   }
 
   //! An optimiser that knows nothing yet.
@@ -167,7 +115,26 @@ struct AdapterModel::Parts {
     if (!here.is_same(gradients)) gradients.copy_(here);
   }
 
-  std::shared_ptr<void> turn() const { return options.take_turn ? options.take_turn() : nullptr; }
+  std::shared_ptr<void> turn() const { return options.turns.take ? options.turns.take() : nullptr; }
+
+  //! At the end of a turn on which something was copied or made, on whichever stream: nothing of it is left to do.
+  void finish() const {
+    if (runtime) runtime->wait_for_everybody();
+  }
+
+  //! Between two pieces of work on a turn; what was drawn from the decoder has been read.
+  void let_others_measure() const {
+    if (!options.turns.is_due || !options.turns.is_due()) return;
+    step->wait();
+    options.turns.let_pass();
+  }
+
+  //! What was learned, in the host's memory: nobody waits for the GPU while it is written to a disk.
+  LoraAdapter copy_of_policy() const {
+    const std::shared_ptr<void> of_gpu = turn();
+    step->wait();
+    return model.adapter(policy_name);
+  }
 
   void put(const char* name, const LoraAdapter& adapter) {
     check_adapter(adapter, model.config(), name);
@@ -331,10 +298,13 @@ struct AdapterModel::Parts {
       for (std::size_t token = 1; token < texts[i].tokens.size(); ++token)
         if (texts[i].weights[token] != 0.0F) {
           const std::size_t drawn = token + answers[i].tokens.size() - texts[i].tokens.size();
-          part.sampler_gap += std::abs(static_cast<double>(answers[i].tokens[drawn].policy_log_probability) -
-                                       part.old[part.weights.size()]);
+          const float when_drawn = answers[i].tokens[drawn].policy_log_probability;
+          float& old = part.old[part.weights.size()];
+          part.sampler_gap += std::abs(static_cast<double>(when_drawn) - old);
+          if (answers[i].by_earlier_policy) old = when_drawn;
           part.weights.push_back(texts[i].weights[token]);
           part.advantages.push_back(static_cast<float>(answers[i].advantage));
+          part.by_earlier_policy.push_back(answers[i].by_earlier_policy ? 1 : 0);
         }
     return part;
   }
@@ -360,6 +330,7 @@ struct AdapterModel::Parts {
     double tokens = 0.0, sampler_gap = 0.0;
     for (const PolicyPart& part : parts) {
       accumulate(part, grpo, sum, made.why_skipped);
+      let_others_measure();
       sampler_gap += part.sampler_gap;
       tokens += static_cast<double>(part.weights.size());
     }
@@ -367,8 +338,8 @@ struct AdapterModel::Parts {
     made.why_skipped = group.first_said(made.why_skipped);
     if (made.why_skipped.empty() && !std::isfinite(made.gradient_length))
       made.why_skipped = "the gradient is not finite";
-    std::array<double, 6> sums{sum.loss, sum.policy_loss, sum.kl, static_cast<double>(sum.clipped), tokens,
-                               sampler_gap};
+    std::array<double, 6> sums{sum.loss, sum.policy_loss, sum.kl, static_cast<double>(sum.clipped),
+                               tokens,   sampler_gap};
     group.add_up(std::span(sums));
     made.loss = sums[0];
     made.policy_loss = sums[1];
@@ -407,7 +378,8 @@ std::vector<std::vector<SampledAnswer>> AdapterModel::answers(std::span<const Pr
   SamplingEngine engine(parts_->current_decoder(),
                         [this](std::int32_t id) { return parts_->chat.tokenizer().token_bytes(id); });
   std::vector<std::vector<SampledAnswer>> answers(prompts.size());
-  for (Sample& sample : engine.run(requests))
+  const auto between_steps = [this] { parts_->let_others_measure(); };
+  for (Sample& sample : engine.run(requests, nullptr, {}, between_steps))
     answers[sample.request].push_back({std::move(sample.tokens), std::move(sample.text), finish_of(sample.reason)});
   return answers;
 }
@@ -424,6 +396,7 @@ SupervisedUpdate AdapterModel::learn(std::span<const PromptAndAnswer> pairs, dou
     TrainingBatch batch = parts_->step->pack(std::span(own).subspan(first, count));
     const at::Tensor log_probabilities = parts_->step->accumulate(batch);
     found.emplace_back(std::move(batch), log_probabilities);
+    parts_->let_others_measure();
   }
   const at::Tensor norm = parts_->step->update(learning_rate);
   for (const auto& [batch, log_probabilities] : found) update.loss += parts_->weighed_loss(batch, log_probabilities);
@@ -442,6 +415,7 @@ double AdapterModel::loss_of(std::span<const PromptAndAnswer> pairs) {
   for (const auto& [first, count] : parts_of(texts, parts_->options.tokens_at_once)) {
     const TrainingBatch batch = parts_->step->pack(std::span(texts).subspan(first, count));
     loss += parts_->weighed_loss(batch, parts_->step->log_probabilities(batch));
+    parts_->let_others_measure();
   }
   return loss;
 }
@@ -456,9 +430,11 @@ PolicyUpdate AdapterModel::improve(std::span<const WeighedAnswer> answers, const
   const std::vector<WeighedAnswer> own_answers = those_at(share, answers);
   parts_->add_masks(own, own_answers);
   std::vector<PolicyPart> parts;
-  for (const auto& [first, count] : parts_of(own, parts_->options.tokens_at_once))
+  for (const auto& [first, count] : parts_of(own, parts_->options.tokens_at_once)) {
     parts.push_back(
         parts_->policy_part(std::span(own).subspan(first, count), std::span(own_answers).subspan(first, count)));
+    parts_->let_others_measure();
+  }
   PolicyUpdate made;
   for (int i = 0; i < updates && made.why_skipped.empty(); ++i) {
     const double kl_before = made.kl;
@@ -470,26 +446,43 @@ PolicyUpdate AdapterModel::improve(std::span<const WeighedAnswer> answers, const
   return made;
 }
 
-void AdapterModel::keep_as_reference() { parts_->put(reference_name, parts_->model.adapter(policy_name)); }
+void AdapterModel::keep_as_reference() {
+  const std::shared_ptr<void> turn = parts_->turn();
+  parts_->put(reference_name, parts_->model.adapter(policy_name));
+  parts_->finish();
+}
 
-void AdapterModel::begin_stage() { parts_->new_step(); }
+void AdapterModel::begin_stage() {
+  const std::shared_ptr<void> turn = parts_->turn();
+  parts_->new_step();
+  parts_->finish();
+}
 
 void AdapterModel::save_adapter(const std::filesystem::path& folder) {
-  parts_->step->wait();
-  save_lora_adapter(parts_->model.adapter(policy_name), parts_->model.config(), folder);
+  save_lora_adapter(parts_->copy_of_policy(), parts_->model.config(), folder);
 }
 
 void AdapterModel::load_adapter(const std::filesystem::path& folder) {
   const LoraAdapter adapter = load_lora_adapter(folder);
   if (const std::string warning = base_warning(adapter, parts_->sha256, folder.string()); !warning.empty())
     throw Error(warning);
+  const std::shared_ptr<void> turn = parts_->turn();
   parts_->put(policy_name, adapter);
   parts_->new_step();
+  parts_->finish();
   parts_->has_learned = true;
 }
 
-void AdapterModel::save_optimiser(const std::filesystem::path& file) { parts_->step->save(file); }
-void AdapterModel::load_optimiser(const std::filesystem::path& file) { parts_->step->load(file); }
+void AdapterModel::save_optimiser(const std::filesystem::path& file) {
+  const std::shared_ptr<void> turn = parts_->turn();
+  parts_->step->save(file);
+}
+
+void AdapterModel::load_optimiser(const std::filesystem::path& file) {
+  const std::shared_ptr<void> turn = parts_->turn();
+  parts_->step->load(file);
+  parts_->finish();
+}
 
 const std::string& AdapterModel::base_sha256() const { return parts_->sha256; }
 

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "train/rollout/learning_model.hpp"
+#include "train/rollout/model_turns.hpp"
 
 namespace cudal1 {
 
@@ -14,7 +15,7 @@ class ProcessGroup;
 struct AdapterModelOptions {
   std::filesystem::path model;         //!< a GGUF file or a Hugging Face folder
   std::filesystem::path adapter = {};  //!< to go on from; empty: a new one
-  std::int64_t rank = 32;              //!< of a new one
+  std::int64_t rank = 32;              //!< of a new one; one to go on from must have the same, and this alpha
   double alpha = 64.0;
   std::uint64_t seed = 0;
   bool on_gpu = false;
@@ -24,8 +25,7 @@ struct AdapterModelOptions {
   std::int64_t tokens_at_once = 16384;  //!< of texts whose gradients are computed together
   double longest_gradient = 1.0;        //!< length to which longer gradients are scaled
   double weight_decay = 0.0;
-  //! Held while something is computed: a turn on a GPU where others measure. Empty: none.
-  std::function<std::shared_ptr<void>()> take_turn = {};
+  ModelTurns turns = {};
   //! Who learn together. learn() and improve() are called on all of them with the same texts, of which each computes
   //! its share; what comes back is of all texts. Must outlive the model. Null: nobody else.
   ProcessGroup* group = nullptr;

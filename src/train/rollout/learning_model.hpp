@@ -42,6 +42,8 @@ struct WeighedAnswer {
   std::vector<DrawnToken> tokens;
   double advantage = 0.0;
   std::string grammar = {};  //!< under which it was written, as in PromptToAnswer
+  //! The policy has changed since: ratios are to the log-probabilities under which the tokens were drawn.
+  bool by_earlier_policy = false;
 };
 
 //! What one update of the weights was made of.
@@ -58,7 +60,8 @@ struct PolicyUpdate {
   double kl = 0.0;             //!< nats a token, to the reference policy, before the update
   double clipped_share = 0.0;  //!< of tokens, at the last update
   double largest_ratio = 0.0;
-  //! Mean over tokens of |log-probability when it was drawn - the trainer's|: that both have the same policy.
+  //! Mean over tokens of |log-probability when it was drawn - the trainer's|: that both have the same policy, but for
+  //! the decoder's rounding. Of answers by an earlier policy also how far it has moved since.
   double sampler_gap = 0.0;
   double gradient_length = 0.0;
   std::int64_t tokens = 0;

@@ -121,6 +121,16 @@ void check_steps(const ContrastiveSettings& stage) {
                      stage.prompts, stage.samples));
 }
 
+//! Of so many tried at most as many are right, so that no task could be kept for stage 3.
+void check_spread(const TrainingConfig& config) {
+  const std::vector<std::string>& stages = config.run.stages;
+  if (std::ranges::find(stages, "contrastive") == stages.end() || config.tasks.least_speed_ratio <= 1.0) return;
+  demand(config.supervised.variants >= config.tasks.spread_programs,
+         fmt::format("supervised.variants ({}) must be at least tasks.spread_programs ({}): stage 3 needs so many "
+                     "programs of a task",
+                     config.supervised.variants, config.tasks.spread_programs));
+}
+
 // --- The manual ---
 
 std::string range_text(const TrainingSetting& setting) {
@@ -198,6 +208,7 @@ void check(const TrainingConfig& config) {
   check_stages(config.run.stages);
   check_lengths(config.run);
   check_steps(config.contrastive);
+  check_spread(config);
   demand(config.tasks.reference_us_low < config.tasks.reference_us_high,
          fmt::format("tasks.reference_us_low ({}) must be below tasks.reference_us_high ({})",
                      config.tasks.reference_us_low, config.tasks.reference_us_high));

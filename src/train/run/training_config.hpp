@@ -54,15 +54,16 @@ struct SupervisedSettings {
   std::int64_t batch = 64;  //!< texts a step
   double learning_rate = 3e-3;
   std::int64_t warm_up_steps = 20;
-  std::int64_t variants = 24;  //!< programs tried for each task
+  std::int64_t variants = 24;      //!< programs tried for each task
+  std::filesystem::path programs;  //!< another run's variants.jsonl, whose tasks are not judged again; empty: none
 };
 
 //! [self_supervised]
 struct SelfSupervisedSettings {
   std::int64_t rounds = 2;
   std::int64_t samples = 8;       //!< a task and round
-  std::int64_t most_plans = 4;    //!< distinct ones of a task and round that are learned from
-  double supervised_share = 0.5;  //!< of a batch: pairs of stage 1
+  std::int64_t most_plans = 4;    //!< distinct ones of a task that are learned from, in all rounds
+  double supervised_share = 0.5;  //!< of a batch: pairs of stage 1; fewer where own ones are few
   std::int64_t batch = 64;
   double learning_rate = 6e-4;
 };
@@ -73,6 +74,7 @@ struct ContrastiveSettings {
   std::int64_t prompts = 8;   //!< a step
   std::int64_t samples = 16;  //!< a prompt
   std::int64_t updates = 1;   //!< of the weights for the samples of one step
+  bool ahead = false;         //!< a step's answers are written and judged beside what is left to do of the one before
   double learning_rate = 1e-4;
   std::int64_t warm_up_steps = 5;
   bool smoothing = true;  //!< with the paper's reward: clip((r - mean) / std, -1.5, 1.5)

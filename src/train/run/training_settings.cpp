@@ -96,8 +96,9 @@ Settings settings_of(ModelSettings& model) {
        {},
        may_change},
       {"model", "adapter", &model.adapter, "from which to start, in PEFT's format; empty: a new one"},
-      {"model", "rank", &model.rank, "of the adapter", from(1, 1024)},
-      {"model", "alpha", &model.alpha, "of the adapter, which is scaled by alpha / rank", above_zero},
+      {"model", "rank", &model.rank, "of the adapter; the same where one is named", from(1, 1024)},
+      {"model", "alpha", &model.alpha, "of the adapter, which is scaled by alpha / rank; the same where one is named",
+       above_zero},
       {"model", "device", &model.device, "where the model is", {}, {"auto", "cpu", "cuda"}},
       {"model",
        "dtype",
@@ -148,6 +149,8 @@ Settings settings_of(SupervisedSettings& stage) {
       {"supervised", "learning_rate", &stage.learning_rate, "at its peak", above_zero},
       {"supervised", "warm_up_steps", &stage.warm_up_steps, "until the peak", at_least(0)},
       {"supervised", "variants", &stage.variants, "programs tried for each task", at_least_one},
+      {"supervised", "programs", &stage.programs,
+       "variants.jsonl of another run on the same GPU: what it has is not judged again; empty: all are judged"},
   };
 }
 
@@ -155,9 +158,10 @@ Settings settings_of(SelfSupervisedSettings& stage) {
   return {
       {"self_supervised", "rounds", &stage.rounds, "of writing and learning", at_least_one},
       {"self_supervised", "samples", &stage.samples, "a task and round", at_least_one},
-      {"self_supervised", "most_plans", &stage.most_plans, "distinct ones of a task and round that are learned from",
-       at_least_one},
-      {"self_supervised", "supervised_share", &stage.supervised_share, "of a batch: pairs of stage 1", share},
+      {"self_supervised", "most_plans", &stage.most_plans,
+       "distinct ones of a task that are learned from, in all rounds", at_least_one},
+      {"self_supervised", "supervised_share", &stage.supervised_share,
+       "of a batch: pairs of stage 1; fewer where own ones are few", share},
       {"self_supervised", "batch", &stage.batch, "texts a step", at_least_one},
       {"self_supervised", "learning_rate", &stage.learning_rate, "at its peak", above_zero},
   };
@@ -169,6 +173,9 @@ Settings learning_settings_of(ContrastiveSettings& stage) {
       {"contrastive", "prompts", &stage.prompts, "a step", at_least_one},
       {"contrastive", "samples", &stage.samples, "a prompt", at_least(2)},
       {"contrastive", "updates", &stage.updates, "of the weights for the samples of one step", at_least_one},
+      {"contrastive", "ahead", &stage.ahead,
+       "answers of the next step are written while those of this one are judged, by weights one update older; "
+       "quicker, but a run that was ended does not go on to the same numbers"},
       {"contrastive", "learning_rate", &stage.learning_rate, "at its peak", above_zero},
       {"contrastive", "warm_up_steps", &stage.warm_up_steps, "until the peak", at_least(0)},
       {"contrastive", "clip_low", &stage.loss.clip_low, "ratios from 1 - low …", from(0, 0.999)},
@@ -253,7 +260,7 @@ Settings settings_of(CollapseLimits& limits) {
       {"collapse",
        "largest_trick_share",
        &limits.largest_trick_share,
-       "of the reward that one trick earns; above 1: not looked at",
+       "of the reward that one trick earns where others would have worked; above 1: not looked at",
        above_zero,
        {},
        may_change},

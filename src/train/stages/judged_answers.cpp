@@ -1,5 +1,6 @@
 #include "train/stages/judged_answers.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -12,18 +13,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-std::vector<std::vector<SampledAnswer>> written_answers(LearningModel& model, std::span<const TaskPrompt> prompts,
-                                                        RolloutSeconds& spent) {
-  const auto begin = Clock::now();
-  std::vector<PromptToAnswer> asked;
-  for (const TaskPrompt& prompt : prompts) asked.push_back(prompt.asked);
-  std::vector<std::vector<SampledAnswer>> written = model.answers(asked);
-  for (const std::vector<SampledAnswer>& group : written)
-    for (const SampledAnswer& answer : group) spent.new_tokens += static_cast<std::int64_t>(answer.tokens.size());
-  spent.writing += seconds_since(begin);
-  return written;
-}
-
 JudgedAnswer read(SampledAnswer said) {
   const Answer found = read_answer(said.text, said.finish);
   JudgedAnswer made{std::move(said), {}, {}};
@@ -34,7 +23,25 @@ JudgedAnswer read(SampledAnswer said) {
   return made;
 }
 
-//! Programs go to the assessor all at once, so that it can compile some while it measures others.
+}  // namespace
+
+std::vector<std::vector<JudgedAnswer>> written_answers(LearningModel& model, std::span<const TaskPrompt> prompts,
+                                                       RolloutSeconds& spent) {
+  const auto begin = Clock::now();
+  std::vector<PromptToAnswer> asked;
+  for (const TaskPrompt& prompt : prompts) asked.push_back(prompt.asked);
+  std::vector<std::vector<JudgedAnswer>> groups;
+  for (std::vector<SampledAnswer>& written : model.answers(asked)) {
+    groups.emplace_back();
+    for (SampledAnswer& said : written) {
+      spent.new_tokens += static_cast<std::int64_t>(said.tokens.size());
+      groups.back().push_back(read(std::move(said)));
+    }
+  }
+  spent.writing += seconds_since(begin);
+  return groups;
+}
+
 void judge(Assessor& assessor, std::span<const TaskPrompt> prompts, std::vector<std::vector<JudgedAnswer>>& groups,
            RolloutSeconds& spent) {
   const auto begin = Clock::now();
@@ -47,20 +54,14 @@ void judge(Assessor& assessor, std::span<const TaskPrompt> prompts, std::vector<
       from.push_back(&answer);
     }
   std::vector<Assessment> assessed = assessor.assess(programs);
+  spent.programs += std::ranges::count(assessed, false, &Assessment::is_known);
   for (std::size_t i = 0; i < assessed.size(); ++i) from[i]->assessment = std::move(assessed[i]);
-  spent.programs += std::ssize(programs);
   spent.judging += seconds_since(begin);
 }
 
-}  // namespace
-
 std::vector<std::vector<JudgedAnswer>> judged_answers(LearningModel& model, Assessor& assessor,
                                                       std::span<const TaskPrompt> prompts, RolloutSeconds& spent) {
-  std::vector<std::vector<JudgedAnswer>> groups;
-  for (std::vector<SampledAnswer>& written : written_answers(model, prompts, spent)) {
-    groups.emplace_back();
-    for (SampledAnswer& said : written) groups.back().push_back(read(std::move(said)));
-  }
+  std::vector<std::vector<JudgedAnswer>> groups = written_answers(model, prompts, spent);
   judge(assessor, prompts, groups, spent);
   return groups;
 }

@@ -27,12 +27,6 @@ std::vector<ShapedReward> smoothed(std::vector<ShapedReward> rewards) {
   return rewards;
 }
 
-//! A name for what a program does, the same in all tasks.
-std::string trick_of(const Assessment& assessment) {
-  return assessment.techniques.empty() ? "kernels of its own"
-                                       : fmt::format("{}", fmt::join(assessment.techniques, "+"));
-}
-
 //! Adds up what means are made of.
 class FigureSums {
  public:
@@ -41,6 +35,8 @@ class FigureSums {
     for (std::size_t i = 0; i < group.answers.size(); ++i) {
       plans.push_back(group.answers[i].assessment.outcome.plan_hash);
       add(group.answers[i], group.rewards[i]);
+      if (group.has_choice && is_right(group.rewards[i]))
+        earned_.push_back({trick_of(group.answers[i].assessment.techniques), group.rewards[i].reward});
     }
     distinct_plans_ += static_cast<double>(distinct_plans(plans));
     ++groups_;
@@ -76,15 +72,14 @@ class FigureSums {
     ++counted_;
     rewards_ += reward.reward;
     if (reward.kind == SampleKind::copy) ++copies_;
-    if (is_right(reward)) add_right(judged.assessment, reward);
+    if (is_right(reward)) add_right(judged.assessment);
   }
 
-  void add_right(const Assessment& assessment, const ShapedReward& reward) {
+  void add_right(const Assessment& assessment) {
     ++right_;
     if (assessment.is_measured_again) ++measured_again_;
     log_speedups_ += std::log(assessment.outcome.speedup);
     made_.best_speedup = std::max(made_.best_speedup, assessment.outcome.speedup);
-    earned_.push_back({trick_of(assessment), reward.reward});
   }
 
   GroupFigures made_;
@@ -108,6 +103,10 @@ void weigh(SampledGroup& group, const std::string& empty_plan_hash, const Contra
   const bool smooths = settings.smoothing && settings.reward.shape == RewardShape::paper;
   group.advantages =
       group_advantages(smooths ? smoothed(group.rewards) : group.rewards, settings.group.deviation_floor);
+}
+
+std::string trick_of(const std::vector<std::string>& techniques) {
+  return techniques.empty() ? "kernels of its own" : fmt::format("{}", fmt::join(techniques, "+"));
 }
 
 GroupFigures figures_of(std::span<const SampledGroup> groups) {

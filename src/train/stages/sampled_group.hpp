@@ -14,9 +14,11 @@
 namespace cudal1 {
 
 struct SampledGroup {
-  std::size_t task = 0;    //!< number among the run's
-  std::size_t number = 0;  //!< among the step's groups
-  int resampled = 0;     //!< how often it was sampled before
+  std::size_t task = 0;     //!< number among the run's
+  std::size_t number = 0;   //!< among the step's groups
+  int resampled = 0;        //!< how often it was sampled before
+  bool is_earlier = false;  //!< written by weights that have changed since
+  bool has_choice = true;   //!< more than one trick is known to succeed at its task
   ShownPrograms shown;
   std::string prompt;
   std::vector<JudgedAnswer> answers;
@@ -43,9 +45,12 @@ struct GroupFigures {
   double mean_log_speedup = 0.0;     //!< of successes
   double entropy = 0.0;              //!< nats: - mean log-probability of tokens that the model chose
   double distinct_plans = 0.0;       //!< mean over groups
-  TrickShare trick;
+  TrickShare trick;                  //!< of groups that have a choice
   GroupCounts counts;
 };
+
+//! A name for what a program does, the same in all tasks: the techniques that the writer makes it by.
+std::string trick_of(const std::vector<std::string>& techniques);
 
 GroupFigures figures_of(std::span<const SampledGroup> groups);
 

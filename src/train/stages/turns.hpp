@@ -1,5 +1,6 @@
 // Whose turn it is, and with which randomness: functions of the run's seed and the step alone, so that a run which is
-// resumed goes on as if it had not been ended.
+// resumed goes on as if it had not been ended. But for answers that are written ahead (contrastive.ahead): those are
+// not kept, and are written again by the weights of the checkpoint.
 #pragma once
 
 #include <cstddef>

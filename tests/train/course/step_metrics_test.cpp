@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <optional>
+#include <string>
 
 namespace cudal1 {
 namespace {
@@ -18,6 +20,25 @@ TEST(StepMetrics, WhatTheGpuDidIsAddedWhereSomebodyKnows) {
   const Metrics further(known.metrics.end() - 3, known.metrics.end());
   EXPECT_EQ(further, (Metrics{{"gpu_idle_share", 0.25}, {"gpu_unlocked_share", 0.125}, {"wall_s", 20.0}}));
   EXPECT_EQ(known.metrics.size(), plain.metrics.size() + 3);
+}
+
+bool has(const StepNumbers& numbers, const std::string& name) {
+  return std::ranges::find(numbers.metrics, name, &Metrics::value_type::first) != numbers.metrics.end();
+}
+
+TEST(StepMetrics, AStepThatLearnedNothingHasNeitherLossNorKl) {
+  ContrastiveStep step;
+  EXPECT_FALSE(has(numbers_of(step), "reward")) << "there was no sample";
+  step.figures.samples = 1;
+  for (const bool has_update : {false, true}) {
+    step.has_update = has_update;
+    const StepNumbers made = numbers_of(step);
+    EXPECT_EQ(has(made, "loss"), has_update);
+    EXPECT_EQ(has(made, "kl"), has_update);
+    EXPECT_EQ(made.report.kl.has_value(), has_update);
+    EXPECT_TRUE(has(made, "entropy"));
+  }
+  EXPECT_FALSE(has(numbers_of(SelfSupervisedStep{}), "loss"));
 }
 
 }  // namespace

@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <functional>
+#include <nlohmann/json.hpp>
 
 #include "base/files.hpp"
 #include "base/result.hpp"
@@ -41,18 +44,37 @@ class TrainingCourseTest : public ::testing::Test {
   }
 
   CourseEnd train(const std::string& name) {
+    model_ = ToyLearner(4);
+    return train_with(model_, name);
+  }
+  CourseEnd train_with(LearningModel& model, const std::string& name) {
     RunFolder folder(folder_.path() / name, config_, "toy");
     write_examples(folder.examples(), examples_);
-    model_ = ToyLearner(4);
+    if (!known_programs_.empty()) write_file_atomically(folder.path() / "variants.jsonl", known_programs_);
     steps_ = 0;
-    CourseParts parts{&model_, &assessor_, {}, tasks_, vgpu::find_profile("h200")};
+    const std::span<const TrainingTask> to_train = known_programs_.empty() ? std::span<const TrainingTask>() : tasks_;
+    CourseParts parts{&model, &assessor_, to_train, tasks_, vgpu::find_profile("h200")};
     parts.stop = [this] { return steps_ >= stops_after_; };
-    parts.step = [this](const StepReport&) { ++steps_; };
+    parts.say = [this](const std::string& line) { said_.push_back(line); };
+    parts.step = [this](const StepReport& report) {
+      ++steps_;
+      reports_.push_back(report);
+    };
     return TrainingCourse(config_, folder, std::move(parts)).run();
   }
-  RunHistory history(const std::string& name) const {
-    return RunHistory(folder_.path() / name / "history.jsonl");
+  //! The task is one to train on as well, with so many programs of the writer, each twice as fast as the one before.
+  void make_known_programs(int count) {
+    nlohmann::json right = nlohmann::json::array();
+    for (int i = 0; i < count; ++i)
+      right.push_back({{"text", ToyLearner::text_of(0)},
+                       {"plan_hash", fmt::format("known {}", i)},
+                       {"techniques", nlohmann::json::array()},
+                       {"speedup", std::pow(2.0, i)}});
+    known_programs_ =
+        nlohmann::json{{"task", "toy_0"}, {"hash", tasks_[0].task.hash}, {"tried", count}, {"right", right}}.dump() +
+        "\n";
   }
+  RunHistory history(const std::string& name) const { return RunHistory(folder_.path() / name / "history.jsonl"); }
 
   TemporaryFolder folder_;
   TrainingConfig config_;
@@ -60,6 +82,9 @@ class TrainingCourseTest : public ::testing::Test {
   std::vector<TrainingTask> tasks_ = testing::toy_tasks(1);
   ToyLearner model_{4};
   WatchedAssessor assessor_{{1.0, 1.2, 0.0, 3.0}};
+  std::string known_programs_;  //!< a file of variants
+  std::vector<std::string> said_;
+  std::vector<StepReport> reports_;
   std::int64_t steps_ = 0, stops_after_ = 1000;
 };
 
@@ -115,6 +140,106 @@ TEST_F(TrainingCourseTest, TheHistoryTellsWhichStartsAStageIsMadeOf) {
   ASSERT_EQ(starts.size(), 2u);
   EXPECT_EQ(starts[0].judge, "first");
   EXPECT_EQ(starts[1].judge, "second") << "the third had nothing to learn";
+}
+
+//! Learns until its numbers are none.
+class BreakingLearner : public ToyLearner {
+ public:
+  BreakingLearner() : ToyLearner(4) {}
+  SupervisedUpdate learn(std::span<const PromptAndAnswer> pairs, double learning_rate) override {
+    if (steps_until_broken-- > 0) return ToyLearner::learn(pairs, learning_rate);
+    answers_until_broken = 0;
+    return {.why_skipped = "the gradient is not finite"};
+  }
+  int steps_until_broken = 1;
+};
+
+TEST_F(TrainingCourseTest, WeightsThatGiveNoNumbersStopTheRunWithTheReasonAndAreNotValidated) {
+  config_.run.stages = {"supervised", "self_supervised"};
+  const std::string reason = "3 steps in a row were left out: the gradient is not finite";
+  for (const char* start : {"first", "again"}) {
+    SCOPED_TRACE(start);
+    BreakingLearner model;
+    const CourseEnd end = train_with(model, "broken");
+    ASSERT_EQ(end.stages.size(), 1u) << "no stage goes on from there";
+    EXPECT_EQ(end.stages[0].why_stopped, reason);
+    EXPECT_TRUE(end.stages[0].is_broken);
+    EXPECT_FALSE(end.stages[0].validated);
+    EXPECT_TRUE(model.prompts.empty()) << "it was not asked";
+  }
+  EXPECT_TRUE(history("broken").validations().empty());
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "broken" / "adapter"));
+}
+
+TEST_F(TrainingCourseTest, WeightsThatBreakAtTheLastStepAreFoundByTheValidation) {
+  BreakingLearner model;
+  model.steps_until_broken = 3;
+  const CourseEnd end = train_with(model, "broken");
+  EXPECT_EQ(end.stages.at(0).steps, 4);
+  EXPECT_EQ(end.stages.at(0).why_stopped, ScoresNotNumbers().what());
+}
+
+TEST_F(TrainingCourseTest, TasksWithTooFewProgramsAreFoundBeforeStage1) {
+  config_.run.stages = {"supervised", "contrastive"};
+  config_.tasks.spread_programs = 5;
+  make_known_programs(4);
+  EXPECT_THROW(train("few"), Error);
+  EXPECT_EQ(steps_, 0) << "nothing was learned";
+  make_known_programs(5);
+  config_.contrastive.steps = 1;
+  train("enough");
+  EXPECT_NE(std::ranges::find(said_, "1 of 1 tasks are kept for stage 3"), said_.end());
+}
+
+//! A run whose model writes one of four programs, one of them wrong.
+class ContrastiveCourseTest : public TrainingCourseTest {
+ protected:
+  ContrastiveCourseTest() {
+    config_.run.stages = {"contrastive"};
+    config_.tasks.least_speed_ratio = 0.0;
+    config_.contrastive.steps = 6;
+    config_.contrastive.prompts = 1;
+    config_.contrastive.warm_up_steps = 0;
+    config_.collapse.steps = 1;
+    config_.collapse.largest_trick_share = 1.1;
+    make_known_programs(4);
+  }
+};
+
+TEST_F(ContrastiveCourseTest, AStageThatTheWatchStoppedGoesOnUnderOtherLimits) {
+  config_.collapse.least_distinct_plans = 100.0;
+  const CourseEnd stopped = train("run");
+  EXPECT_EQ(stopped.stages.at(0).steps, 1);
+  EXPECT_NE(stopped.stages.at(0).why_stopped.find("distinct plans"), std::string::npos);
+  EXPECT_EQ(train("run").stages.at(0).why_stopped, stopped.stages.at(0).why_stopped) << "as long as the limit holds";
+  EXPECT_EQ(steps_, 0);
+  config_.collapse.least_distinct_plans = 0.0;
+  const CourseEnd whole = train("run");
+  EXPECT_EQ(whole.stages.at(0).steps, 6);
+  EXPECT_EQ(whole.stages.at(0).why_stopped, "");
+  EXPECT_EQ(steps_, 5);
+}
+
+TEST_F(ContrastiveCourseTest, AStageThatTheWatchStoppedAtItsLastStepIsThroughUnderOtherLimits) {
+  config_.contrastive.steps = 1;
+  config_.collapse.least_distinct_plans = 100.0;
+  EXPECT_NE(train("run").stages.at(0).why_stopped, "");
+  config_.collapse.least_distinct_plans = 0.0;
+  const CourseEnd end = train("run");
+  EXPECT_EQ(end.stages.at(0).why_stopped, "");
+  EXPECT_FALSE(end.stages.at(0).validated) << "it was validated when it stopped";
+  EXPECT_EQ(steps_, 0);
+}
+
+TEST_F(ContrastiveCourseTest, TheBestIsTheRunsAlsoAfterGoingOn) {
+  config_.collapse.least_distinct_plans = 0.0;
+  stops_after_ = 3;
+  EXPECT_TRUE(train("run").stopped);
+  EXPECT_EQ(reports_.back().best, 3.0);
+  stops_after_ = 1000;
+  assessor_.program_speedups = {1.0, 1.2, 0.0, 1.1};
+  train("run");
+  EXPECT_EQ(reports_.back().best, 3.0);
 }
 
 TEST_F(TrainingCourseTest, WithoutTasksToValidateWithNothingIsValidated) {

@@ -39,8 +39,7 @@ class ParallelModelTest : public ::testing::Test {
   //! Answers of the model that is sampled from, whoever learns from them.
   std::vector<WeighedAnswer> weighed(std::int64_t samples, const std::string& grammar = {}) {
     AdapterModel model(options());
-    const PromptToAnswer asked{
-        .prompt = "say", .samples = samples, .seed = 5, .answer_tokens = 9, .grammar = grammar};
+    const PromptToAnswer asked{.prompt = "say", .samples = samples, .seed = 5, .answer_tokens = 9, .grammar = grammar};
     std::vector<WeighedAnswer> made;
     const auto answers = model.answers(std::span(&asked, 1));
     for (const SampledAnswer& answer : answers[0])
@@ -81,7 +80,10 @@ class ParallelModelTest : public ::testing::Test {
   }
   void expect_same_contrastive(const GrpoOptions& grpo, std::int64_t samples, std::size_t processes,
                                const std::string& grammar = {}) {
-    const std::vector<WeighedAnswer> answers = weighed(samples, grammar);
+    expect_same_contrastive(grpo, weighed(samples, grammar), processes);
+  }
+  void expect_same_contrastive(const GrpoOptions& grpo, const std::vector<WeighedAnswer>& answers,
+                               std::size_t processes) {
     AdapterModel alone(options());
     ParallelModel together(options(), {.processes = processes});
     alone.keep_as_reference();
@@ -119,6 +121,16 @@ TEST_F(ParallelModelTest, TwoProcessesImproveAsOneDoes) {
 
 TEST_F(ParallelModelTest, TwoProcessesImproveAsOneDoesUnderAGrammar) {
   expect_same_contrastive({.kl_weight = 0.1}, 5, 2, R"(root ::= ("fuse" (" " [a-e])+ | "graph" [1-9]) "\n")");
+}
+
+TEST_F(ParallelModelTest, TwoProcessesImproveByAnswersOfAnEarlierPolicyAsOneDoes) {
+  std::vector<WeighedAnswer> answers = weighed(5);
+  for (WeighedAnswer& answer : answers) {
+    answer.by_earlier_policy = true;
+    for (std::size_t i = 0; i < answer.tokens.size(); ++i)
+      answer.tokens[i].policy_log_probability -= i % 2 == 0 ? std::log(2.0F) : std::log(5.0F);
+  }
+  expect_same_contrastive({.kl_weight = 0.1}, answers, 2);
 }
 
 TEST_F(ParallelModelTest, PromptsThatAreDividedHaveTheSameAnswers) {
@@ -218,7 +230,7 @@ TEST(GpuOfMember, IsTheNextOfThoseThatAreSeen) {
 
 TEST(LearnerMessages, CarryAllBitsThere) {
   const float tiny = std::nextafter(0.1F, 1.0F);
-  const WeighedAnswer answer{"p\xff", {{7, tiny, -2.5F, true}}, std::nan(""), "root ::= [^a]"};
+  const WeighedAnswer answer{"p\xff", {{7, tiny, -2.5F, true}}, std::nan(""), "root ::= [^a]", true};
   const GrpoOptions options{0.1, 0.3, 0.02, LengthNormalisation::per_sample};
   const std::string bytes = bytes_of(LearnerOrder(ImproveAnswers{{answer}, options, 3, 1.0 / 3.0}));
   const auto order = std::get<ImproveAnswers>(learner_order_from(bytes));
@@ -228,6 +240,7 @@ TEST(LearnerMessages, CarryAllBitsThere) {
   EXPECT_TRUE(order.answers[0].tokens[0].forced);
   EXPECT_TRUE(std::isnan(order.answers[0].advantage));
   EXPECT_EQ(order.answers[0].grammar, "root ::= [^a]");
+  EXPECT_TRUE(order.answers[0].by_earlier_policy);
   EXPECT_EQ(order.options.normalisation, LengthNormalisation::per_sample);
   EXPECT_EQ(order.options.kl_weight, 0.02);
   EXPECT_EQ(order.updates, 3);

@@ -32,6 +32,32 @@ class AdapterModelTest : public ::testing::Test {
   TemporaryFolder folder;
 };
 
+//! Of a GPU on which somebody always waits to measure.
+struct SharedGpu {
+  int taken = 0, passed = 0;
+  bool is_taken = false;
+
+  ModelTurns turns() {
+    return {[this] {
+              EXPECT_FALSE(is_taken) << "it would wait for itself";
+              is_taken = true;
+              ++taken;
+              return std::shared_ptr<void>(this, [](SharedGpu* gpu) { gpu->is_taken = false; });
+            },
+            [this] { return is_taken; }, [this] { ++passed; }};
+  }
+};
+
+void expect_same(const SampledAnswer& found, const SampledAnswer& expected) {
+  EXPECT_EQ(found.text, expected.text);
+  ASSERT_EQ(found.tokens.size(), expected.tokens.size());
+  for (std::size_t i = 0; i < found.tokens.size(); ++i) {
+    EXPECT_EQ(found.tokens[i].id, expected.tokens[i].id);
+    EXPECT_EQ(found.tokens[i].sampled_log_probability, expected.tokens[i].sampled_log_probability);
+    EXPECT_EQ(found.tokens[i].policy_log_probability, expected.tokens[i].policy_log_probability);
+  }
+}
+
 TEST_F(AdapterModelTest, LearnsWhatItIsShown) {
   AdapterModel model(options());
   const double before = model.loss_of(pairs());
@@ -80,6 +106,105 @@ TEST_F(AdapterModelTest, AnswersWithAnAdvantageBecomeMoreProbable) {
   EXPECT_LT(log_probability(model, 3), log_probability(fresh, 3));
 }
 
+//! Four, each token of which was so many times less probable when it was drawn.
+std::vector<WeighedAnswer> answers_less_probable_by(float times, AdapterModel& model, double advantage) {
+  const PromptToAnswer asked{.prompt = "say", .samples = 4, .seed = 5, .answer_tokens = 6};
+  const auto written = model.answers(std::span(&asked, 1));
+  std::vector<WeighedAnswer> answers;
+  for (const SampledAnswer& answer : written[0]) {
+    WeighedAnswer& weighed = answers.emplace_back(WeighedAnswer{"say", answer.tokens, advantage});
+    for (DrawnToken& token : weighed.tokens) token.policy_log_probability -= std::log(times);
+  }
+  return answers;
+}
+
+TEST_F(AdapterModelTest, AnswersOfAnEarlierPolicyAreWeighedAgainstThatOne) {
+  AdapterModel model(options());
+  model.keep_as_reference();
+  std::vector<WeighedAnswer> answers = answers_less_probable_by(1.5F, model, 1.0);
+  EXPECT_NEAR(model.improve(answers, {}, 1, 0.0).largest_ratio, 1.0, 1e-3) << "the trainer's own old policy";
+  for (WeighedAnswer& answer : answers) answer.by_earlier_policy = true;
+  const PolicyUpdate update = model.improve(answers, {}, 1, 0.0);
+  EXPECT_NEAR(update.largest_ratio, 1.5, 1e-2);
+  EXPECT_EQ(update.clipped_share, 1.0) << "all have become more probable than what counts in full";
+}
+
+TEST_F(AdapterModelTest, WhatAnEarlierPolicyHardlyEverWroteIsNotTheWholeUpdate) {
+  AdapterModel model(options());
+  model.keep_as_reference();
+  std::vector<WeighedAnswer> answers = answers_less_probable_by(100.0F, model, -1.0);
+  for (WeighedAnswer& answer : answers) answer.by_earlier_policy = true;
+  const PolicyUpdate update = model.improve(answers, {}, 1, 0.0);
+  EXPECT_NEAR(update.largest_ratio, 100.0, 0.5);
+  EXPECT_NEAR(update.policy_loss, largest_earlier_ratio, 1e-5) << "of each token, not a hundred";
+  EXPECT_NEAR(update.gradient_length, 0.0, 1e-6);
+}
+
+TEST_F(AdapterModelTest, LetsOthersMeasureBetweenPiecesOfItsWorkAndComputesTheSame) {
+  SharedGpu gpu;
+  AdapterModelOptions shared = options();
+  shared.turns = gpu.turns();
+  AdapterModel alone(options()), model(shared);
+  const PromptToAnswer asked{.prompt = "say", .samples = 6, .seed = 5, .answer_tokens = 12};
+  const auto passed_by = [&](const auto& work) {
+    const int before = gpu.passed;
+    work();
+    EXPECT_FALSE(gpu.is_taken);
+    return gpu.passed - before;
+  };
+  alone.keep_as_reference();
+  model.keep_as_reference();
+  std::vector<WeighedAnswer> answers;
+  const auto written = alone.answers(std::span(&asked, 1));
+  for (const SampledAnswer& answer : written[0])
+    answers.push_back({"say", answer.tokens, answers.size() % 2 == 0 ? 1.0 : -1.0});
+  EXPECT_GE(passed_by([&] {
+              const auto same = model.answers(std::span(&asked, 1));
+              ASSERT_EQ(same[0].size(), written[0].size());
+              for (std::size_t i = 0; i < answers.size(); ++i) expect_same(same[0][i], written[0][i]);
+            }),
+            6)
+      << "between the steps of decoding";
+  EXPECT_GE(
+      passed_by([&] { EXPECT_EQ(model.improve(answers, {}, 1, 1e-2).loss, alone.improve(answers, {}, 1, 1e-2).loss); }),
+      4)
+      << "between batches, of which there are two at least, twice";
+  EXPECT_GE(passed_by([&] { EXPECT_EQ(model.learn(pairs(), 1e-2).loss, alone.learn(pairs(), 1e-2).loss); }), 1);
+  EXPECT_EQ(model.loss_of(pairs()), alone.loss_of(pairs()));
+}
+
+TEST_F(AdapterModelTest, WhoeverMeasuresIsLetPassAfterEachStepOfATextThatIsLeftAlone) {
+  SharedGpu gpu;
+  AdapterModelOptions shared = options();
+  shared.turns = gpu.turns();
+  AdapterModel model(shared);
+  const PromptToAnswer asked{.prompt = "say", .samples = 1, .seed = 5, .answer_tokens = 12};
+  const auto written = model.answers(std::span(&asked, 1));
+  EXPECT_EQ(gpu.passed, std::ssize(written[0][0].tokens)) << "of four slots, three are free";
+}
+
+TEST_F(AdapterModelTest, TakesItsTurnOnceWhereverItTouchesTheGpu) {
+  SharedGpu gpu;
+  AdapterModelOptions shared = options();
+  shared.turns = gpu.turns();
+  AdapterModel model(shared);
+  const std::filesystem::path adapter = folder.path() / "adapter", optimiser = folder.path() / "optimiser.safetensors";
+  const auto turns_of = [&](const auto& work) {
+    const int before = gpu.taken;
+    work();
+    EXPECT_FALSE(gpu.is_taken);
+    return gpu.taken - before;
+  };
+  EXPECT_EQ(turns_of([&] { model.keep_as_reference(); }), 1);
+  EXPECT_EQ(turns_of([&] { model.learn(pairs(), 1e-2); }), 1);
+  EXPECT_EQ(turns_of([&] { model.save_adapter(adapter); }), 1);
+  EXPECT_EQ(turns_of([&] { model.save_optimiser(optimiser); }), 1);
+  EXPECT_EQ(turns_of([&] { model.begin_stage(); }), 1);
+  EXPECT_EQ(turns_of([&] { model.load_adapter(adapter); }), 1);
+  EXPECT_EQ(turns_of([&] { model.load_optimiser(optimiser); }), 1);
+  EXPECT_EQ(turns_of([&] { model.keep_as_reference(); }), 1) << "over the one that there is";
+}
+
 TEST_F(AdapterModelTest, SampledLogProbabilitiesAreTheTrainers) {
   AdapterModel model(options());
   for (int i = 0; i < 5; ++i) model.learn(pairs(), 1e-2);
@@ -102,8 +227,7 @@ class HeldAdapterModelTest : public AdapterModelTest {
   //! Of a model that has learned something, so that its policy and its reference differ.
   std::vector<WeighedAnswer> answers_of(AdapterModel& model) const {
     for (int i = 0; i < 3; ++i) model.learn(pairs(), 1e-2);
-    const PromptToAnswer asked{
-        .prompt = "say", .samples = 8, .seed = 5, .answer_tokens = 60, .grammar = small_grammar};
+    const PromptToAnswer asked{.prompt = "say", .samples = 8, .seed = 5, .answer_tokens = 60, .grammar = small_grammar};
     std::vector<WeighedAnswer> weighed;
     const auto answers = model.answers(std::span(&asked, 1));
     for (const SampledAnswer& answer : answers[0])
@@ -149,8 +273,7 @@ TEST_F(HeldAdapterModelTest, AnswersOfMixedGrammarsAreLearnedTogether) {
   std::vector<WeighedAnswer> answers = answers_of(model);
   const PromptToAnswer free{.prompt = "one", .samples = 3, .seed = 9, .answer_tokens = 12};
   const auto others = model.answers(std::span(&free, 1));
-  for (const SampledAnswer& answer : others[0])
-    answers.push_back({"one", answer.tokens, 0.5});
+  for (const SampledAnswer& answer : others[0]) answers.push_back({"one", answer.tokens, 0.5});
   const PolicyUpdate update = model.improve(answers, {}, 1, 1e-2);
   EXPECT_LT(update.sampler_gap, 1e-4);
   EXPECT_NEAR(update.largest_ratio, 1.0, 1e-3);
@@ -189,6 +312,25 @@ TEST_F(AdapterModelTest, ALossThatIsNotFiniteChangesNothingAndIsNamed) {
   const PolicyUpdate update = model.improve(std::span(&bad, 1), {}, 1, 1e-2);
   EXPECT_NE(update.why_skipped.find("nan"), std::string::npos) << update.why_skipped;
   EXPECT_EQ(model.loss_of(pairs()), before);
+}
+
+TEST_F(AdapterModelTest, AnAdapterOfAnotherRankOrAlphaThanTheRunsIsRefusedByName) {
+  AdapterModel(options()).save_adapter(folder.path() / "adapter");
+  const auto complaint = [&](std::int64_t further_rank, double further_alpha) -> std::string {
+    AdapterModelOptions other = options();
+    other.adapter = folder.path() / "adapter";
+    other.rank += further_rank;
+    other.alpha += further_alpha;
+    try {
+      const AdapterModel model(other);
+    } catch (const Error& problem) {
+      return problem.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(complaint(0, 0.0), "");
+  EXPECT_EQ(complaint(1, 0.0).rfind("model.rank is ", 0), 0u) << complaint(1, 0.0);
+  EXPECT_EQ(complaint(0, 1.0).rfind("model.alpha is ", 0), 0u) << complaint(0, 1.0);
 }
 
 TEST_F(AdapterModelTest, AnAdapterOfAnotherModelIsRefused) {

@@ -22,6 +22,15 @@ TEST(TrainingConfig, AnEmptyFileIsTheRecipe) {
   EXPECT_NO_THROW(check(TrainingConfig{}));
 }
 
+TEST(TrainingConfig, TheSpreadOfSpeedsNeedsAsManyPrograms) {
+  const std::string few = "[tasks]\nspread_programs = 16\n[supervised]\nvariants = 8\n";
+  EXPECT_EQ(complaint(few),
+            "supervised.variants (8) must be at least tasks.spread_programs (16): stage 3 needs so many programs of a "
+            "task");
+  EXPECT_NO_THROW(check(parse_training_config("[run]\nstages = [\"supervised\"]\n" + few, "run.toml")));
+  EXPECT_NO_THROW(check(parse_training_config("[tasks]\nleast_speed_ratio = 0\n" + few.substr(8), "run.toml")));
+}
+
 TEST(TrainingConfig, ValuesOfEveryKindAreRead) {
   const TrainingConfig config = parse_training_config(R"(# a small run
 [run]

@@ -86,5 +86,17 @@ TEST(SampledGroupTest, FiguresOfGroupsWorkedByHand) {
   EXPECT_EQ(figures.counts.trained, 1);
 }
 
+TEST(SampledGroupTest, RewardsWithoutAChoiceOfTricksAreNobodysShare) {
+  SampledGroup only_one = sample_group(), with_choice = sample_group();
+  only_one.has_choice = false;
+  for (JudgedAnswer& answer : with_choice.answers) answer.assessment.techniques = {"graph", "rows"};
+  weigh(only_one, "empty", {});
+  weigh(with_choice, "empty", {});
+  EXPECT_EQ(figures_of(std::span(&only_one, 1)).trick.trick, "");
+  const SampledGroup both[] = {only_one, with_choice};
+  EXPECT_EQ(figures_of(both).trick.trick, "graph+rows");
+  EXPECT_EQ(figures_of(both).trick.share, 1.0);
+}
+
 }  // namespace
 }  // namespace cudal1

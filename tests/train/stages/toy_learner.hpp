@@ -12,6 +12,7 @@
 
 #include "base/files.hpp"
 #include "base/random.hpp"
+#include "model/sampling/scores_not_numbers.hpp"
 #include "train/assess/assessor.hpp"
 #include "train/rollout/learning_model.hpp"
 #include "train/stages/program_pool.hpp"
@@ -26,15 +27,19 @@ class ToyLearner : public LearningModel {
   //! What it would say; the judge finds the program in it.
   static std::string text_of(std::size_t program) { return fmt::format("Analysis: none.\n//! program_{}", program); }
   std::vector<double> probabilities() const { return softmax(scores_); }
-  std::vector<std::string> prompts;                            //!< all that it was asked
+  std::vector<std::string> prompts;                           //!< all that it was asked
   std::vector<std::string> asked_grammars, learned_grammars;  //!< of each prompt, of each answer that it improved by
+  std::vector<bool> learned_from_earlier;                     //!< of each improvement: by answers of an earlier policy?
   int improvements = 0;
+  std::int64_t answers_until_broken = -1;  //!< so many prompts are answered, then its scores are no numbers; -1: all
 
   std::size_t count_tokens(std::string_view text) const override { return text.size(); }
 
   std::vector<std::vector<SampledAnswer>> answers(std::span<const PromptToAnswer> asked) override {
     std::vector<std::vector<SampledAnswer>> groups;
     for (const PromptToAnswer& prompt : asked) {
+      if (answers_until_broken == 0) throw ScoresNotNumbers();
+      if (answers_until_broken > 0) --answers_until_broken;
       prompts.push_back(prompt.prompt);
       asked_grammars.push_back(prompt.grammar);
       groups.emplace_back();
@@ -64,6 +69,7 @@ class ToyLearner : public LearningModel {
     const std::vector<double> before = probabilities(), at_first = softmax(reference_);
     PolicyUpdate update;
     ++improvements;
+    learned_from_earlier.push_back(!answers.empty() && answers.front().by_earlier_policy);
     for (std::size_t i = 0; i < before.size(); ++i) update.kl += before[i] * std::log(before[i] / at_first[i]);
     for (const WeighedAnswer& answer : answers) {
       learned_grammars.push_back(answer.grammar);
@@ -120,7 +126,10 @@ class ToyLearner : public LearningModel {
 //! Program n has the n-th of these speed-ups; one that is 0 is wrong.
 class ToyAssessor : public Assessor {
  public:
-  explicit ToyAssessor(std::vector<double> speedups) : speedups_(std::move(speedups)) {}
+  explicit ToyAssessor(std::vector<double> of_programs) : program_speedups(std::move(of_programs)) {}
+
+  std::vector<double> program_speedups;
+  double replaced_share = 1.0;  //!< of the reference's time, by each program
 
   std::vector<Assessment> assess(std::span<const SubmittedProgram> programs) override {
     std::vector<Assessment> assessments;
@@ -134,7 +143,7 @@ class ToyAssessor : public Assessor {
   Assessment assess(const std::string& text) {
     ++counts_.assessed;
     const std::size_t number = std::stoul(text.substr(text.rfind('_') + 1));
-    const double speedup = speedups_.at(number);
+    const double speedup = program_speedups.at(number);
     Assessment made;
     made.techniques = {fmt::format("technique_{}", number)};
     made.outcome = {speedup > 0.0 ? Status::ok : Status::wrong_result,
@@ -142,10 +151,9 @@ class ToyAssessor : public Assessor {
                     speedup,
                     speedup * 0.99,
                     speedup * 1.01,
-                    1.0};
+                    replaced_share};
     return made;
   }
-  std::vector<double> speedups_;
   AssessorCounts counts_;
 };
 
