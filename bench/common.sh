@@ -1,6 +1,10 @@
 # Sourced by the scripts of this folder: goes to the project's root and says what is measured.
+given_from=$PWD
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
 commit=${CUDAL1_COMMIT:-$(git rev-parse --short HEAD 2>/dev/null || echo unknown)}
+
+usage() { echo "$1: see the beginning of bench/$(basename "$0")" >&2; exit 2; }
+there() { (cd "$given_from" && realpath -e -- "$1") || exit 2; }  # as it is called where the command was given
 
 build_release() {  # build_release BENCHMARKS|TESTS TARGET: after all set-up, into build/release/bin, beside cudal1 itself
   ./cudal1 --version >/dev/null

@@ -12,7 +12,6 @@
 # use into build/generator/python, beside the PyTorch that the project has. CUDAL1_BENCH_BUILD names a folder with
 # finished programs instead of build/release.
 set -euo pipefail
-given_from=$PWD
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/common.sh"
 work=build/generator
 build=${CUDAL1_BENCH_BUILD:-build/release}
@@ -37,12 +36,11 @@ read_arguments() {
 
 read_file_option() {  # as it is called where the command was given
   case $1 in
-    --model) model=$(cd "$given_from" && realpath -e -- "$2") || exit 2 ;;
+    --model) model=$(there "$2") ;;
     --output) output=$(cd "$given_from" && realpath -m -- "$2") ;;
   esac
 }
 
-usage() { echo "$1: see the beginning of bench/generator.sh" >&2; exit 2; }
 wanted() { [[ " ${parts[*]} " == *" $1 "* ]]; }
 left_out() { echo "left out: $1" >&2; failed=1; }
 

@@ -5,6 +5,8 @@ without_place() { sed "s#$PWD/##g" "$1" >"$2"; }  # without_place FILE COPY: whe
 
 share_name() { printf '%s' "${selection[*]:-all}" | tr -cs '[:alnum:]' _ | sed 's/^_//'; }
 
+is_kept() { [[ -e $kept/$(share_name)/commit ]]; }  # the share that is selected
+
 suite_part() {  # the options that choose the whole of what is shared out
   local i
   for ((i = 0; i < ${#selection[@]}; ++i)); do
@@ -22,9 +24,21 @@ optimise_share() {  # optimise_share RUN… -- OPTION…: with what starts the c
     >"$share/optimize.new"
 }
 
-keep_share() {  # only of a search that is through: what was cut off is not kept
+tasks_in() {  # tasks_in PROGRAM SELECTION…: how many
+  "$1" tasks "$suite" "${@:2}" --json | "$CUDAL1_PYTHON" -c 'import json, sys; print(len(json.load(sys.stdin)["tasks"]))'
+}
+
+is_through() {  # is_through FILE TASKS: did the searches of all tasks come to their end? One that is interrupted reports as well
+  [[ -s $1 ]] && "$CUDAL1_PYTHON" -c 'import json, sys
+results = json.load(open(sys.argv[1]))["results"]
+sys.exit(len(results) < int(sys.argv[2]) or any(result.get("stopped") for result in results))' "$@"
+}
+
+keep_share() {  # keep_share PROGRAM: only of a search that is through; what was cut off is not kept
   local name share
   name=$(share_name) share=$records/$name
+  is_through "$share/optimize.new" "$(tasks_in "$1" "${selection[@]}")" ||
+    { echo "not through; the same command goes on in $records" >&2; exit 3; }
   mkdir -p "$kept/$name"
   without_place "$share/optimize.new" "$kept/$name/optimize.json"
   without_place "$share/bench/results.jsonl" "$kept/$name/results.jsonl"
@@ -38,8 +52,7 @@ merge_shares() {  # merge_shares PROGRAM COMMAND TABLE: TABLE.txt and TABLE.csv 
   shares=("$kept"/*/optimize.json)
   "$1" bench --merge "${shares[@]%/optimize.json}" -o "$records/merged" >"$records/table"
   cat "$records/table"
-  tasks=$("$1" tasks "$suite" "${whole[@]}" --json |
-    "$CUDAL1_PYTHON" -c 'import json, sys; print(len(json.load(sys.stdin)["tasks"]))')
+  tasks=$(tasks_in "$1" "${whole[@]}")
   without_place "$records/table" "$records/table.txt"
   { printf '%s suite %s, commit %s, %s\n' "$2" "$(basename "$suite") ${whole[*]}" "$commit" "${gpu:-none}"
     cat "$records/table.txt"; } >"$3.txt"

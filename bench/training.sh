@@ -33,8 +33,9 @@
 # as soon as they are measured; rows of other parts stay as they are. A part that is cut off is the last one. Ends with 3
 # where something is to be gone on with, else with 1 where a row misses its bar.
 set -euo pipefail
-given_from=$PWD started=$SECONDS
+started=$SECONDS
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/common.sh"
+source bench/pieces.sh
 source bench/suite_shares.sh
 build=${CUDAL1_BENCH_BUILD:-build/release}
 records=${CUDAL1_RECORDS:-build/training}
@@ -42,9 +43,6 @@ all_parts=(rate train idle first_samples ablation gap suite resume)
 config=configs/recipe.toml ablation_config=configs/ablation.toml adapter='' minutes='' model='' tasks='' evaluations='' seeds=3
 arms=self_supervised,plain,bucket,evolution,shuffled
 output=bench/results/training.json sets=() parts=() selection=() suite='' failed=0 cut_off=0
-
-usage() { echo "$1: see the beginning of bench/training.sh" >&2; exit 2; }
-there() { (cd "$given_from" && realpath -e -- "$1") || exit 2; }  # as it is called where the command was given
 
 read_arguments() {
   while [[ $# -gt 0 ]]; do
@@ -65,7 +63,7 @@ read_option() {
     --ablation-config) ablation_config=$(there "$2") ;;
     --adapter) adapter=$(there "$2") ;;
     --output) output=$(cd "$given_from" && realpath -m -- "$2") ;;
-    --minutes) [[ $2 =~ ^[0-9]+([.][0-9]+)?$ ]] || usage '--minutes needs a number'; minutes=$2 ;;
+    --minutes) are_minutes "$2" || usage '--minutes needs a number'; minutes=$2 ;;
     --tasks) tasks=$2 ;;
     --evaluations) evaluations=$2 ;;
     --seeds) seeds=$2 ;;
@@ -99,16 +97,6 @@ choose_model() {
     model=$("$CUDAL1_PYTHON" -c 'import json, sys; print(json.load(sys.stdin)["path"])' <"$records/model.json")
   fi
   sets+=(--set "model.path=$model")
-}
-
-# What starts a command in the time that is left, which then ends as by Ctrl-C; who does not, is killed. Only the command
-# itself is told: it tells its own processes.
-within_time() {
-  within=()
-  [[ -n $minutes ]] || return 0
-  local left
-  left=$(awk -v minutes="$minutes" -v spent=$((SECONDS - started)) 'BEGIN { print int(60 * minutes) - spent }')
-  within=(timeout --foreground --signal INT --kill-after 90 "$((left > 1 ? left : 1))")
 }
 
 # piece COMMAND…: true where it is through. 124: its time was over; 3: it says itself that it is to be gone on with.
@@ -218,7 +206,7 @@ measure_suite() {
   optimise_share "${within[@]}" "$build/bin/cudal1" -- --budget-evals "${evaluations:-16}" "${policy[@]}" || code=$?
   case $code in
     0)
-      keep_share
+      keep_share "$build/bin/cudal1"
       merge_shares "$build/bin/cudal1" bench/training.sh "$(dirname "$output")/optimized_trained"
       if "$CUDAL1_PYTHON" bench/training/suite_row.py "$records/merged" --shares "${shares[@]}" --tasks "$tasks" \
         --alone bench/results/optimized.csv --rows "$whole_records/suite.rows.json"; then

@@ -27,7 +27,7 @@ std::vector<TrainingTask> BenchSetting::tasks(TaskSplit split) const {
 
 //! The archive is the one that was named here, whatever the configuration says.
 AssessorPoolOptions BenchSetting::judging() const {
-  AssessorPoolOptions made = judge_options(config.judge, on, archive);
+  AssessorPoolOptions made = judge_options(config, on, archive);
   made.setting.archive = archive;
   made.report = tell;
   return made;

@@ -23,6 +23,7 @@ int run_rate(const BenchOptions& common, const std::filesystem::path& file) {
   options.variants = static_cast<std::size_t>(setting.config.supervised.variants);
   options.seed = setting.config.run.seed;
   options.gpu = setting.on.gpu;
+  options.least_replaced_share = setting.config.contrastive.reward.least_replaced_share;
   options.stop = StopOnInterrupt::is_requested;
   options.progress = [](std::size_t done, std::size_t all) { tell(fmt::format("rate: {} of {} tasks", done, all)); };
   VariantStore variants(folder.path() / "variants.jsonl", options);

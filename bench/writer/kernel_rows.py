@@ -48,6 +48,9 @@ PRODUCT_WAYS = [
     "math=tf32x3 tile=128x64x32 stages=2",
     "math=tf32x3 tile=128x64x32 stages=2 blocks=2 add=32 ahead=1",
     "math=tf32x3 tile=64x128x32 stages=2",
+    "math=tf32x3 tile=64x128x32 stages=2 blocks=2 add=32 ahead=1",
+    "math=tf32x3 tile=64x128x32 stages=2 blocks=3",
+    "math=tf32x3 tile=64x128x32 stages=3 add=32 ahead=1",
     "math=wgmma",
     "math=wgmma add=32",
 ]

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <map>
 
+#include "base/files.hpp"
 #include "base/seconds_since.hpp"
 #include "compile/nvrtc_compiler.hpp"
 #include "judge/judge.hpp"
@@ -20,14 +21,28 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+struct Wishes {
+  int proposals = 20;  //!< for each task
+  std::string target = "sm_90";
+  bool compile = true, estimates = false;
+  std::filesystem::path cubins;  //!< where they are kept; empty: nowhere
+};
+
 struct Counts {
   int proposed = 0, compiled = 0;
   double proposing = 0.0, compiling = 0.0, slowest = 0.0;
 };
 
+//! With the text beside it.
+void keep(const std::filesystem::path& folder, const std::string& name, const std::string& text,
+          const std::string& cubin) {
+  write_file_atomically(folder / (name + ".cubin"), cubin);
+  write_file_atomically(folder / (name + ".cu"), text);
+}
+
 //! Texts that did not compile are printed; they are what this program is for.
-void compile_one(const OpGraph& graph, const std::string& text, const std::string& target, Counts& counts) {
-  const auto plan = plan_program(graph, text);
+void compile_one(const Task& task, const std::string& text, const Wishes& wishes, Counts& counts) {
+  const auto plan = plan_program(task.graph, text);
   if (!plan) {
     fmt::print("NOT PLANNED: {}\n{}\n", plan.failure().message, text);
     return;
@@ -36,8 +51,10 @@ void compile_one(const OpGraph& graph, const std::string& text, const std::strin
   const auto begin = Clock::now();
   bool compiled = true;
   if (plan.value().has_launches()) {
-    const auto made = compiler.compile({plan.value().code, plan.value().kernels, target});
+    const auto made = compiler.compile({plan.value().code, plan.value().kernels, wishes.target});
     compiled = static_cast<bool>(made);
+    if (made && !wishes.cubins.empty())
+      keep(wishes.cubins, fmt::format("{}-{}", task.name, counts.compiled + 1), text, made.value().binary);
     if (!made) fmt::print("NOT COMPILED: {}\n{}\n{}\n", made.failure().message, made.failure().details, text);
   }
   const double seconds = seconds_since(begin);
@@ -62,34 +79,34 @@ void print_estimates(const OpGraph& graph, std::vector<std::string> texts) {
   }
 }
 
-Counts look_at(const Task& task, int wanted, const std::string& target, bool compile, bool estimates) {
+Counts look_at(const Task& task, const Wishes& wishes) {
   Counts counts;
   const auto begin = Clock::now();
   SearchPolicy policy(task.graph, vgpu::find_profile("h200"), Random(1));
   std::vector<ScoredProgram> seen;
   std::vector<std::string> texts;
-  for (int i = 0; i < wanted; ++i) {
+  for (int i = 0; i < wishes.proposals; ++i) {
     const auto text = policy.propose(seen);
     if (!text) break;
     texts.push_back(*text);
     seen.push_back({*text, 1.0 + 0.01 * i, 0.0});
   }
   counts.proposing = seconds_since(begin);
-  if (estimates) print_estimates(task.graph, texts);
+  if (wishes.estimates) print_estimates(task.graph, texts);
   counts.proposed = static_cast<int>(texts.size());
   if (!texts.empty()) fmt::print("{}", texts.front());
-  if (compile)
-    for (const std::string& text : texts) compile_one(task.graph, text, target, counts);
+  if (wishes.compile)
+    for (const std::string& text : texts) compile_one(task, text, wishes, counts);
   return counts;
 }
 
-int run(const std::filesystem::path& folder, int wanted, const std::string& target, bool compile, bool estimates) {
+int run(const std::filesystem::path& folder, const Wishes& wishes) {
   Counts all;
   for (const SuiteTask& suite_task : read_suite(folder).tasks) {
     fmt::print("== {}\n", suite_task.label());
     try {
       const Task task = load_task_with_metas(task_folder_of(suite_task).folder);
-      const Counts counts = look_at(task, wanted, target, compile, estimates);
+      const Counts counts = look_at(task, wishes);
       fmt::print("-- {} nodes, {} proposals in {:.2f} s, {} compiled in {:.2f} s, the slowest {:.2f} s\n",
                  task.graph.nodes.size(), counts.proposed, counts.proposing, counts.compiled, counts.compiling,
                  counts.slowest);
@@ -101,7 +118,7 @@ int run(const std::filesystem::path& folder, int wanted, const std::string& targ
     std::fflush(stdout);
   }
   fmt::print("{} of {} proposals compile\n", all.compiled, all.proposed);
-  return all.compiled == all.proposed || !compile ? 0 : 1;
+  return all.compiled == all.proposed || !wishes.compile ? 0 : 1;
 }
 
 }  // namespace
@@ -110,14 +127,13 @@ int run(const std::filesystem::path& folder, int wanted, const std::string& targ
 int main(int argc, char** argv) {
   CLI::App app("What the search proposes, planned and compiled");
   std::filesystem::path folder;
-  int wanted = 20;
-  std::string target = "sm_90";
-  bool compile = true, estimates = false;
+  cudal1::Wishes wishes;
   app.add_option("folder", folder, "Tasks, as `cudal1 tasks SUITE --export FOLDER` leaves them")->required();
-  app.add_option("--proposals", wanted, "For each task");
-  app.add_option("--target", target, "GPU to compile for");
-  app.add_flag("!--no-compile", compile, "Plan only");
-  app.add_flag("--estimates", estimates, "What the search expects each step of each proposal to take");
+  app.add_option("--proposals", wishes.proposals, "For each task");
+  app.add_option("--target", wishes.target, "GPU to compile for");
+  app.add_flag("!--no-compile", wishes.compile, "Plan only");
+  app.add_flag("--estimates", wishes.estimates, "What the search expects each step of each proposal to take");
+  app.add_option("--cubins", wishes.cubins, "Keeps what was compiled in this folder, for cubin_resources.py");
   CLI11_PARSE(app, argc, argv);
-  return cudal1::run(folder, wanted, target, compile, estimates);
+  return cudal1::run(folder, wishes);
 }

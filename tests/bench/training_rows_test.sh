@@ -44,7 +44,6 @@ warm_up_steps = 0
 [collapse]
 least_entropy = 0
 least_distinct_plans = 0
-largest_trick_share = 1.1
 TOML
 
 measure() {  # measure NAME ARGUMENT…: what it says goes to NAME.log; its exit code comes back
