@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/files.hpp"
@@ -15,6 +16,13 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 }  // namespace
+
+std::chrono::milliseconds CompilerOptions::time_limit_for(const CompileRequest& request) const {
+  constexpr std::size_t kernels_as_long_as_one = 20, most_times = 6;
+  const std::size_t further = request.kernels.empty() ? 0 : request.kernels.size() - 1;
+  return time_limit * std::min(kernels_as_long_as_one + further, most_times * kernels_as_long_as_one) /
+         kernels_as_long_as_one;
+}
 
 CachedCompiler::CachedCompiler(const CompilerOptions& options) : source_limit_bytes_(options.source_limit_bytes) {
   if (options.use_cache)

@@ -20,9 +20,12 @@ struct CompilerOptions {
   std::optional<std::filesystem::path> cache_folder;  //!< empty: cache_directory()/compile
   bool use_cache = true;
   std::uint64_t cache_limit_bytes = CompileCache::default_limit_bytes;
-  std::chrono::milliseconds time_limit{20'000};
+  std::chrono::milliseconds time_limit{20'000};  //!< of a program with one kernel
   std::uint64_t memory_limit_bytes = std::uint64_t{4} << 30;
   std::size_t source_limit_bytes = std::size_t{4} << 20;
+
+  //! Twenty kernels have twice the time of one, a hundred and more six times as much: a whole network may have them.
+  std::chrono::milliseconds time_limit_for(const CompileRequest& request) const;
 };
 
 class CachedCompiler : public Compiler {

@@ -90,9 +90,12 @@ std::vector<std::string> ClangCompiler::arguments_for(const CompileRequest& requ
 
 Result<CompiledModule> ClangCompiler::compile_in_process(const CompileRequest& request,
                                                          const std::vector<std::string>& arguments) try {
-  ClangRun run{options_.launcher,   {header_folder_.path()},
-               arguments,           clang_source(request.source, request.kernels),
-               options_.time_limit, options_.memory_limit_bytes};
+  ClangRun run{options_.launcher,
+               {header_folder_.path()},
+               arguments,
+               clang_source(request.source, request.kernels),
+               options_.time_limit_for(request),
+               options_.memory_limit_bytes};
   run.arguments.insert(run.arguments.end() - 1, "-I" + header_folder_.path().string());  // not part of the cache's key
   use_precompiled_prelude(run.arguments);
   Result<ClangOutput> answer = run_clang(run);

@@ -66,7 +66,7 @@ Result<CompiledModule> NvrtcCompiler::compile_in_process(const CompileRequest& r
     question.include_directories.push_back(folder.string());
   question.nvrtc_library = options_.nvrtc->library.string();
   try {
-    Result<CompileAnswer> answer = ask(question);
+    Result<CompileAnswer> answer = ask(question, options_.time_limit_for(request));
     if (!answer) return answer.failure();
     return judge(request, std::move(answer).value());
   } catch (const Error& error) {
@@ -74,11 +74,12 @@ Result<CompiledModule> NvrtcCompiler::compile_in_process(const CompileRequest& r
   }
 }
 
-Result<CompileAnswer> NvrtcCompiler::ask(const CompileQuestion& question) const {
+Result<CompileAnswer> NvrtcCompiler::ask(const CompileQuestion& question,
+                                         std::chrono::milliseconds time_limit) const {
   Pipe pipe;
   const UniqueFd null_device(::open("/dev/null", O_RDWR | O_CLOEXEC));
   const UniqueFd memory = make_sealed_memory("compile-question", encode(question));
-  const auto deadline = Clock::now() + options_.time_limit;
+  const auto deadline = Clock::now() + time_limit;
   ChildOptions child_options = compiler_child({options_.compiler.string()}, options_.memory_limit_bytes);
   child_options.descriptors = {{null_device.get(), 0},
                                {null_device.get(), 1},
@@ -91,7 +92,7 @@ Result<CompileAnswer> NvrtcCompiler::ask(const CompileQuestion& question) const 
   std::string bytes;
   std::array<CompilerOutput, 1> outputs{{{pipe.reader.get(), bytes, max_answer_bytes}}};
   const Reading reading = read_until(outputs, deadline);
-  if (reading == Reading::timeout) return stopped_at_time_limit(options_.time_limit);
+  if (reading == Reading::timeout) return stopped_at_time_limit(time_limit);
   if (reading == Reading::too_much) return output_too_large(max_answer_bytes);
   const auto end = child.wait_for(std::chrono::seconds(1)).value_or(ChildExit{false, SIGKILL});
   auto answer = decode_answer(bytes);

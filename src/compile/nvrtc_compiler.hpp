@@ -29,7 +29,7 @@ class NvrtcCompiler : public CachedCompiler {
   std::vector<std::string> arguments_for(const CompileRequest& request) const override;
   Result<CompiledModule> compile_in_process(const CompileRequest& request,
                                             const std::vector<std::string>& options) override;
-  Result<CompileAnswer> ask(const CompileQuestion& question) const;
+  Result<CompileAnswer> ask(const CompileQuestion& question, std::chrono::milliseconds time_limit) const;
   Result<CompiledModule> judge(const CompileRequest& request, CompileAnswer answer) const;
 
   NvrtcCompilerOptions options_;

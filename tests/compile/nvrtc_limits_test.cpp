@@ -93,6 +93,17 @@ TEST_F(LimitsTest, CrashOfTheCompilerIsNamed) {
   expect_next_compile_works();
 }
 
+TEST_F(LimitsTest, ManyKernelsHaveMoreTime) {
+  options_.time_limit = std::chrono::seconds(20);
+  const auto limit_of = [&](std::size_t kernels) {
+    return options_.time_limit_for({"", std::vector<std::string>(kernels, "k"), ""});
+  };
+  EXPECT_EQ(limit_of(0), std::chrono::seconds(20));
+  EXPECT_EQ(limit_of(1), std::chrono::seconds(20));
+  EXPECT_EQ(limit_of(21), std::chrono::seconds(40));
+  EXPECT_EQ(limit_of(100'000), std::chrono::seconds(120)) << "and no more, however many";
+}
+
 TEST_F(LimitsTest, LimitsAreNotRemembered) {
   const TemporaryFolder folder;
   options_.use_cache = true;
