@@ -230,6 +230,39 @@ TEST_F(Rows, RowsWithoutColumnsKeepNothing) {
   }
 }
 
+//! Each element stands under the condition that it lies in the one tensor or in the other. A loop over all of a row must
+//! not be written out because registers would keep what there is not.
+TEST_F(Rows, KeepNothingOfWhatIsReadUnderConditions) {
+  TaskText task;
+  task.input("x", {3, 700}).input("y", {3, 324}).node("cat_1", "aten::cat", {json::array({"x", "y"}), 1});
+  task.node("softmax_1", "aten::softmax.int", {"cat_1", -1}).output("softmax_1");
+  const Verdict verdict = judged(task, "//! fuse cat_1 softmax_1 : lanes=32\n");
+  EXPECT_EQ(verdict.status, "ok") << verdict.message;
+  EXPECT_EQ(verdict.code.find("for (int j"), std::string::npos) << verdict.code;
+  EXPECT_REFUSED(task, "//! fuse cat_1 softmax_1 : lanes=32 keep=yes\n", "under a condition");
+}
+
+TEST_F(Rows, AreNotSplitWhereOneBlockReadsThemAtOnce) {
+  const Verdict verdict = planned(softmax_of({8, 4096}, 1), "//! fuse mul_1 softmax_1 add_1\n");
+  EXPECT_EQ(verdict.steps.size(), 1u);
+  EXPECT_NE(verdict.code.find("grid=(8, 1, 1) block=(1024, 1, 1)"), std::string::npos) << verdict.code;
+}
+
+//! 9 blocks for each of 32 channels would be enough threads for an H200, but two or three for each multiprocessor.
+TEST_F(Rows, AreSplitSoThatMultiprocessorsHaveEquallyManyBlocks) {
+  const auto grid_of = [](std::int64_t channels) {
+    TaskText task;
+    task.input("x", {10, channels, 224, 224});
+    task.node("mean_1", "aten::mean.dim", {"x", {0, 2, 3}}).output("mean_1");
+    const std::string code = planned(task, "//! fuse mean_1\n").code;
+    const std::size_t begin = code.find("grid=(");
+    return code.substr(begin, code.find(')', begin) + 1 - begin);
+  };
+  EXPECT_EQ(grid_of(32), "grid=(32, 8, 1)") << "256 blocks for 132 multiprocessors";
+  EXPECT_EQ(grid_of(33), "grid=(33, 8, 1)") << "264";
+  EXPECT_EQ(grid_of(1), "grid=(1, 132, 1)") << "a large block for a part of one row would leave most of them idle";
+}
+
 TEST_F(Rows, ProductsMayHaveDepthOne) {
   TaskText task;
   task.input("x", {5, 1}).input("y", {1}).input("z", {3, 1, 1}).input("b", {3, 1, 8}).weight("w", {1, 1});

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
+#include <utility>
 
 #include "program/rejection.hpp"
 #include "writer/fused/operator_rules.hpp"
@@ -12,7 +14,8 @@
 namespace cudal1 {
 namespace {
 
-constexpr std::int64_t threads_of_gpu = 132 * 2048;  // of an H200; fewer leave it idle
+constexpr std::int64_t multiprocessors = 132;                    // of an H200
+constexpr std::int64_t threads_of_gpu = multiprocessors * 2048;  // fewer leave it idle
 constexpr std::int64_t most_kept_bytes = 128;        // in registers of a thread, of 1024 that share a block
 constexpr std::int64_t rows_across = 32;             // neighbouring threads that read 128 bytes at once
 
@@ -79,15 +82,38 @@ class ShapeChooser {
                fmt::format("split={}: a row has {} groups of columns", shape_.split, groups_));
       return;
     }
-    const std::int64_t threads = std::max<std::int64_t>(1, space_.row_count()) * shape_.lanes;
-    if (threads >= threads_of_gpu / 4 || parameters_.text("keep") == "yes") return;
-    const std::int64_t enough = ceil_div(threads_of_gpu, threads), possible = groups_ / (shape_.lanes * 4);
-    shape_.split = std::clamp<std::int64_t>(std::min(enough, possible), 1, 1024);
+    const std::int64_t rows = std::max<std::int64_t>(1, space_.row_count());
+    if (rows * shape_.lanes >= threads_of_gpu / 4 || parameters_.text("keep") == "yes") return;
+    if (most_parts() == 1) return;  // a kernel more would cost more than it gives
+    while (may_share_less() && rows * most_parts() < multiprocessors) shape_.block = shape_.lanes /= 2;
+    shape_.split = balanced_split(ceil_div(threads_of_gpu, rows * shape_.lanes));
+  }
+
+  //! Of a row, for each of which every thread has something to do.
+  std::int64_t most_parts() const { return std::clamp<std::int64_t>(groups_ / (shape_.lanes * 4), 1, 1024); }
+
+  //! Smaller blocks, of which there are more.
+  bool may_share_less() const { return parameters_.is_auto("lanes") && !shape_.across && shape_.lanes > 128; }
+
+  //! About `enough`, such that multiprocessors have equally many blocks: else most of them wait for a few at the end.
+  std::int64_t balanced_split(std::int64_t enough) const {
+    const std::int64_t blocks_of_rows = ceil_div(std::max<std::int64_t>(1, space_.row_count()), shape_.rows_a_block());
+    const auto idle_percent = [&](std::int64_t split) {
+      const std::int64_t blocks = blocks_of_rows * split, places = ceil_div(blocks, multiprocessors) * multiprocessors;
+      return 100 * (places - blocks) / places;
+    };
+    const std::int64_t most = std::min(2 * enough, most_parts());
+    std::int64_t best = std::min(enough, most);
+    const auto worth = [&](std::int64_t split) { return std::pair(idle_percent(split), std::abs(split - enough)); };
+    for (std::int64_t split = ceil_div(best, 2); split <= most; ++split)
+      if (worth(split) < worth(best)) best = split;
+    return best;
   }
 
   void choose_keep() {
     const std::int64_t bytes = kept_bytes(), most = shape_.block > 512 ? most_kept_bytes : 2 * most_kept_bytes;
-    const bool fits = shape_.split == 1 && bytes <= most;
+    // Where only what is read under a condition changes from column to column, registers have nothing to keep.
+    const bool fits = shape_.split == 1 && bytes > 0 && bytes <= most;
     const bool useful = space_.passes() + (space_.some_output_has_columns() ? 1 : 0) > 1;
     if (parameters_.is_auto("keep")) {
       shape_.keep = fits && useful;
@@ -98,6 +124,8 @@ class ShapeChooser {
       reject(Status::plan_error, parameters_.at("keep"),
              shape_.split > 1
                  ? fmt::format("keep=yes: split is {}, so other kernels make the later passes", shape_.split)
+             : bytes == 0
+                 ? std::string("keep=yes: every load stands under a condition, as those of cat and pad do; it is not kept")
                  : fmt::format("keep=yes: a thread has {} bytes of a row, more than the {} for which it has registers; "
                                "use more lanes",
                                bytes, most));
