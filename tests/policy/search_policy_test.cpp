@@ -382,6 +382,28 @@ TEST(CallEstimate, KnowsThatTheLibraryAddsABiasByItself) {
   EXPECT_GT(with, 1.05 * estimate_call(h200(), images(false), {}).expected_ms);
 }
 
+//! So many tensors side by side, normalised by row.
+OpGraph joined(std::int64_t tensors, std::int64_t elements) {
+  sample::GraphBuilder builder;
+  std::vector<ValueRef> parts;
+  for (std::int64_t i = 0; i < tensors; ++i)
+    parts.push_back({builder.leaf(ValueKind::input, "x" + std::to_string(i), {elements / tensors / 64, 64})});
+  const ValueId cat = builder.node("cat_1", "aten::cat", {}, {elements / 64, 64});
+  builder.graph.nodes.back().args.emplace_back(parts);
+  builder.output(builder.node("relu_1", "aten::relu", {cat}, {elements / 64, 64}));
+  return builder.graph;
+}
+
+TEST(CallEstimate, KnowsThatTensorsThatAreJoinedInAKernelAreAllAskedFor) {
+  Proposal proposal;
+  proposal.fusions = {{{"cat_1", "relu_1"}}};
+  const auto expected = [&](std::int64_t tensors) {
+    return estimate_call(h200(), joined(tensors, std::int64_t{1} << 24), proposal).expected_ms;
+  };
+  EXPECT_LT(expected(2), 1.1 * expected(1));
+  EXPECT_GT(expected(64), 3.0 * expected(1));
+}
+
 TEST(CallEstimate, CountsTheProductsOfTf32) {
   Proposal proposal;
   proposal.fusions = {{{"conv2d_1"}}};

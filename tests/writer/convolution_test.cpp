@@ -24,6 +24,7 @@ struct Convolution {
   bool bias = true;
   json more = {};  //!< of the input
   json output_padding = {0, 0};
+  std::int64_t groups = 1;
 };
 
 json typed(const Convolution& c) {
@@ -36,7 +37,7 @@ TaskText convolved(const Convolution& c) {
   task.input("x", c.input, c.more).weight("w", c.weight, typed(c));
   if (c.bias) task.weight("b", {c.weight[0]}, typed(c));
   const std::string op = fmt::format("aten::conv{}d{}", c.weight.size() - 2, c.padding.is_object() ? ".padding" : "");
-  task.node("conv_1", op, {"x", "w", c.bias ? json("b") : json(nullptr), c.stride, c.padding, c.dilation, 1});
+  task.node("conv_1", op, {"x", "w", c.bias ? json("b") : json(nullptr), c.stride, c.padding, c.dilation, c.groups});
   task.node("relu_1", "aten::relu", {"conv_1"}).output("relu_1");
   return task;
 }
@@ -45,11 +46,11 @@ TaskText convolved(const Convolution& c) {
 TaskText transposed(const Convolution& c) {
   TaskText task;
   task.input("x", c.input, c.more).weight("w", c.weight, typed(c));
-  if (c.bias) task.weight("b", {c.weight[1]}, typed(c));
+  if (c.bias) task.weight("b", {c.weight[1] * c.groups}, typed(c));
   const std::size_t dims = c.weight.size() - 2;
   const std::string op = fmt::format("aten::conv_transpose{}d{}", dims, dims > 1 ? ".input" : "");
   task.node("conv_1", op,
-            {"x", "w", c.bias ? json("b") : json(nullptr), c.stride, c.padding, c.output_padding, 1, c.dilation});
+            {"x", "w", c.bias ? json("b") : json(nullptr), c.stride, c.padding, c.output_padding, c.groups, c.dilation});
   task.node("relu_1", "aten::relu", {"conv_1"}).output("relu_1");
   return task;
 }
@@ -213,8 +214,50 @@ TEST_F(Convolutions, AreFusedWithOtherTensors) {
   EXPECT_RIGHT(task, "//! fuse conv_1 mul_1 add_1");
 }
 
-TEST_F(Convolutions, LeaveFewChannelsAndGroupsToOtherTechniques) {
-  EXPECT_EQ(planned(convolved({.weight = {7, 5, 3, 3}}), fuse_both).techniques, std::vector<std::string>{"depthwise"});
+TEST_F(Convolutions, AreRightInGroups) {
+  const json last = {{"strides", {9 * 7 * 24, 1, 9 * 24, 24}}};  // channels are neighbours
+  for (const Convolution& c : std::vector<Convolution>{
+           {.input = {2, 24, 7, 9}, .weight = {51, 8, 3, 3}, .groups = 3},
+           {.input = {2, 24, 7, 9}, .weight = {34, 12, 1, 1}, .padding = {0, 0}, .groups = 2},
+           {.input = {1, 16, 7, 9}, .weight = {32, 8, 3, 2}, .stride = {2, 3}, .bias = false, .groups = 2},
+           {.input = {3, 24, 7, 9}, .weight = {48, 8, 3, 3}, .dilation = {2, 1}, .more = last, .groups = 3}})
+    for (const char* parameters : {"tile=auto", "tile=16x64x64 stages=2", "math=fp32"}) {
+      EXPECT_RIGHT(convolved(c), with(parameters));
+      EXPECT_EQ(planned(convolved(c), with(parameters)).techniques, std::vector<std::string>{"convolution"});
+    }
+}
+
+TEST_F(Convolutions, AreRightTransposedInGroups) {
+  const Sizes volume = {2, 16, 3, 4, 5};
+  for (const Convolution& c : std::vector<Convolution>{
+           {.input = volume, .weight = {16, 9, 3, 5, 7}, .stride = {2, 2, 2}, .padding = {1, 2, 3},
+            .dilation = {1, 1, 1}, .output_padding = {1, 1, 1}, .groups = 2},
+           {.input = volume, .weight = {16, 17, 2, 1, 3}, .stride = {1, 1, 1}, .padding = {0, 0, 1},
+            .dilation = {1, 1, 1}, .output_padding = {0, 0, 0}, .groups = 2},
+           {.input = {2, 16, 4, 5}, .weight = {16, 64, 3, 3}, .stride = {2, 2}, .padding = {1, 1}, .groups = 2}})
+    for (const char* parameters : {"tile=auto", "tile=64x64x32 stages=2"}) {
+      EXPECT_RIGHT(transposed(c), with(parameters));
+      EXPECT_EQ(planned(transposed(c), with(parameters)).techniques, std::vector<std::string>{"convolution"});
+    }
+}
+
+//! What follows may count channels in an order of its own: here the groups are what a view shuffles.
+TEST_F(Convolutions, InGroupsAreFusedWithOtherTensors) {
+  TaskText task;
+  task.input("x", {2, 16, 4, 6}).input("y", {2, 2, 17, 4, 6}).weight("w", {34, 8, 3, 3}).weight("s", {34, 1, 1});
+  task.node("conv_1", "aten::conv2d", {"x", "w", nullptr, json{1, 1}, json{1, 1}, json{1, 1}, 2});
+  task.node("mul_1", "aten::mul.Tensor", {"conv_1", "s"}).node("view_1", "aten::view", {"mul_1", {2, 2, 17, 4, 6}});
+  task.node("add_1", "aten::add.Tensor", {"view_1", "y"}).node("transpose_1", "aten::transpose.int", {"add_1", 1, 2});
+  task.node("clone_1", "aten::clone", {"transpose_1"}).output("clone_1");
+  EXPECT_RIGHT(task, "//! fuse conv_1 mul_1 add_1 clone_1\n");
+  EXPECT_RIGHT(task, "//! fuse conv_1 mul_1 add_1\n");
+}
+
+TEST_F(Convolutions, LeaveFewChannelsToOtherTechniques) {
+  const std::vector<std::string> depthwise{"depthwise"};
+  EXPECT_EQ(planned(convolved({.weight = {7, 5, 3, 3}}), fuse_both).techniques, depthwise);
+  EXPECT_EQ(planned(convolved({.input = {2, 16, 7, 9}, .weight = {16, 8, 3, 3}, .groups = 2}), fuse_both).techniques,
+            depthwise);
   EXPECT_REFUSED(transposed({.weight = {5, 8, 3, 3}, .stride = {2, 2}, .dilation = {2, 2}}), fuse_both,
                  "both steps and dilation");
 }

@@ -28,6 +28,8 @@ constexpr double likely_compute_share = 0.4, least_of_products = 0.4;
 // element by element.
 constexpr double slower_by_gathering = 2.0, slower_by_loops = 5.0, slower_by_windows_in_windows = 10.0;
 constexpr double fewest_rows = 16.0;  // of a tile
+// Of a cat inside a kernel every element asks for each tensor whether it lies there, and reads it if so.
+constexpr double instructions_a_joined_tensor = 4.0;
 // A kernel that moves memory reaches this share of what a copy does.
 constexpr double likely_bandwidth = 0.85;
 
@@ -140,12 +142,21 @@ class Estimator {
       const Node& node = graph_.nodes[index];
       const auto inputs = metas_of(graph_, OpGraph::reads(node)), outputs = metas_of(graph_, node.outputs);
       const vgpu::OpWork work = vgpu::work_of(node, inputs, outputs);
+      seconds += choosing_seconds(node);
       if (is_direct_convolution(node))
         seconds += work.flops * convolution_seconds_a_flop(region, node, products);
       else
         seconds += work.flops * products / tensor_flops_per_second();
     }
     return seconds;
+  }
+
+  double choosing_seconds(const Node& node) const {
+    const std::string_view name = base_name(node.op);
+    if (name != "cat" && name != "concat" && name != "concatenate" && name != "stack") return 0.0;
+    const auto joined = static_cast<double>(OpGraph::reads(node).size());
+    const auto elements = static_cast<double>(graph_.values[node.outputs.front()].meta.numel());
+    return elements * joined * instructions_a_joined_tensor / (fp32_flops_per_second() / 2.0);
   }
 
   double convolution_seconds_a_flop(const Region& region, const Node& node, double products) const {
@@ -163,7 +174,7 @@ class Estimator {
   //! Products of a convolution as tiles compute it, in parts of those that it needs.
   double zeros_multiplied(const Node& node) const {
     const auto convolution = read_convolution(graph_, node);
-    const auto channels = static_cast<double>(graph_.values[convolution->value].meta.sizes[1]);
+    const auto channels = static_cast<double>(graph_.values[convolution->value].meta.sizes[1] / convolution->groups);
     double times = 1.0, rows = channels;
     if (is_by_phase(graph_, *convolution)) return times;
     for (std::size_t i = 0; convolution->is_transposed && i < convolution->sizes.kernel.size(); ++i) {

@@ -140,15 +140,16 @@ std::optional<Proposal> with_library_convolutions(SearchSpace& space, const std:
 //! A product whose multiplications take long enough for another way to multiply to count.
 bool is_large_product(const OpGraph& graph, const std::string& name) {
   const Node& node = graph.nodes[static_cast<std::size_t>(graph.find_node(name))];
-  std::int64_t rows = 0, columns = 0, depth = 0;
+  std::int64_t rows = 0, columns = 0, depth = 0, groups = 1;
   if (const auto convolution = read_convolution(graph, node); convolution && is_product_of_windows(graph, node)) {
     const TensorMeta &value = graph.values[convolution->value].meta, &weight = graph.values[convolution->weight].meta;
     rows = value.sizes[1], columns = value.numel() / rows, depth = weight.numel() / rows;
+    groups = convolution->groups;
   } else if (const auto product = is_product(node) ? read_product(graph, node) : std::nullopt) {
     const ProductSizes sizes = sizes_of(graph, *product);
     rows = sizes.batches * sizes.rows, columns = sizes.columns, depth = sizes.depth;
   }
-  return std::min(rows, columns) >= large_side &&
+  return std::min(rows / groups, columns) >= large_side &&
          static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(depth) >= large_products;
 }
 

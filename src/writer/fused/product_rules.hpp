@@ -14,6 +14,8 @@ struct ProductNode {
   ValueId value = -1, left = -1, right = -1;
   std::size_t batch_dimensions = 0, row_dimensions = 0, column_dimensions = 0;
   std::int64_t depth = 0;
+  //! Equal parts of the first dimension of rows that are products of their own, with operands of their own: batches.
+  std::int64_t groups = 1;
   //! For each dimension of an operand, which of the result it is; or depth_dimension, or no_dimension where the operand
   //! is broadcast.
   std::vector<int> left_dimensions, right_dimensions;

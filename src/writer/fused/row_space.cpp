@@ -19,14 +19,6 @@ std::vector<int> reductions_of(const FusedTerms& fused) {
   return found;
 }
 
-void resolve(FusedTerms& fused) {
-  for (Term& term : fused.terms) {
-    term.place = fused.atoms.resolved(term.place);
-    term.loops = fused.atoms.parts_of(term.loops);
-  }
-  for (FusedTerms::Output& output : fused.outputs) output.place = fused.atoms.resolved(output.place);
-}
-
 //! Atoms that say which row it is.
 std::set<int> row_atoms(const FusedTerms& fused, const std::vector<int>& reductions) {
   const auto all = fused.atoms_of_terms();
@@ -75,7 +67,7 @@ class RowSpaceMaker {
     if (all_columns_.empty()) reject(Status::plan_error, at_, "these nodes reduce nothing");
     for (int round = 0; round < 2; ++round)  // what the last of them splits, the first must follow
       for (const auto& columns : all_columns_) match(columns);
-    resolve(space_.fused);
+    space_.fused.resolve();
     const std::map<int, int> names = names_of_atoms();
     share_terms(names);
     for (const Point& point : product_points_)

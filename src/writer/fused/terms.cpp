@@ -42,6 +42,14 @@ std::string_view cuda_element_name(DType dtype) {
   return "bool";
 }
 
+void FusedTerms::resolve() {
+  for (Term& term : terms) {
+    term.place = atoms.resolved(term.place);
+    term.loops = atoms.parts_of(term.loops);
+  }
+  for (Output& output : outputs) output.place = atoms.resolved(output.place);
+}
+
 std::vector<std::set<int>> FusedTerms::atoms_of_terms() const {
   std::vector<std::set<int>> all;
   for (const Term& term : terms) {

@@ -70,6 +70,8 @@ struct FusedTerms {
   std::vector<Term> terms;
   std::vector<Output> outputs;
 
+  //! Says all places anew, in the parts of atoms that were split.
+  void resolve();
   //! For each term the atoms on which it depends, loops of reductions left out.
   std::vector<std::set<int>> atoms_of_terms() const;
   //! Of all loads, gathers and stores, and the indices of windows.

@@ -94,9 +94,12 @@ std::string ConvolutionCode::kernel() const {
 }
 
 std::string ConvolutionCode::base(const ConvolutionOperand& operand) const {
-  const std::string variable = results_.variable(operand.value);
-  if (operand.batch_stride == 0 || space_.sizes.batches == 1) return variable;
-  return fmt::format("{} + {}ll * batch", variable, operand.batch_stride);
+  std::string text = results_.variable(operand.value);
+  const std::string image = space_.groups == 1 ? "batch" : fmt::format("(batch / {}u)", space_.groups);
+  if (operand.batch_stride != 0 && space_.sizes.batches > space_.groups)
+    text += fmt::format(" + {}ll * {}", operand.batch_stride, image);
+  if (space_.groups > 1) text += fmt::format(" + {}ll * (batch % {}u)", operand.group_stride, space_.groups);
+  return text;
 }
 
 std::string ConvolutionCode::operand(const ConvolutionOperand& operand, const std::string& name, std::int64_t lines,

@@ -13,6 +13,7 @@ namespace {
 // Fewer channels of the output leave most of a tile empty, fewer of the input can be summed up by every thread: then
 // the direct way is better.
 constexpr std::int64_t fewest_outputs = 8, fewest_inputs = 17;
+constexpr std::int64_t fewest_rows_of_a_group = 16, fewest_inputs_of_a_group = 8;
 constexpr std::int64_t rows_of_a_phase = 64;                    // fewer channels make better tiles of several phases
 constexpr std::int64_t near = (std::int64_t{1} << 31) - 65536;  // what an int counts, and some elements more
 
@@ -27,8 +28,9 @@ class ConvolutionSpaceMaker {
   }
 
   ConvolutionSpace make() {
-    space_.channels_in = meta(node_.input).sizes[1];
-    space_.channels_out = meta(node_.value).sizes[1];
+    space_.groups = node_.groups;
+    space_.channels_in = meta(node_.input).sizes[1] / node_.groups;
+    space_.channels_out = meta(node_.value).sizes[1] / node_.groups;
     const Affine outputs = loop(space_.channels_out, rows_), inputs = loop(space_.channels_in, depth_);
     at_input_ = {{}, inputs};
     at_weight_ = node_.is_transposed ? Point{inputs, outputs} : Point{outputs, inputs};
@@ -37,12 +39,15 @@ class ConvolutionSpaceMaker {
     if (is_by_phase(graph_, node_)) deal_out_by_phase();
     space_.input = operand(node_.input, at_input_, columns_);
     space_.input.batch_stride = meta(node_.input).strides[0];
+    space_.input.group_stride = space_.channels_in * meta(node_.input).strides[1];
     space_.weight = operand(node_.weight, at_weight_, rows_);
+    const std::int64_t first_channels = node_.is_transposed ? space_.channels_in : space_.channels_out;
+    space_.weight.group_stride = first_channels * meta(node_.weight).strides[0];
     if (!space_.phased.empty()) space_.weight.bounds.clear();  // no phase goes beyond its own filter
     find_matrix(space_.weight, rows_);
     find_matrix(space_.input, columns_);
     const auto size = [](const std::vector<Loop>& loops) { return product_of_sizes(loops); };
-    space_.sizes = {meta(node_.input).sizes[0], size(space_.weight.lines), size(space_.input.lines),
+    space_.sizes = {meta(node_.input).sizes[0] * node_.groups, size(space_.weight.lines), size(space_.input.lines),
                     size(space_.input.depth)};
     return std::move(space_);
   }
@@ -54,6 +59,7 @@ class ConvolutionSpaceMaker {
     ProductNode made;
     made.value = node_.value;
     made.batch_dimensions = made.row_dimensions = 1;
+    made.groups = node_.groups;
     made.column_dimensions = node_.sizes.kernel.size();
     return made;
   }
@@ -142,7 +148,10 @@ class ConvolutionSpaceMaker {
     const Value& value = graph_.values[made.value];
     const std::int64_t offset = made.place.offset + (value.view ? value.view->offset_elements : 0);
     std::int64_t width = 16 / size_in_bytes(value.meta.dtype);
-    while (offset % width != 0 || made.stride % width != 0 || made.batch_stride % width != 0) width /= 2;
+    const std::int64_t group_stride = node_.groups > 1 ? made.group_stride : 0;
+    while (offset % width != 0 || made.stride % width != 0 || made.batch_stride % width != 0 ||
+           group_stride % width != 0)
+      width /= 2;
     return width;
   }
 
@@ -154,6 +163,14 @@ class ConvolutionSpaceMaker {
   Point at_input_, at_weight_;
   ConvolutionSpace space_;
 };
+
+bool has_enough_channels(const OpGraph& graph, const ConvolutionNode& node) {
+  const std::int64_t inputs = graph.values[node.input].meta.sizes[1], outputs = graph.values[node.value].meta.sizes[1];
+  if (node.groups == 1) return outputs >= fewest_outputs || inputs >= fewest_inputs;
+  std::int64_t rows = outputs / node.groups;
+  for (const std::int64_t step : node.sizes.stride) rows *= node.is_transposed ? step : 1;
+  return rows >= fewest_rows_of_a_group && inputs / node.groups >= fewest_inputs_of_a_group;
+}
 
 //! A block that writes a state would change what others still read.
 void refuse_changed_operands(const OpGraph& graph, const ConvolutionSpace& space, SourcePosition at) {
@@ -180,13 +197,12 @@ ProductOperands ConvolutionSpace::operands() const {
 
 bool is_product_of_windows(const OpGraph& graph, const Node& node) {
   const auto made = read_convolution(graph, node);
-  if (!made || made->groups != 1) return false;
+  if (!made || made->groups < 1) return false;
   const TensorMeta &input = graph.values[made->input].meta, &value = graph.values[made->value].meta;
   if (!is_multiplied(input.dtype) || graph.values[made->weight].meta.dtype != input.dtype) return false;
   for (std::size_t i = 0; i < made->sizes.kernel.size(); ++i)
     if (made->is_transposed && made->sizes.stride[i] > 1 && made->sizes.dilation[i] > 1) return false;
-  return value.numel() > 0 && input.numel() > 0 &&
-         (value.sizes[1] >= fewest_outputs || input.sizes[1] >= fewest_inputs);
+  return value.numel() > 0 && input.numel() > 0 && has_enough_channels(graph, *made);
 }
 
 bool is_by_phase(const OpGraph& graph, const ConvolutionNode& node) {
@@ -196,7 +212,7 @@ bool is_by_phase(const OpGraph& graph, const ConvolutionNode& node) {
     divides &= node.sizes.kernel[dim] % node.sizes.stride[dim] == 0;
     covers &= node.sizes.kernel[dim] >= node.sizes.stride[dim];
   }
-  return !divides && covers && graph.values[node.value].meta.sizes[1] % rows_of_a_phase == 0;
+  return !divides && covers && graph.values[node.value].meta.sizes[1] / node.groups % rows_of_a_phase == 0;
 }
 
 ConvolutionSpace make_convolution_space(const Region& region, const ConvolutionNode& node, SourcePosition at) {

@@ -1,5 +1,5 @@
 // A region with one convolution as a matrix product: rows are output channels, columns places of the output, and the
-// depth goes through input channels and the places of a window.
+// depth goes through input channels and the places of a window. Groups of channels are batches, as images are.
 //
 // Transposed with steps: output o is made of those inputs i and places k of the filter for which
 // step · i - padding + k = o. With o + padding = step · q + r these are i = q - t, k = r + step · t for t = 0, 1, … So
@@ -23,6 +23,7 @@ struct ConvolutionOperand {
   ValueId value = -1;
   Affine place;                    //!< without the batch's part
   std::int64_t batch_stride = 0;   //!< elements from one of the batch to the next
+  std::int64_t group_stride = 0;   //!< from the channels of one group to those of the next
   std::vector<Loop> lines, depth;  //!< never empty
   std::vector<Bound> bounds;       //!< of those indices that can lie beyond the ends
   //! Not 0: the operand is a matrix in memory, of which so many neighbours can be copied at once. They lie along the
@@ -51,13 +52,13 @@ struct ConvolutionSpace {
   std::vector<ScatteredDimension> scattered;  //!< empty: columns are places of the output as they are
 
   std::vector<PhasedDepth> phased;  //!< not empty: rows are r, then channels; all dimensions with several t
-  std::int64_t channels_in = 1, channels_out = 1;
+  std::int64_t groups = 1, channels_in = 1, channels_out = 1;  //!< channels: of a group
 
   std::int64_t phases() const;  //!< rows of a channel
   ProductOperands operands() const;
 };
 
-//! Whether there is a convolution that this is good for: in one group, and not of few channels to few.
+//! Whether there is a convolution that this is good for: not of few channels to few, in no group.
 bool is_product_of_windows(const OpGraph& graph, const Node& node);
 
 //! Whether each r has its own rows and depth.

@@ -94,10 +94,12 @@ class ResultsMaker {
   ResultsMaker(const OpGraph& graph, const ProductNode& node, FusedTerms fused, const Point& sums, SourcePosition at)
       : graph_(graph), node_(node), sums_(sums), at_(at) {
     made_.fused = std::move(fused);
+    if (node.groups > 1) split_groups();
   }
 
   ProductResults make() {
-    const auto atoms = atoms_by_dimension();
+    auto atoms = atoms_by_dimension();
+    if (node_.groups > 1) make_batches_of_groups(atoms);
     refuse_other_loops(joined_atoms(atoms, 0, atoms.size()));
     const std::size_t rows = node_.batch_dimensions, columns = rows + node_.row_dimensions;
     made_.batches = loops_of(made_.fused, joined_atoms(atoms, 0, rows));
@@ -107,6 +109,34 @@ class ResultsMaker {
   }
 
  private:
+  std::int64_t rows_of_a_group() const {
+    return graph_.values[node_.value].meta.sizes[node_.batch_dimensions] / node_.groups;
+  }
+
+  //! Such that no atom counts through rows of several groups.
+  void split_groups() {
+    const std::int64_t rows = rows_of_a_group();
+    for (const auto& [atom, factor] : sums_[node_.batch_dimensions].factors) {
+      const std::int64_t size = made_.fused.atoms.size(atom);
+      if (factor >= rows || factor * size <= rows) continue;
+      if (rows % factor != 0 || size % (rows / factor) != 0) refuse_part();
+      made_.fused.atoms.split(atom, rows / factor);
+    }
+    made_.fused.resolve();
+    sums_ = made_.fused.atoms.resolved(sums_);
+  }
+
+  void make_batches_of_groups(std::vector<std::vector<int>>& atoms) const {
+    std::vector<int>& rows = atoms[node_.batch_dimensions];
+    const auto is_of_rows = [&](int atom) {
+      return sums_[node_.batch_dimensions].factor_of(atom) < rows_of_a_group();
+    };
+    const auto first_row = std::ranges::find_if(rows, is_of_rows);
+    std::vector<int>& batches = atoms[node_.batch_dimensions - 1];
+    batches.insert(batches.end(), rows.begin(), first_row);
+    rows.erase(rows.begin(), first_row);
+  }
+
   //! Outermost first. Together they must count through the dimension.
   std::vector<std::vector<int>> atoms_by_dimension() const {
     std::vector<std::vector<int>> all;
@@ -146,7 +176,7 @@ class ResultsMaker {
 
   const OpGraph& graph_;
   const ProductNode& node_;
-  const Point& sums_;
+  Point sums_;
   SourcePosition at_;
   ProductResults made_;
 };

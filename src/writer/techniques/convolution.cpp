@@ -50,9 +50,9 @@ const TechniqueDescription& ConvolutionFusion::description() const {
   static const TechniqueDescription description = {
       "convolution",
       "fuse",
-      "A convolution (1 to 3 dimensions, any stride, padding and dilation, transposed) of one group with at least 8 "
-      "output or 17 input channels as a matrix product of its filters with the windows of its input, which are never "
-      "written out: "
+      "A convolution (1 to 3 dimensions, any stride, padding and dilation, transposed) with at least 8 output or 17 "
+      "input channels, or of groups with at least 8 input channels and 16 output channels (transposed: times their "
+      "steps) each, as a matrix product of its filters with the windows of its input, which are never written out: "
       "blocks gather them on their way to shared memory. Bias and pointwise nodes after it are computed from the sums "
       "before they are stored. fp32 is multiplied on tensor cores with fp32's accuracy. Transposed with steps: outputs "
       "that lie a step apart are columns, those in between are rows, so that all of them share what was gathered.",
