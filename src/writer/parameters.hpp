@@ -15,8 +15,7 @@ struct Parameter {
   std::string name;
   std::string what;
   std::vector<std::string> choices;  //!< the first is what it is when it is not given
-  //! More choices, which lose digits: whoever judges must have declared a lower precision. No policy draws them, but
-  //! that the search tries TF32 in convolutions, where PyTorch has it as well.
+  //! More choices, which lose digits: whoever judges must have declared a lower precision. No policy draws them.
   std::vector<std::string> if_declared = {};
 
   std::vector<std::string> all_choices() const;

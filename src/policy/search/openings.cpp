@@ -182,7 +182,7 @@ bool has_large_convolution(const OpGraph& graph, const Proposal& proposal) {
 }
 
 //! The best that computes large convolutions by kernels of our own, in one product a multiplication, as PyTorch allows
-//! its own. Where the library does not make use of that, the judge will not have it, so it is tried once.
+//! its own. Where the library does not make use of that, the judge will not have it, so one opening has it.
 std::optional<Proposal> with_convolutions_in_tf32(SearchSpace& space, const vgpu::GpuProfile& gpu,
                                                   const std::vector<std::vector<Opening>>& ways) {
   const Opening* best = nullptr;

@@ -12,6 +12,13 @@
 namespace cudal1 {
 namespace {
 
+//! TF32, which matrix products have only where a lower precision is declared, is PyTorch's own default here.
+void allow_tf32(Parameter& math) {
+  std::erase(math.if_declared, "tf32");
+  math.choices.emplace_back("tf32");
+  math.what += "; tf32: one product, as in PyTorch's own convolutions";
+}
+
 //! Those of matrix products that are of use here: nothing adds up parts of the depth.
 std::vector<Parameter> convolution_parameters() {
   std::vector<Parameter> parameters = product_parameters();
@@ -20,7 +27,7 @@ std::vector<Parameter> convolution_parameters() {
       parameter.what = "output channels x places of a block's results, x depth of one stage";
     if (parameter.name == "tile") std::erase(parameter.choices, "rows");
     if (parameter.name == "split") parameter.choices = {"auto", "1"};
-    if (parameter.name == "math") parameter.what += "; tf32 is PyTorch's own default here and need not be declared";
+    if (parameter.name == "math") allow_tf32(parameter);
   }
   return parameters;
 }
