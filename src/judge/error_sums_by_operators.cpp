@@ -5,6 +5,7 @@
 
 #include "judge/dimensions.hpp"
 #include "judge/error_sums.hpp"
+#include "judge/same_numbers.hpp"
 
 namespace cudal1 {
 namespace {
@@ -30,10 +31,6 @@ ErrorSums sums_of(const at::Tensor& errors, const at::Tensor& counted) {
 at::Tensor largest_along(const at::Tensor& values, std::int64_t dimension) {
   const std::vector<std::int64_t> others = all_but(dimension, values.dim());
   return others.empty() ? values : values.amax(others);
-}
-
-at::Tensor same(const at::Tensor& a, const at::Tensor& b) {
-  return a.eq(b).logical_or(a.isnan().logical_and(b.isnan()));
 }
 
 }  // namespace
@@ -79,7 +76,7 @@ ErrorSums compare_with(const at::Tensor& exact, const at::Tensor& reference, con
   const at::Tensor cast = exact.to(reference.scalar_type());
   const at::Tensor finite = cast.isfinite();
   const at::Tensor missing = candidate.isfinite().logical_not().logical_and(reference.isfinite());
-  const at::Tensor special = same(cast, candidate).logical_or(same(reference, candidate));
+  const at::Tensor special = same_numbers(cast, candidate).logical_or(same_numbers(reference, candidate));
   ErrorSums sums = errors_of(candidate, exact, reference.scalar_type());
   sums.mismatches = at::where(finite, missing, special.logical_not()).sum().item<std::int64_t>();
   return sums;
@@ -87,7 +84,7 @@ ErrorSums compare_with(const at::Tensor& exact, const at::Tensor& reference, con
 
 bool all_within(const at::Tensor& a, const at::Tensor& b, double budget) {
   const at::Tensor wide_a = a.to(at::kDouble), wide_b = b.to(at::kDouble);
-  return (wide_a - wide_b).abs().le(budget).logical_or(same(wide_a, wide_b)).all().item<bool>();
+  return (wide_a - wide_b).abs().le(budget).logical_or(same_numbers(wide_a, wide_b)).all().item<bool>();
 }
 
 }  // namespace by_operators

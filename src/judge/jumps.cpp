@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "judge/same_numbers.hpp"
 #include "judge/tensor_sample.hpp"
 
 namespace cudal1 {
@@ -19,7 +20,7 @@ constexpr double ordinary_share = 0.75;
 at::Tensor movement_of(const at::Tensor& exact, const at::Tensor& result) {
   const at::Tensor unbounded = at::full({}, std::numeric_limits<double>::infinity(), exact.options());
   const at::Tensor both = exact.isfinite().logical_and(result.isfinite());
-  const at::Tensor same = exact.eq(result).logical_or(exact.isnan().logical_and(result.isnan()));
+  const at::Tensor same = same_numbers(exact, result);
   return at::where(both, (result - exact).abs(), at::where(same, at::zeros_like(exact), unbounded));
 }
 

@@ -12,6 +12,7 @@
 #include "judge/oracle_convolutions.hpp"
 #include "judge/perturbation.hpp"
 #include "judge/perturbation_draws.hpp"
+#include "judge/same_numbers.hpp"
 #include "judge/tensor_sample.hpp"
 #include "judge/value_facts.hpp"
 
@@ -41,8 +42,7 @@ bool is_all_finite(const at::Tensor& tensor) {
 //! Finite where the other is, and elsewhere the same infinity or NaN.
 bool is_finite_alike(const at::Tensor& one, const at::Tensor& other) {
   const at::Tensor finite = one.isfinite().logical_and(other.isfinite());
-  const at::Tensor same = one.eq(other).logical_or(one.isnan().logical_and(other.isnan()));
-  return finite.logical_or(same).all().item<bool>();
+  return finite.logical_or(same_numbers(one, other)).all().item<bool>();
 }
 
 //! Equal numbers less their mean, by their deviation: 0/0, or one rounding by another or by 0, as it falls.
@@ -183,7 +183,7 @@ struct MatchRule::Impl {
   // As the benchmark does it: |candidate - reference| <= 1e-2 + 1e-2 |reference|, as a share of that budget.
   OutputError compare_as_paper(const Expected& expected, const at::Tensor& candidate, std::size_t index) const {
     const at::Tensor reference = expected.reference[index].to(at::kDouble), value = candidate.to(at::kDouble);
-    const at::Tensor same = reference.eq(value).logical_or(reference.isnan().logical_and(value.isnan()));
+    const at::Tensor same = same_numbers(reference, value);
     const at::Tensor finite = reference.isfinite().logical_and(value.isfinite());
     const at::Tensor shares =
         at::where(finite, (value - reference).abs() / (paper_tolerance + paper_tolerance * reference.abs()),

@@ -13,6 +13,7 @@
 #include "graph/aten_call.hpp"
 #include "graph/operator_name.hpp"
 #include "judge/convolution_walk.hpp"
+#include "judge/same_numbers.hpp"
 
 namespace cudal1 {
 namespace {
@@ -92,7 +93,7 @@ double tolerance_of(const Convolution& convolution) {
 
 //! The same number, infinity or NaN, or finite numbers that differ by no more than that.
 bool is_close(const at::Tensor& found, const at::Tensor& wanted, const at::Tensor& allowed) {
-  const at::Tensor same = found.eq(wanted).logical_or(found.isnan().logical_and(wanted.isnan()));
+  const at::Tensor same = same_numbers(found, wanted);
   const at::Tensor finite = found.isfinite().logical_and(wanted.isfinite());
   return same.logical_or(finite.logical_and((found - wanted).abs().le(allowed))).all().item<bool>();
 }

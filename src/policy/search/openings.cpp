@@ -122,19 +122,29 @@ void add_branches(std::vector<Proposal>& made) {
               branched.end());
 }
 
-//! The best that leaves all convolutions to the library. Nothing: there are none that it does not leave.
-std::optional<Proposal> with_library_convolutions(SearchSpace& space, const std::vector<std::vector<Opening>>& ways) {
-  const auto leaves_all = [&](const Opening& opening) {
-    const OpGraph& graph = *space.graph_after(opening.proposal.rewrites);
-    return std::ranges::none_of(opening.proposal.fused_nodes(), [&](const std::string& node) {
-      return is_direct_convolution(graph.nodes[static_cast<std::size_t>(graph.find_node(node))]);
-    });
-  };
+//! The one that is expected to be the fastest of those that are wanted: `is_wanted(proposal, its graph)`.
+template <class IsWanted>
+std::optional<Proposal> best_where(SearchSpace& space, const std::vector<std::vector<Opening>>& ways,
+                                   const IsWanted& is_wanted) {
   const Opening* best = nullptr;
   for (const std::vector<Opening>& way : ways)
     for (const Opening& opening : way)
-      if (leaves_all(opening) && (best == nullptr || opening.expected_ms < best->expected_ms)) best = &opening;
+      if ((best == nullptr || opening.expected_ms < best->expected_ms) &&
+          is_wanted(opening.proposal, *space.graph_after(opening.proposal.rewrites)))
+        best = &opening;
   return best == nullptr ? std::nullopt : std::optional(best->proposal);
+}
+
+bool is_convolution_named(const OpGraph& graph, const std::string& name) {
+  return is_direct_convolution(graph.nodes[static_cast<std::size_t>(graph.find_node(name))]);
+}
+
+//! The best that leaves all convolutions to the library. Nothing: there are none that it does not leave.
+std::optional<Proposal> with_library_convolutions(SearchSpace& space, const std::vector<std::vector<Opening>>& ways) {
+  return best_where(space, ways, [](const Proposal& proposal, const OpGraph& graph) {
+    return std::ranges::none_of(proposal.fused_nodes(),
+                                [&](const std::string& node) { return is_convolution_named(graph, node); });
+  });
 }
 
 //! A product whose multiplications take long enough for another way to multiply to count.
@@ -174,10 +184,9 @@ std::vector<Proposal> multiplied_otherwise(SearchSpace& space, const vgpu::GpuPr
   return ways;
 }
 
-bool has_large_convolution(const OpGraph& graph, const Proposal& proposal) {
+bool has_large_convolution(const Proposal& proposal, const OpGraph& graph) {
   return std::ranges::any_of(proposal.fused_nodes(), [&](const std::string& node) {
-    return is_direct_convolution(graph.nodes[static_cast<std::size_t>(graph.find_node(node))]) &&
-           is_large_product(graph, node);
+    return is_convolution_named(graph, node) && is_large_product(graph, node);
   });
 }
 
@@ -185,15 +194,10 @@ bool has_large_convolution(const OpGraph& graph, const Proposal& proposal) {
 //! its own. Where the library does not make use of that, the judge will not have it, so one opening has it.
 std::optional<Proposal> with_convolutions_in_tf32(SearchSpace& space, const vgpu::GpuProfile& gpu,
                                                   const std::vector<std::vector<Opening>>& ways) {
-  const Opening* best = nullptr;
-  for (const std::vector<Opening>& way : ways)
-    for (const Opening& opening : way)
-      if ((best == nullptr || opening.expected_ms < best->expected_ms) &&
-          has_large_convolution(*space.graph_after(opening.proposal.rewrites), opening.proposal))
-        best = &opening;
-  if (best == nullptr) return std::nullopt;
-  Proposal proposal = multiplied_by(space, "tf32", best->proposal);
-  if (proposal == best->proposal) return std::nullopt;
+  const std::optional<Proposal> best = best_where(space, ways, has_large_convolution);
+  if (!best) return std::nullopt;
+  Proposal proposal = multiplied_by(space, "tf32", *best);
+  if (proposal == *best) return std::nullopt;
   return launched_well(space, gpu, std::move(proposal)).proposal;
 }
 

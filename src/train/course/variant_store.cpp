@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "base/hash.hpp"
-#include "base/line_log.hpp"
 #include "base/result.hpp"
 #include "train/reward_shaping.hpp"
 #include "train/stages/turns.hpp"
@@ -78,6 +77,7 @@ void VariantStore::take_over(std::span<const TrainingTask* const> tasks) {
   if (!std::filesystem::exists(options_.known))
     throw Error(fmt::format("{}: there is no such file", options_.known.string()));
   FoundByTask known = read(options_.known);
+  LineLog log(file_);
   for (const TrainingTask* task : tasks) {
     const auto found = known.find(task->task.hash);
     if (found == known.end()) continue;
@@ -85,11 +85,11 @@ void VariantStore::take_over(std::span<const TrainingTask* const> tasks) {
     if (gpu != options_.measured_on)
       throw Error(fmt::format("{}: measured on {}, but this run measures on {}", options_.known.string(),
                               gpu.empty() ? "a GPU that it does not name" : gpu, options_.measured_on));
-    keep(*task, std::move(found->second));
+    keep(*task, std::move(found->second), log);
   }
 }
 
-void VariantStore::keep(const TrainingTask& task, Found found) {
+void VariantStore::keep(const TrainingTask& task, Found found, LineLog& log) {
   json right = json::array();
   for (const ScoredVariant& each : found.right) right.push_back(to_json(each));
   const json line{{"task", task.task.name},
@@ -97,7 +97,7 @@ void VariantStore::keep(const TrainingTask& task, Found found) {
                   {"tried", found.tried},
                   {"right", right},
                   {"gpu", found.measured_on}};
-  LineLog(file_).append(line.dump());
+  log.append(line.dump());
   found_[task.task.hash] = std::move(found);
 }
 
@@ -113,6 +113,7 @@ void VariantStore::judge(std::span<const TrainingTask* const> tasks, Assessor& a
   }
   const std::vector<Assessment> assessments = assessor.assess(programs);
   if (options_.stop()) return;  // what was judged while somebody asked to stop is not believed
+  LineLog log(file_);
   std::size_t next = 0;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     Found found{variants[i].size(), {}, options_.measured_on};
@@ -122,7 +123,7 @@ void VariantStore::judge(std::span<const TrainingTask* const> tasks, Assessor& a
       if (outcome.status == Status::ok && is_success(outcome, empty, options_.least_replaced_share))
         found.right.push_back({std::move(variant), outcome.speedup});
     }
-    keep(*tasks[i], std::move(found));
+    keep(*tasks[i], std::move(found), log);
   }
 }
 

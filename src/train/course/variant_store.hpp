@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/line_log.hpp"
 #include "train/assess/assessor.hpp"
 #include "train/data/supervised_data.hpp"
 
@@ -53,7 +54,7 @@ class VariantStore {
   static FoundByTask read(const std::filesystem::path& file);
   std::vector<const TrainingTask*> missing(std::span<const TrainingTask> tasks) const;
   void take_over(std::span<const TrainingTask* const> tasks);
-  void keep(const TrainingTask& task, Found found);
+  void keep(const TrainingTask& task, Found found, LineLog& log);
   void judge(std::span<const TrainingTask* const> tasks, Assessor& assessor);
 
   std::filesystem::path file_;

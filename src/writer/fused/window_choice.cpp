@@ -4,13 +4,13 @@
 
 #include <algorithm>
 
+#include "writer/usual_gpu.hpp"
+
 namespace cudal1 {
 namespace {
 
-constexpr std::int64_t multiprocessors = 132;                    // of an H200
-constexpr std::int64_t threads_of_gpu = multiprocessors * 2048;  // fewer leave it idle
-constexpr std::int64_t most_kept_columns = 128;                  // in registers of a thread
-constexpr std::int64_t kept_by_choice = 32;                      // more leave room for few warps
+constexpr std::int64_t most_kept_columns = 128;  // in registers of a thread
+constexpr std::int64_t kept_by_choice = 32;      // more leave room for few warps
 
 class WindowShapeChooser {
  public:

@@ -39,10 +39,8 @@ class ConvolutionSpaceMaker {
     if (is_by_phase(graph_, node_)) deal_out_by_phase();
     space_.input = operand(node_.input, at_input_, columns_);
     space_.input.batch_stride = meta(node_.input).strides[0];
-    space_.input.group_stride = space_.channels_in * meta(node_.input).strides[1];
     space_.weight = operand(node_.weight, at_weight_, rows_);
-    const std::int64_t first_channels = node_.is_transposed ? space_.channels_in : space_.channels_out;
-    space_.weight.group_stride = first_channels * meta(node_.weight).strides[0];
+    if (node_.groups > 1) step_from_group_to_group();
     if (!space_.phased.empty()) space_.weight.bounds.clear();  // no phase goes beyond its own filter
     find_matrix(space_.weight, rows_);
     find_matrix(space_.input, columns_);
@@ -62,6 +60,12 @@ class ConvolutionSpaceMaker {
     made.groups = node_.groups;
     made.column_dimensions = node_.sizes.kernel.size();
     return made;
+  }
+
+  void step_from_group_to_group() {
+    const std::int64_t first_of_weight = node_.is_transposed ? space_.channels_in : space_.channels_out;
+    space_.input.group_stride = space_.channels_in * meta(node_.input).strides[1];
+    space_.weight.group_stride = first_of_weight * meta(node_.weight).strides[0];
   }
 
   Affine loop(std::int64_t size, std::vector<int>& atoms) {
@@ -148,10 +152,8 @@ class ConvolutionSpaceMaker {
     const Value& value = graph_.values[made.value];
     const std::int64_t offset = made.place.offset + (value.view ? value.view->offset_elements : 0);
     std::int64_t width = 16 / size_in_bytes(value.meta.dtype);
-    const std::int64_t group_stride = node_.groups > 1 ? made.group_stride : 0;
-    while (offset % width != 0 || made.stride % width != 0 || made.batch_stride % width != 0 ||
-           group_stride % width != 0)
-      width /= 2;
+    const auto steps = {offset, made.stride, made.batch_stride, made.group_stride};
+    while (std::ranges::any_of(steps, [&](std::int64_t step) { return step % width != 0; })) width /= 2;
     return width;
   }
 

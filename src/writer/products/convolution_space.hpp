@@ -23,7 +23,7 @@ struct ConvolutionOperand {
   ValueId value = -1;
   Affine place;                    //!< without the batch's part
   std::int64_t batch_stride = 0;   //!< elements from one of the batch to the next
-  std::int64_t group_stride = 0;   //!< from the channels of one group to those of the next
+  std::int64_t group_stride = 0;   //!< from the channels of one group to those of the next, if there is one
   std::vector<Loop> lines, depth;  //!< never empty
   std::vector<Bound> bounds;       //!< of those indices that can lie beyond the ends
   //! Not 0: the operand is a matrix in memory, of which so many neighbours can be copied at once. They lie along the

@@ -7,11 +7,11 @@
 
 #include "program/launch_limits.hpp"
 #include "program/rejection.hpp"
+#include "writer/usual_gpu.hpp"
 
 namespace cudal1 {
 namespace {
 
-constexpr std::int64_t multiprocessors = 132;                  // of an H200
 constexpr double launch_us = 4.0;                              // what a second kernel costs at least
 constexpr double bytes_a_us = 4.2e6;                           // to and from memory
 constexpr double cached_bytes_a_us = 5.5e6 / multiprocessors;  // to one multiprocessor

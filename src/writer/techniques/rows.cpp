@@ -10,14 +10,13 @@
 #include "program/rejection.hpp"
 #include "writer/fused/operator_rules.hpp"
 #include "writer/fused/row_code.hpp"
+#include "writer/usual_gpu.hpp"
 
 namespace cudal1 {
 namespace {
 
-constexpr std::int64_t multiprocessors = 132;                    // of an H200
-constexpr std::int64_t threads_of_gpu = multiprocessors * 2048;  // fewer leave it idle
-constexpr std::int64_t most_kept_bytes = 128;        // in registers of a thread, of 1024 that share a block
-constexpr std::int64_t rows_across = 32;             // neighbouring threads that read 128 bytes at once
+constexpr std::int64_t most_kept_bytes = 128;  // in registers of a thread, of 1024 that share a block
+constexpr std::int64_t rows_across = 32;       // neighbouring threads that read 128 bytes at once
 
 std::int64_t power_of_two_from(std::int64_t least) {
   return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(1, least))));
@@ -120,15 +119,16 @@ class ShapeChooser {
       return;
     }
     shape_.keep = parameters_.text("keep") == "yes";
-    if (shape_.keep && !fits)
-      reject(Status::plan_error, parameters_.at("keep"),
-             shape_.split > 1
-                 ? fmt::format("keep=yes: split is {}, so other kernels make the later passes", shape_.split)
-             : bytes == 0
-                 ? std::string("keep=yes: every load stands under a condition, as those of cat and pad do; it is not kept")
-                 : fmt::format("keep=yes: a thread has {} bytes of a row, more than the {} for which it has registers; "
-                               "use more lanes",
-                               bytes, most));
+    if (shape_.keep && !fits) reject(Status::plan_error, parameters_.at("keep"), why_not_kept(bytes, most));
+  }
+
+  std::string why_not_kept(std::int64_t bytes, std::int64_t most) const {
+    if (shape_.split > 1)
+      return fmt::format("keep=yes: split is {}, so other kernels make the later passes", shape_.split);
+    if (bytes == 0) return "keep=yes: every load stands under a condition, as those of cat and pad do; it is not kept";
+    return fmt::format(
+        "keep=yes: a thread has {} bytes of a row, more than the {} for which it has registers; use more lanes", bytes,
+        most);
   }
 
   //! What the reductions read of a row, for one thread.

@@ -8,12 +8,12 @@
 #include "program/rejection.hpp"
 #include "writer/fused/operator_rules.hpp"
 #include "writer/fused/scan_code.hpp"
+#include "writer/usual_gpu.hpp"
 
 namespace cudal1 {
 namespace {
 
-constexpr std::int64_t threads_of_gpu = 132 * 2048;  // of an H200; fewer leave it idle
-constexpr std::int64_t rows_across = 32;             // neighbouring threads that read 128 bytes at once
+constexpr std::int64_t rows_across = 32;  // neighbouring threads that read 128 bytes at once
 
 std::int64_t power_of_two_from(std::int64_t least) {
   return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(1, least))));
