@@ -149,7 +149,7 @@ OptimizedTask given_up(OptimizedTask found, const Failure& why) {
 
 OptimizedTask finished(OptimizedTask found, TaskSearch& search, const SearchRequest& request, Asker& asker) {
   found.stopped = asker.wants_stop();
-  if (!found.stopped && search.run().best_reward() > 0.0) search.profile_reference();
+  if (!found.stopped && search.has_candidates()) search.profile_reference();
   found.best = search.confirmed_best();
   if (!found.best) found.why_none = why_none_is_right(search.run());
   if (!found.best) return found;

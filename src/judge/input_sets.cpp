@@ -23,6 +23,7 @@ bool InputSetStore::serves_again() {
   }
   sets_.clear();
   bytes_ = 0;
+  lacks_room_ = false;
   return false;
 }
 
@@ -36,7 +37,9 @@ std::shared_ptr<const InputSet> InputSetStore::find(std::size_t index) const {
 }
 
 void InputSetStore::offer(std::size_t index, std::shared_ptr<const InputSet> set, std::uint64_t bytes) {
-  if (verifications_ < 2 || index != sets_.size() || bytes_ + bytes > most_bytes_) return;
+  if (verifications_ < 2 || index != sets_.size()) return;
+  lacks_room_ = bytes_ + bytes > most_bytes_;
+  if (lacks_room_) return;
   bytes_ += bytes;
   sets_.push_back(std::move(set));
 }

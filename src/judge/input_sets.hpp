@@ -38,9 +38,13 @@ class InputSetStore {
   std::shared_ptr<const InputSet> find(std::size_t index) const;
   //! The next one after those in store, `bytes` of memory large; kept if there is room.
   void offer(std::size_t index, std::shared_ptr<const InputSet> set, std::uint64_t bytes);
+  //! Sets that were to be kept had no room: what is not in store is made anew for each verification.
+  bool lacks_room() const { return lacks_room_; }
+  std::size_t kept() const { return sets_.size(); }
 
  private:
   int verifications_, left_ = 0;
+  bool lacks_room_ = false;
   std::uint64_t most_bytes_, bytes_ = 0;
   std::vector<Distribution> distributions_;
   std::vector<std::shared_ptr<const InputSet>> sets_;

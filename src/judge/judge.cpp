@@ -31,6 +31,8 @@ constexpr int verifications_of_a_set = 20;
 // An oracle takes as long as tens of calls, with the GPU alone. Who gains by its timed calls is looked at again, beside
 // others (look_at_unseen).
 constexpr std::uint64_t oracle_looks_of_searches = 64, closer_looks_of_searches = 8;
+constexpr std::uint64_t hardly_ever = std::uint64_t{1} << 40;
+constexpr int most_processes_for_a_record = 3;
 
 PrecisionPolicy policy_of(Precision precision) {
   switch (precision) {
@@ -141,6 +143,7 @@ struct TaskJudge::Impl {
     result.native_sets = options.mode == JudgeMode::fast ? 2 : 3;
     result.demand_equal_bits = options.demand_equal_bits;
     result.call_limit = call_limit();
+    result.few_sets = leaves_looks_for_later();
     return result;
   }
 
@@ -155,8 +158,8 @@ struct TaskJudge::Impl {
     result.paper_window_seconds = options.paper_window_seconds;
     result.call_limit = call_limit();
     if (leaves_looks_for_later()) {
-      result.oracle_looks = oracle_looks_of_searches;
-      result.closer_looks = closer_looks_of_searches;
+      result.oracle_looks = short_of_memory ? hardly_ever : oracle_looks_of_searches;
+      result.closer_looks = short_of_memory ? hardly_ever : closer_looks_of_searches;
     }
     if (looks_once_more) result.most_pairs = result.pairs_a_round;
     if (makes_figures()) {
@@ -220,12 +223,29 @@ struct TaskJudge::Impl {
   Verification load_and_verify(const CompiledProgram& program) {
     spawn_ahead(program);
     const auto guard = wait_to_share_gpu();
+    make_room();
     Verification verified;
     if (const auto loaded = load(program); !loaded)
       verified.failure = loaded.failure();
     else
       verified = verify(*context, context->candidate(), verification_options(), random);
     return verified;
+  }
+
+  //! Where an oracle does not fit beside both arenas, that of the reference goes until it is measured.
+  void make_room() {
+    if (short_of_memory) context->reference().give_memory_back();
+  }
+
+  //! Everything that the judge holds goes, and from then on it gets by with less.
+  bool made_room_after(const Failure& failure) {
+    if (failure.status != Status::out_of_memory || backend.predicted()) return false;
+    short_of_memory = true;
+    context->reference().give_memory_back();
+    context->candidate().give_memory_back();
+    share_input_sets();
+    give_back_cached_memory(backend);
+    return true;
   }
 
   void evaluate_on_device(const CompiledProgram& program, double best_known, Evaluation& evaluation) {
@@ -242,6 +262,15 @@ struct TaskJudge::Impl {
     if (options.measure_time) time_program(program, verified, best_known, evaluation);
     if (looks_once_more) look_at_timed_calls(verified, evaluation);
     if (options.profile_steps && evaluation.timing && !backend.predicted()) add_profile(program, verified, evaluation);
+  }
+
+  void evaluate_or_fail(const CompiledProgram& program, double best_known, Evaluation& evaluation) {
+    try {
+      evaluate_on_device(program, best_known, evaluation);
+    } catch (...) {
+      fail(evaluation, failure_of_current_exception());
+      context->candidate().discard_runner();
+    }
   }
 
   //! Of steps on a real GPU.
@@ -274,15 +303,30 @@ struct TaskJudge::Impl {
       return fail(evaluation, *unconfirmed);
     alone.reset();
     if (evaluation.timing->speedup > best_known)
-      if (auto wrong = look_at_unseen(unseen, evaluation)) return fail(evaluation, *wrong);
+      if (auto wrong = look_closer(verified, unseen, evaluation)) return fail(evaluation, *wrong);
     evaluation.status = Status::ok;
     evaluation.reward = reward_of(*evaluation.timing, options.protocol);
   }
 
-  //! Who is right in timed calls only as far as is seen at a glance must not become the best that is known.
+  //! Who is right only as far as is seen at a glance must not become the best that is known.
+  std::optional<Failure> look_closer(const Verification& verified, const std::optional<TimedCall>& unseen,
+                                     Evaluation& evaluation) {
+    if (auto wrong = look_at_unseen(unseen, evaluation)) return wrong;
+    if (!verified.is_partial) return std::nullopt;
+    const auto guard = wait_to_share_gpu();
+    make_room();
+    VerificationOptions all_sets = verification_options();
+    all_sets.few_sets = false;
+    Verification again = verify(*context, context->candidate(), all_sets, random);
+    if (again.failure) evaluation.errors = again.worst;
+    return again.failure;
+  }
+
+  //! Of timed calls.
   std::optional<Failure> look_at_unseen(const std::optional<TimedCall>& unseen, Evaluation& evaluation) {
     if (!unseen) return std::nullopt;
     const auto guard = wait_to_share_gpu();
+    make_room();
     return check_timed_call(*context, *unseen, random, evaluation.errors);
   }
 
@@ -358,8 +402,29 @@ struct TaskJudge::Impl {
     const Measurement again = measure_in_fresh_process(program, verified, evaluation, alone);
     if (again.failure) return again.failure;
     if (confirms(first, again.summary.speedup)) return std::nullopt;
-    return Failure{Status::unstable, fmt::format("a fresh process measures {:.2f}x where the first measured {:.2f}x",
-                                                 again.summary.speedup, first)};
+    const Failure contradicted{
+        Status::unstable, fmt::format("a fresh process measures {:.2f}x where the first measured {:.2f}x",
+                                      again.summary.speedup, first)};
+    if (!options.confirm_only_records) return contradicted;
+    return settle_lower(program, verified, again.summary, evaluation, alone) ? std::nullopt
+                                                                             : std::optional(contradicted);
+  }
+
+  //! In searches, where measurements only rank: the lowest of several, once another process says the same.
+  bool settle_lower(const CompiledProgram& program, const Verification& verified, const TimingSummary& second,
+                    Evaluation& evaluation, Alone& alone) {
+    const auto keep_lower = [&](const TimingSummary& summary) {
+      if (summary.speedup < evaluation.timing->speedup) evaluation.timing = summary;
+    };
+    keep_lower(second);
+    for (int process = 2; process < most_processes_for_a_record; ++process) {
+      const double lowest = evaluation.timing->speedup;
+      const Measurement next = measure_in_fresh_process(program, verified, evaluation, alone);
+      if (next.failure) return false;
+      keep_lower(next.summary);
+      if (confirms(lowest, next.summary.speedup)) return true;
+    }
+    return false;
   }
 
   std::optional<Failure> check_possible(const CompiledProgram& program, const Verification& verified,
@@ -395,6 +460,7 @@ struct TaskJudge::Impl {
   std::unique_ptr<TaskContext> context;
   std::optional<double> shortest_launch_ms;  // measured when it is first needed
   bool looks_once_more = false;              // at timed calls, of which no time is taken
+  bool short_of_memory = false;              // oracle and both arenas do not fit
 };
 
 TaskJudge::TaskJudge(Backend& backend, const std::filesystem::path& task, const JudgeOptions& options)
@@ -420,14 +486,13 @@ void TaskJudge::profile_steps(bool wanted) { impl_->options.profile_steps = want
 Evaluation TaskJudge::evaluate(const CompiledProgram& program, double best_known) {
   const auto begin = Clock::now();
   Evaluation evaluation = impl_->blank(program);
-  try {
-    if (program.failure)
-      impl_->fail(evaluation, *program.failure);
-    else
-      impl_->evaluate_on_device(program, best_known, evaluation);
-  } catch (...) {
-    impl_->fail(evaluation, failure_of_current_exception());
-    impl_->context->candidate().discard_runner();
+  if (program.failure)
+    impl_->fail(evaluation, *program.failure);
+  else
+    impl_->evaluate_or_fail(program, best_known, evaluation);
+  if (impl_->made_room_after(evaluation.failure)) {
+    evaluation = impl_->blank(program);
+    impl_->evaluate_or_fail(program, best_known, evaluation);
   }
   evaluation.seconds = seconds_since(begin);
   evaluation.stage_seconds = impl_->context->spent().take();

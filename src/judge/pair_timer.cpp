@@ -47,13 +47,14 @@ std::optional<Failure> PairTimer::time_pair_on(Distribution distribution, PairTi
   return check_outputs(leaves, distribution);
 }
 
+//! Of those that the program was verified on; native comes first among them.
 Distribution PairTimer::choose_distribution() {
   if (place_ == 0) derived_place_ = random_.below(derived_share);
   const bool derived = place_ == derived_place_;
   place_ = (place_ + 1) % derived_share;
-  const auto& all = context_.distributions();
-  if (all.size() < 2 || !derived) return Distribution::native;
-  return all[1 + random_.below(all.size() - 1)];
+  const auto& seen = verified_.budgets;
+  if (seen.size() < 2 || !derived) return Distribution::native;
+  return std::next(seen.begin(), static_cast<std::ptrdiff_t>(1 + random_.below(seen.size() - 1)))->first;
 }
 
 CallTimes PairTimer::time_reference(const TensorTable& leaves) {

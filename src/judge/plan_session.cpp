@@ -101,6 +101,12 @@ void PlanSession::discard_runner() {
   runner_has_library_ = false;
 }
 
+void PlanSession::give_memory_back() {
+  discard_runner();
+  arena_.reset();
+  prepared_.clear();
+}
+
 bool PlanSession::give_library_more() {
   if (library_factor_ >= largest_library_factor) return false;
   library_factor_ *= 4;

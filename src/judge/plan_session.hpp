@@ -41,6 +41,8 @@ class PlanSession {
   Result<Done> finish_load();
   //! The next load uses a new process.
   void discard_runner();
+  //! And makes the arena anew: whoever is short of memory has it meanwhile.
+  void give_memory_back();
   //! So much is set aside for op steps at least, if a plan has any: what other plans will need, so that a runner lasts.
   void expect_library(std::uint64_t bytes) { least_library_bytes_ = bytes; }
   //! After a call that was short of library memory: the next load sets more of it aside. False: there was much already.

@@ -42,6 +42,7 @@ class TaskContext {
   const std::vector<Distribution>& distributions() const { return distributions_; }
   //! What candidates are verified on; unless told otherwise, each has sets of its own.
   InputSetStore& input_sets() { return input_sets_; }
+  const InputSetStore& input_sets() const { return input_sets_; }
   void share_input_sets(int verifications, std::uint64_t most_bytes) {
     input_sets_ = InputSetStore(verifications, most_bytes);
   }

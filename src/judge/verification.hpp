@@ -12,6 +12,8 @@ namespace cudal1 {
 struct VerificationOptions {
   int native_sets = 2;             //!< input sets of the task's own distribution; every derived one comes on top
   bool demand_equal_bits = false;  //!< `--deterministic`
+  //! Where the store has no room for all sets: only those that it holds, and a few at least. For who is looked at again.
+  bool few_sets = false;
   std::chrono::milliseconds call_limit{1000};
 };
 
@@ -21,6 +23,7 @@ struct Verification {
   std::optional<bool> deterministic;
   //! By distribution, then output: the smallest budget met, for the cheap test of timed calls.
   std::map<Distribution, std::vector<OutputBudget>> budgets;
+  bool is_partial = false;        //!< not on all sets: see VerificationOptions::few_sets
   std::vector<Finding> findings;  //!< of the first call that had any
   std::string printed;            //!< by the first call that printed
   TensorTable constants;          //!< weights and states that are in place now

@@ -24,6 +24,13 @@ bool is_proven_wrong(Status status) {
          status == Status::unsafe;
 }
 
+//! What its program is tried as the best with. One that is right, but was measured differently by different processes,
+//! has what it was at least; figures are taken later.
+std::optional<double> claim_of(const Evaluation& evaluation) {
+  if (evaluation.reward || evaluation.status != Status::unstable || !evaluation.timing) return evaluation.reward;
+  return evaluation.timing->speedup;
+}
+
 }  // namespace
 
 TaskSearch::TaskSearch(Backend& backend, Task task, Archive* archive, std::unique_ptr<Policy> policy,
@@ -109,7 +116,7 @@ std::vector<TaskSearch::Candidate> TaskSearch::best_first() {
     if (known.reward > candidate.reward) candidate = {known.text, known.reward};
   }
   for (const JudgedProgram& found : run_->judged())
-    if (found.evaluation.reward) by_text[found.text] = {found.text, *found.evaluation.reward, &found};
+    if (const auto claim = claim_of(found.evaluation)) by_text[found.text] = {found.text, *claim, &found};
   std::vector<Candidate> candidates;
   for (auto& [text, candidate] : by_text)
     if (candidate.reward > 0.0) candidates.push_back(std::move(candidate));
@@ -145,12 +152,18 @@ JudgedProgram TaskSearch::found_again(const Candidate& candidate) {
 }
 
 JudgedProgram TaskSearch::verified_again(const JudgedProgram& found) {
-  if (found.evaluation.status != Status::ok) {
+  if (!is_correct(found.evaluation.status)) {
     record(found);
     return found;
   }
   JudgedProgram again{found.text, judge_for(Use::search).verify_again(compiled("best.cu", found.text))};
-  if (again.evaluation.status == Status::ok) return found;
+  if (again.evaluation.status == Status::ok) {
+    JudgedProgram right = found;
+    right.evaluation.status = Status::ok;
+    right.evaluation.failure = {};
+    right.evaluation.reward = claim_of(found.evaluation);
+    return right;
+  }
   record(again);
   return again;
 }
