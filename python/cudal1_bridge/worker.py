@@ -15,7 +15,8 @@ to standard input and read one back for each.
                                                  few calls on earlier inputs; device and host ms; fewer rounds than
                                                  asked for, but not than "least", once the time is up
     {"do": "compare", "variant": "compile"}      {"random": false, "error": 1e-7, "scale": 3.2}   with eager, on these
-                                                 inputs; random: the module draws numbers, so nothing can be compared
+                                                 inputs; random: the module draws numbers, so nothing can be compared;
+                                                 own_error: where the error is large, how far eager itself is off
 
 What goes wrong is {"failure": "one line"}; the worker stays. Each way has a model of its own, all with the weights of
 the first.
@@ -51,6 +52,7 @@ FLUSHED_BYTES = 256 << 20  #: more than four times the second-level cache of an 
 MOST_REHEARSALS = 10  #: after these a processor does not get faster at a call
 REHEARSAL_MS = 2.0  #: no more than this is spent on them, but for the first
 LONG_CALL_MS = 20.0  #: of which the way to the first kernel is too small a part to be rehearsed
+WORTH_A_LOOK = 0.01  #: of the largest number: ways that are off by less are like eager
 OTHERS_FIRST = 10  #: niceness of those who compile ahead
 PROGRAM = "program"
 
@@ -207,11 +209,21 @@ class Worker:
         if [(tensor.shape, tensor.dtype) for tensor in wanted] != [(tensor.shape, tensor.dtype) for tensor in given]:
             raise BridgeError(f"{name} gives other shapes or types than eager")
         error, scale = worst_difference(wanted, given)
-        return {"random": False, "error": error, "scale": scale}
+        return {"random": False, "error": error, "scale": scale} | self._own_error(wanted, error, scale)
 
-    def _results(self, name: str, seed: int) -> list[torch.Tensor]:
+    def _own_error(self, wanted: list[torch.Tensor], error: float, scale: float) -> dict[str, float]:
+        """How far eager itself is off where a way is off by much: a norm of two numbers that nearly agree, say, makes
+        something else of them after the least change. In full fp32, and where inputs are off in their last digits."""
+        if error <= WORTH_A_LOOK * scale:
+            return {}
+        with torch.backends.cudnn.flags(allow_tf32=False):
+            in_full = self._results("eager", seed=0)
+        moved = self._results("eager", seed=0, inputs=tree_map(_moved, (self._positional, self._named)))
+        return {"own_error": max(worst_difference(wanted, other)[0] for other in (in_full, moved))}
+
+    def _results(self, name: str, seed: int, inputs: tuple[Any, Any] | None = None) -> list[torch.Tensor]:
         variant, call = self._find(name)
-        positional, named = tree_map(copied, (self._positional, self._named))
+        positional, named = tree_map(copied, inputs or (self._positional, self._named))
         self._models[name].load_state_dict(self._weights or {})  # states may have gone on, in some more than in others
         for part, attribute, tensor in self._plain_tensors[name]:
             setattr(part, attribute, tensor)
@@ -246,6 +258,12 @@ class Worker:
     def _synchronize(self) -> None:
         if self._device.type == "cuda":
             torch.cuda.synchronize()
+
+
+def _moved(value: Any) -> Any:
+    if not isinstance(value, torch.Tensor) or not value.is_floating_point():
+        return value
+    return value * (1 + 4 * torch.finfo(value.dtype).eps * (torch.rand_like(value) - 0.5))
 
 
 def _equal(first: list[torch.Tensor], second: list[torch.Tensor]) -> bool:

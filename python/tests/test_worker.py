@@ -400,3 +400,33 @@ def test_kernels_are_neither_tried_nor_noted_while_compiling_for_the_cache() -> 
         assert tuner.bench(None, "launcher", stream=0) == tuner.bench(None, "another")
         assert notes.save(None, "config", 1) is None
     assert (tuner.bench, notes.save) == before
+
+
+NEARLY_EQUAL = """
+class Model(nn.Module):
+    def forward(self, x):
+        centred = x - x.mean(0)
+        return centred / centred.std(0)
+def get_inputs(): return [torch.full((2, 64), 1.0) + 1e-7 * torch.rand(2, 64)]
+"""
+
+
+def test_eager_says_how_far_it_is_off_itself(module_file: Callable[[str], Path]) -> None:
+    worker = Worker(load_module_file(module_file(NEARLY_EQUAL)), torch.device("cpu"))
+    for name in ("eager", "cudnn-benchmark"):
+        worker.make(VARIANTS[name])
+    assert "own_error" not in worker.compare("cudnn-benchmark")
+    variant, call = worker._made["cudnn-benchmark"]
+    worker._made["cudnn-benchmark"] = variant, lambda x: -call(x)
+    difference = worker.compare("cudnn-benchmark")
+    assert difference["own_error"] > 0.4 * difference["error"] > 0.4
+
+
+def test_a_wrong_way_of_a_steady_module_is_far_from_what_eager_is_off(module_file: Callable[[str], Path]) -> None:
+    worker = Worker(load_module_file(module_file(CONVOLUTION)), torch.device("cpu"))
+    for name in ("eager", "channels-last"):
+        worker.make(VARIANTS[name])
+    variant, call = worker._made["channels-last"]
+    worker._made["channels-last"] = variant, lambda **named: 2.0 * call(**named)
+    difference = worker.compare("channels-last")
+    assert 0.0 <= difference["own_error"] < 1e-3 * difference["error"]

@@ -41,14 +41,16 @@ void make_baseline(PreparedWorker& prepared, const std::string& baseline) {
 // The judge has looked at every digit of a program; this is about a package that is wired wrongly, or a compiler that
 // went wrong. Convolutions in TF32 are off by a thousandth, and networks enlarge that.
 constexpr double most_unlike = 0.05;
+// What eager makes of rounding others may make of it, too.
+constexpr double most_beside_own_error = 3.0;
 
 //! What computes something else than eager is no way to run the module.
 void leave_out_wrong_ways(PreparedWorker& prepared) {
   for (WayTimes& way : prepared.ways) {
     if (way.way == "eager" || !way.why_not.empty()) continue;
     try {
-      const auto [error, scale] = prepared.worker->compare(way.way);
-      if (error > most_unlike * scale)
+      const auto [error, scale, own_error] = prepared.worker->compare(way.way);
+      if (error > std::max(most_unlike * scale, most_beside_own_error * own_error))
         throw Error(
             fmt::format("its results are not eager's: off by {:.3g} where numbers are up to {:.3g}", error, scale));
     } catch (const Error& problem) {

@@ -77,7 +77,7 @@ std::vector<std::map<std::string, ModuleWorker::Times>> ModuleWorker::time_round
 
 ModuleWorker::Difference ModuleWorker::compare(const std::string& way) {
   const json said = ask({{"do", "compare"}, {"variant", way}}, longest_call);
-  return {said.at("error").get<double>(), said.at("scale").get<double>()};
+  return {said.at("error").get<double>(), said.at("scale").get<double>(), said.value("own_error", 0.0)};
 }
 
 json ModuleWorker::ask(const json& request, std::chrono::seconds limit) {

@@ -58,6 +58,7 @@ class ModuleWorker {
 
   struct Difference {
     double error = 0.0, scale = 0.0;
+    double own_error = 0.0;  //!< where the error is large: of eager itself, in full fp32 or from inputs moved by an ulp
   };
   //! From eager, on these inputs, of the result that is off by most for its size: the largest difference, and the
   //! largest number. None where the module draws random numbers.

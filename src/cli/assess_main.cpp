@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "archive/evaluation_record.hpp"
+#include "base/crash_trace.hpp"
 #include "base/line_socket.hpp"
 #include "cli/device_choice.hpp"
 #include "graph/executor.hpp"
@@ -80,6 +81,7 @@ void serve(Asker& asker) {
 }  // namespace cudal1
 
 int main() {
+  cudal1::tell_where_it_crashes();
   cudal1::Asker asker;
   try {
     cudal1::serve(asker);

@@ -5,6 +5,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/crash_trace.hpp"
 #include "base/line_socket.hpp"
 #include "bench/preparation.hpp"
 #include "cli/device_choice.hpp"
@@ -64,6 +65,7 @@ bool gives_back_memory(const Backends& backends) try {
 }  // namespace
 
 int main() {
+  cudal1::tell_where_it_crashes();
   LineSocket socket = LineSocket::taken_from_standard_input();
   Backends backends;
   std::string request;

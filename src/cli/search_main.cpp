@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "archive/evaluation_record.hpp"
+#include "base/crash_trace.hpp"
 #include "base/line_socket.hpp"
 #include "base/random.hpp"
 #include "cli/device_choice.hpp"
@@ -217,6 +218,7 @@ void sample_and_tell(const SearchRequest& request, Asker& asker) {
 }  // namespace cudal1
 
 int main() {
+  cudal1::tell_where_it_crashes();
   cudal1::Asker asker;
   const auto request = asker.request();
   if (!request) return 1;

@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::uint64_t largest_library_factor = 64;
 constexpr std::uint64_t reserve_bytes = std::uint64_t{1} << 30;  // for the judge's own tensors
-constexpr std::uint64_t most_spare_bytes = std::uint64_t{256} << 20, most_idle_region_bytes = std::uint64_t{2} << 30;
+constexpr std::uint64_t most_spare_bytes = std::uint64_t{256} << 20, most_spare_bytes_of_many = std::uint64_t{1} << 30;
+constexpr std::uint64_t most_idle_region_bytes = std::uint64_t{2} << 30;
 constexpr std::uint64_t bytes_a_process = std::uint64_t{1} << 30;  // a context with the library's kernels
 constexpr int not_a_number_byte = 0xff;                            // NaN in every floating type, -1 in integers
 constexpr int large_number_byte = 0x4b;                            // about 1.3e7 in f32 and bf16, 14.6 in f16
@@ -119,10 +120,11 @@ bool PlanSession::give_library_more() {
 ArenaPlan PlanSession::wanted_arena(const Plan& plan) const {
   if (!backend_.tensors_on_cuda()) return plan_arena(plan, 0);
   std::uint64_t region_bytes = library_bytes(plan, library_factor_);
-  if (region_bytes > 0) region_bytes = std::max(region_bytes, least_library_bytes_);
+  const bool waits_for_others = expects_many_plans_ && least_library_bytes_ <= most_idle_region_bytes;
+  if (region_bytes > 0 || waits_for_others) region_bytes = std::max(region_bytes, least_library_bytes_);
   const std::uint64_t kept = arena_plan_.op_region.bytes;
   if (runner_has_library_ && (region_bytes > 0 || kept <= most_idle_region_bytes))
-    region_bytes = std::max(region_bytes, kept);
+    region_bytes = kept >= region_bytes / 4 * 3 ? kept : region_bytes;  // a guess; who is short of it gets more
   return plan_arena(plan, region_bytes, roaming_bytes);
 }
 
@@ -157,7 +159,8 @@ Result<PlanSession::Done> PlanSession::ensure_room(const Plan& plan) {
                                static_cast<double>(wanted.total_bytes()) / (1 << 30),
                                static_cast<double>(backend_.free_bytes()) / (1 << 30))};
   // Programs of one task need about as much: with a little more, the next one need not start a runner for its arena.
-  const std::uint64_t spare = in_arena ? std::min(wanted.total_bytes() / 4, most_spare_bytes) / 512 * 512 : 0;
+  const std::uint64_t most_spare = expects_many_plans_ ? most_spare_bytes_of_many : most_spare_bytes;
+  const std::uint64_t spare = in_arena ? std::min(wanted.total_bytes() / 4, most_spare) / 512 * 512 : 0;
   const bool has_spare = wanted.total_bytes() + spare + reserve_bytes <= backend_.free_bytes();
   try {
     arena_ = backend_.make_arena(wanted.total_bytes() + (has_spare ? spare : 0));
@@ -176,7 +179,7 @@ bool PlanSession::has_runner() {
 void PlanSession::spawn_ahead(const Plan& plan) {
   if (keeps_runner(wanted_arena(plan))) return;
   if (!spawn_up_to(wanted_processes_)) return;
-  for (RunnerProcess& runner : spawned_) runner.begin_wake(plan.has_op_steps());
+  for (RunnerProcess& runner : spawned_) runner.begin_wake(plan.has_op_steps() || expects_many_plans_);
   for (RunnerProcess& runner : spawned_) (void)runner.finish();
 }
 

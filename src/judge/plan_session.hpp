@@ -45,6 +45,8 @@ class PlanSession {
   void give_memory_back();
   //! So much is set aside for op steps at least, if a plan has any: what other plans will need, so that a runner lasts.
   void expect_library(std::uint64_t bytes) { least_library_bytes_ = bytes; }
+  //! One after the other, with and without op steps: from the first one on there is what later ones will need.
+  void expect_many_plans() { expects_many_plans_ = true; }
   //! After a call that was short of library memory: the next load sets more of it aside. False: there was much already.
   bool give_library_more();
   //! Are the processes that have the plan alive?
@@ -110,6 +112,7 @@ class PlanSession {
   std::vector<RunnerProcess> spawned_;  // ahead; they have seen no device
   std::size_t active_ = 0;
   std::uint64_t library_factor_ = 1, least_library_bytes_ = 0;
+  bool expects_many_plans_ = false;
   bool hold_device_ = true;
   bool runner_has_arena_ = false;
   bool runner_has_library_ = false;

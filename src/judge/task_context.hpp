@@ -45,6 +45,7 @@ class TaskContext {
   const InputSetStore& input_sets() const { return input_sets_; }
   void share_input_sets(int verifications, std::uint64_t most_bytes) {
     input_sets_ = InputSetStore(verifications, most_bytes);
+    if (most_bytes > 0) candidate_.expect_many_plans();
   }
   //! Reference and candidates are placed as in a context of this seed.
   void reseed(std::uint64_t seed);

@@ -44,6 +44,27 @@ TEST(InputSetStore, KeepsAsManyOfTheFirstAsThereIsRoomFor) {
   EXPECT_EQ(store.find(2), nullptr) << "one before it is missing";
 }
 
+TEST(InputSetStore, LacksRoomUntilNewSetsBegin) {
+  InputSetStore store(2, 100);
+  for (int round = 0; round < 2; ++round) {
+    ASSERT_FALSE(store.serves_again());
+    store.begin_with(two);
+    store.offer(0, a_set(), 60);
+    EXPECT_FALSE(store.lacks_room());
+    store.offer(1, a_set(), 60);
+    EXPECT_TRUE(store.lacks_room());
+    EXPECT_EQ(store.kept(), 1u);
+    EXPECT_TRUE(store.serves_again());
+  }
+}
+
+TEST(InputSetStore, ThatIsToKeepNothingLacksNoRoom) {
+  InputSetStore store;
+  store.begin_with(two);
+  store.offer(0, a_set(), 60);
+  EXPECT_FALSE(store.lacks_room());
+}
+
 TEST(InputSetStore, WhatIsDrawnAnewHasAllTheRoomAgain) {
   InputSetStore store(2, 100);
   for (int round = 0; round < 3; ++round) {

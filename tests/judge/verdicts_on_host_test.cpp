@@ -326,6 +326,72 @@ TEST_F(VerdictOnHost, WhereOnlyRecordsAreConfirmedOthersAreMeasuredOnce) {
   EXPECT_EQ(judge().evaluate(program, 50.0).fresh_process_checks, 0) << "far from the best so far";
 }
 
+//! Each further process is four times slower than the one before, until so many have been started. A process asks
+//! twice.
+ChooseQuirks slowing_down(int processes) {
+  return [processes, asked = 0]() mutable {
+    const int started = std::min(asked++ / 2, processes - 1);
+    return HostQuirks{.kernels_ms = 0.0125 * (1 << 2 * started), .library_ms = 2.0};
+  };
+}
+
+TEST_F(VerdictOnHost, ASearchTakesTheLowestOfWhatProcessesMeasureOnceTwoAgree) {
+  options_.confirm_only_records = true;
+  backend_.choose_quirks(slowing_down(3));  // the first is the reference's
+  const Evaluation evaluation = evaluate(honest_program);
+  expect_status(evaluation, "ok");
+  EXPECT_EQ(evaluation.fresh_process_checks, 2);
+  EXPECT_NEAR(evaluation.timing->speedup, 10.0, 0.5) << "the first said 40";
+}
+
+TEST_F(VerdictOnHost, WhereNoTwoProcessesAgreeASearchKnowsTheLowestAndGivesNoReward) {
+  options_.confirm_only_records = true;
+  backend_.choose_quirks(slowing_down(10));
+  const Evaluation evaluation = evaluate(honest_program);
+  expect_status(evaluation, "unstable");
+  EXPECT_FALSE(evaluation.reward);
+  EXPECT_NEAR(evaluation.timing->speedup, 2.5, 0.2) << "after 40 and 10";
+}
+
+TEST_F(VerdictOnHost, OutsideASearchOneContradictionIsEnough) {
+  backend_.choose_quirks(slowing_down(3));
+  const Evaluation evaluation = evaluate(honest_program);
+  expect_status(evaluation, "unstable");
+  EXPECT_EQ(evaluation.fresh_process_checks, 1);
+}
+
+// Input sets that there is no room for are drawn for each program anew, so most programs see few of them.
+class WithoutRoomForSets : public VerdictOnHost {
+ protected:
+  //! Wrong where inputs are large, which is on derived inputs alone.
+  static std::string wrong_on_large_inputs() {
+    return program_that_reads_stale_memory("a[i] > 50.0f || a[i] < -50.0f ? 0.0f : a[i] + b[i]");
+  }
+
+  //! By a judge that has judged another program before.
+  Evaluation second_evaluation(std::uint64_t seed, const std::string& program, double best_known) {
+    options_.bytes_for_input_sets = 1;
+    options_.seed = seed;
+    judge_.reset();
+    expect_status(evaluate(honest_program), "ok");
+    return judge().evaluate(judge().compile("program", program), best_known);
+  }
+};
+
+TEST_F(WithoutRoomForSets, OfTheFastestAllAreSeen) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed)
+    expect_status(second_evaluation(seed, wrong_on_large_inputs(), 0.0), "wrong_result");
+}
+
+TEST_F(WithoutRoomForSets, OthersSeeAFew) {
+  constexpr double far_better = 100.0;
+  int passed = 0;
+  for (std::uint64_t seed = 1; seed <= 5; ++seed)
+    passed += second_evaluation(seed, wrong_on_large_inputs(), far_better).status == Status::ok ? 1 : 0;
+  EXPECT_GT(passed, 0);
+  expect_status(second_evaluation(1, program_that_reads_stale_memory("a[i] - b[i]"), far_better), "wrong_result");
+}
+
 TEST_F(VerdictOnHost, WhatIsVerifiedAgainHasAProcessAndInputsOfItsOwnAndIsNotMeasured) {
   options_.bytes_for_input_sets = std::uint64_t{1} << 30;
   int processes = 0;

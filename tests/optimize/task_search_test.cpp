@@ -109,6 +109,26 @@ TEST_F(TaskSearchTest, WhereSomebodyTimesItLaterTheBestIsOnlyVerifiedAgain) {
   EXPECT_EQ(archive_.count(), 1) << "nothing was measured";
 }
 
+TEST_F(TaskSearchTest, AProgramThatIsMeasuredDifferentlyByEachProcessIsBetterThanNone) {
+  HostBackend restless;
+  restless.choose_quirks([asked = 0]() mutable {  // each process is slower than the one before; it asks twice
+    return HostQuirks{.kernels_ms = 0.0125 * (1 << 2 * std::min(asked++ / 2, 5)), .library_ms = 2.0};
+  });
+  TaskSearchOptions options;
+  options.limits.evaluations = 1;
+  options.best_is_timed_later = true;
+  options.progress_file = folder_.path() / "progress.json";
+  TaskSearch search(restless, task(), &archive_, std::make_unique<GivenPrograms>(std::deque{right_}), options);
+  while (search.step()) {
+  }
+  EXPECT_EQ(to_string(search.run().judged().at(0).evaluation.status), "unstable");
+  EXPECT_TRUE(search.has_candidates());
+  const auto best = search.confirmed_best();
+  ASSERT_TRUE(best);
+  EXPECT_EQ(to_string(best->evaluation.status), "ok") << best->evaluation.failure.message;
+  EXPECT_NEAR(best->evaluation.reward.value_or(0.0), 2.5, 0.2) << "the lowest that was measured";
+}
+
 TEST_F(TaskSearchTest, TheNextBestTakesThePlaceOfOneThatIsWrongOnInputsOfItsOwn) {
   put_on_record(wrong_, 50.0);
   for (const bool timed_later : {false, true}) {
