@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Everything that only a GPU can tell, most wanted first, for whoever has one for half an hour:
-#   bench/gpu.sh [--minutes M] [--suite SUITE.jsonl] [--model FILE] [--shares N] [STEP…]
+#   bench/gpu.sh [--minutes M] [--suite SUITE.jsonl] [--model FILE] [--shares N] [--bring FOLDER] [STEP…]
 # Steps, all by default, in this order; one that is through is not done again (its mark lies in CUDAL1_RECORDS, build/gpu):
 #   checks      tests of what all measurements stand on: kernels of the oracle, memory checks, clocks
 #   suite       bench/writer.sh suite, in N shares (3) of the suite's original sizes; needs --suite
@@ -11,7 +11,8 @@
 #   trained_suite                           its part `suite`
 # --minutes is for all of it, building included: what is cut off then goes on with the same command, as long as
 # CUDAL1_RECORDS is there. Rows are in bench/results as soon as they are measured; what each step said, in its log beside
-# the marks. Ends with 3 where something is left, else with 1 where a step failed or a row misses its bar.
+# the marks, with a ledger of who had the GPU (bench/python/gpu_turns.py reads it). --bring leaves results, logs and
+# archives in a folder, as two small files, for machines that are given back. Ends with 3 where something is left, else with 1 where a step failed or a row misses its bar.
 set -uo pipefail
 started=$SECONDS
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/common.sh"
@@ -19,7 +20,7 @@ source bench/pieces.sh
 records=${CUDAL1_RECORDS:-build/gpu}
 all_steps=(checks suite generator tests kernels rate train first_samples ablation gap trained_suite)
 base_tests='oracle_convolutions|device_walks|gate_on_gpu|module_globals_on_gpu|executor_gpu'
-minutes='' suite='' model='' shares=3 steps=() failed=0
+minutes='' suite='' model='' shares=3 bring='' steps=() failed=0
 not_built=4  # of a step: it has not begun, and is to be done once that is mended
 
 read_arguments() {
@@ -37,6 +38,7 @@ read_option() {
     --minutes) are_minutes "$2" || usage '--minutes needs a number'; minutes=$2 ;;
     --suite) suite=$(there "$2") || exit ;;
     --model) model=$(there "$2") || exit ;;
+    --bring) bring=$(cd "$given_from" && realpath -m -- "$2") ;;
     --shares) [[ $2 =~ ^[1-9][0-9]*$ ]] || usage '--shares needs a number'; shares=$2 ;;
     *) usage "there is no option $1" ;;
   esac
@@ -71,6 +73,11 @@ do_step() {
   esac
 }
 
+bring_home() {
+  [[ -z $bring ]] ||
+    python3 bench/python/bring_home.py "$bring" --results bench/results --records "$records" build/writer build/training
+}
+
 why_not() {  # what a step lacks here
   case $1 in
     suite | trained_suite) [[ -n $suite ]] || echo '--suite' ;;&
@@ -96,6 +103,8 @@ read_arguments "$@"
 mkdir -p "$records"
 records=$(realpath "$records")
 unset CUDAL1_RECORDS  # the steps keep theirs in build
+export CUDAL1_GPU_LEDGER=$records/ledger
+trap bring_home EXIT
 ./cudal1 --version >/dev/null || { echo 'nothing is measured: the program could not be built' >&2; exit 1; }
 for step in "${steps[@]}"; do
   ! is_over && run_step "$step" || { echo 'the same command goes on' >&2; exit 3; }

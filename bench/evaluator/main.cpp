@@ -24,7 +24,7 @@ int main(int argc, char** argv) try {
   app.add_option("--output", output, "Where the rows go");
   app.add_option("--commit", commit, "What is being measured");
   app.add_option("--only", only, "These rows alone")
-      ->check(CLI::IsMember({"compile", "start", "throughput", "self", "repeat", "noise", "host", "hang"}));
+      ->check(CLI::IsMember({"compile", "start", "throughput", "self", "repeat", "noise", "host", "hang", "call"}));
   CLI11_PARSE(app, argc, argv);
 
   const TemporaryFolder scratch;
@@ -39,7 +39,8 @@ int main(int argc, char** argv) try {
       {"repeat", [&] { bench::repeat_row(*backend, setting, rows); }},
       {"noise", [&] { bench::noise_row(*backend, setting, rows); }},
       {"host", [&] { bench::host_row(*backend, setting, rows); }},
-      {"hang", [&] { bench::hang_row(*backend, setting, rows); }}};
+      {"hang", [&] { bench::hang_row(*backend, setting, rows); }},
+      {"call", [&] { bench::call_row(*backend, setting, rows); }}};
   for (const auto& [name, measure] : measurements) {
     if (!only.empty() && std::find(only.begin(), only.end(), name) == only.end()) continue;
     const auto begin = std::chrono::steady_clock::now();

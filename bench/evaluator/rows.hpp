@@ -34,6 +34,7 @@ void self_row(Backend& backend, const Setting& setting, nlohmann::json& rows);
 void start_row(Backend& backend, nlohmann::json& rows);
 void noise_row(Backend& backend, const Setting& setting, nlohmann::json& rows);
 void host_row(Backend& backend, const Setting& setting, nlohmann::json& rows);
+void call_row(Backend& backend, const Setting& setting, nlohmann::json& rows);
 void hang_row(Backend& backend, const Setting& setting, nlohmann::json& rows);
 
 }  // namespace cudal1::bench

@@ -37,7 +37,10 @@ std::optional<Failure> PairTimer::time_pair(PairTimes& times) { return time_pair
 
 std::optional<Failure> PairTimer::time_pair_on(Distribution distribution, PairTimes& times) {
   times.on_derived_inputs = distribution != Distribution::native;
-  const TensorTable leaves = context_.with_inputs(verified_.constants, distribution, random_.next());
+  const TensorTable leaves = [&] {
+    const auto timing = context_.spent().time("draw");
+    return context_.with_inputs(verified_.constants, distribution, random_.next());
+  }();
   const bool reference_first = (random_.next() & 1) != 0;
   if (reference_first) times.reference = time_reference(leaves);
   const auto candidate = candidate_.call(leaves, Poison::not_a_number, options_.call_limit, true);
@@ -92,6 +95,7 @@ void PairTimer::keep_for_later(const TensorTable& leaves, Distribution distribut
 
 // What does not look right at once, and some calls at random, are compared with the oracle like any other.
 std::optional<Failure> PairTimer::check_outputs(const TensorTable& leaves, Distribution distribution) {
+  const auto timing = context_.spent().time("look");
   const Look look = look_at(distribution);
   if (look == Look::later) keep_for_later(leaves, distribution);
   if (look == Look::with_oracle) {

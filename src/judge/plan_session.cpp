@@ -220,6 +220,7 @@ Result<PlanSession::Done> PlanSession::ensure_runner() {
   if (runners_.empty())
     if (const auto started = start_runners(); !started) return started.failure();
   if (runner_has_arena_) return Done{};
+  between_pieces_();
   for (RunnerProcess& runner : runners_)
     if (const auto mapped = runner.map(*arena_, arena_plan_.layout(arena_->bytes())); !mapped) return mapped.failure();
   runner_has_arena_ = true;
@@ -334,11 +335,19 @@ Result<CallTimes> PlanSession::time_steps(const TensorTable& leaves, std::chrono
 Result<CallTimes> PlanSession::call_with(const TensorTable& leaves, Poison poison, std::chrono::milliseconds limit,
                                          bool timed, const CallOptions& options) {
   if (timed) runner().get_ready();
+  place_call(leaves, poison, timed);
+  std::optional<StageSeconds::Section> timing;
+  if (spent_ != nullptr) timing.emplace(*spent_, "run");
+  return runner().call(offsets_, limit, options);
+}
+
+void PlanSession::place_call(const TensorTable& leaves, Poison poison, bool timed) {
+  std::optional<StageSeconds::Section> timing;
+  if (spent_ != nullptr) timing.emplace(*spent_, "place");
   place_inputs(leaves);
   poison_buffers(poison);
   if (timed) flush_caches();
   backend_.synchronize();
-  return runner().call(offsets_, limit, options);
 }
 
 std::vector<at::Tensor> PlanSession::outputs() const {

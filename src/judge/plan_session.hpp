@@ -5,11 +5,14 @@
 #include <ATen/core/Tensor.h>
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/random.hpp"
+#include "base/stage_seconds.hpp"
 #include "graph/executor.hpp"
 #include "judge/backend.hpp"
 #include "judge/placement.hpp"
@@ -29,6 +32,10 @@ class PlanSession {
   PlanSession(Backend& backend, std::uint64_t seed, int processes = 1);
   ~PlanSession();
 
+  //! Calls count in it: as `place`, what the judge does with memory before them, and as `run`.
+  void count_time_in(StageSeconds& spent) { spent_ = &spent; }
+  //! Called while a runner starts, which takes long, whenever nothing of it is running on the device.
+  void between_pieces(std::function<void()> call) { between_pieces_ = std::move(call); }
   //! From now on placed as in a session of this seed.
   void reseed(std::uint64_t seed) { random_ = Random(seed); }
   //! Processes that loading the plan will need, as far as they come without using the device: who shares it does this
@@ -90,6 +97,7 @@ class PlanSession {
   bool keeps_runner(const ArenaPlan& wanted);
   Result<Done> ensure_room(const Plan& plan);
   Result<Done> spawn_up_to(std::size_t count);
+  void place_call(const TensorTable& leaves, Poison poison, bool timed);
   bool has_region_in_use() const { return arena_plan_.op_region.bytes > 0 && plan_.has_op_steps(); }
   Result<Done> ensure_runner();
   Result<Done> start_runners();
@@ -113,6 +121,8 @@ class PlanSession {
   std::size_t active_ = 0;
   std::uint64_t library_factor_ = 1, least_library_bytes_ = 0;
   bool expects_many_plans_ = false;
+  StageSeconds* spent_ = nullptr;  // null: nobody wants to know
+  std::function<void()> between_pieces_ = [] {};
   bool hold_device_ = true;
   bool runner_has_arena_ = false;
   bool runner_has_library_ = false;

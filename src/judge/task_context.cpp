@@ -50,6 +50,10 @@ TaskContext::TaskContext(Backend& backend, Task task, PrecisionPolicy precision,
       let_others_pass_(works_ahead() ? [] {} : std::move(let_others_pass)),
       measures_(measures) {
   rule_.between_runs(let_others_pass_);
+  for (PlanSession* session : {&reference_, &candidate_}) {
+    session->count_time_in(spent_);
+    session->between_pieces(let_others_pass_);
+  }
   candidate_.expect_library(library_bytes_of_most(empty_plan_));
   if (measures_ && !works_ahead()) reference_.spawn_ahead(empty_plan_);
   const std::shared_ptr<void> turn = take_turn();

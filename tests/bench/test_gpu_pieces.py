@@ -4,12 +4,16 @@ import json
 import os
 import pathlib
 import shutil
+import sqlite3
 import subprocess
 import sys
+import tarfile
 
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "bench" / "python"))
+import gpu_turns  # noqa: E402
 SCRIPTS = ("common.sh", "pieces.sh", "suite_shares.sh", "gpu.sh", "writer.sh")
 
 # Two tasks in each of two shares. A file `slow` makes it a search that ends when it is asked to, before it is through.
@@ -180,3 +184,38 @@ def test_a_machine_without_a_gpu_is_told_so(project):
     executable(project / "tools" / "nvidia-smi", "#!/bin/sh\nexit 9\n")
     done = run(project, "gpu.sh", "kernels")
     assert done.returncode == 1 and "no NVIDIA GPU" in done.stderr
+
+
+def names_in(file):
+    with tarfile.open(file) as kept:
+        return set(kept.getnames())
+
+
+def test_what_is_worth_keeping_is_brought_home_also_of_a_run_that_is_cut_off(project):
+    stand_in(project, "writer.sh", "mkdir -p bench/results; echo row >bench/results/writer.json; exit 3")
+    share = project / "build" / "writer" / "share"
+    (share / "task" / "task_fast" / "cubins").mkdir(parents=True)
+    for name in ("task/report.json", "task/task_fast/weights.safetensors", "task/task_fast/cubins/sm_90.json"):
+        (share / name).write_text("{}")
+    archive = sqlite3.connect(share / "archive.sqlite")
+    archive.execute("PRAGMA journal_mode=WAL")
+    archive.execute("CREATE TABLE found (speedup REAL)")
+    archive.execute("INSERT INTO found VALUES (2.5)")
+    archive.commit()  # and still open: the row is in the log beside the file
+    assert run(project, "gpu.sh", "--suite", "suite.jsonl", "--bring", "home", "suite").returncode == 3
+    assert "bench/results/writer.json" in names_in(project / "home" / "results.tar.gz")
+    records = names_in(project / "home" / "records.tar.gz")
+    assert {"gpu/suite.log", "writer/share/task/report.json", "writer/share/archive.sqlite"} <= records
+    assert not any("task_fast/" in name for name in records)
+    with tarfile.open(project / "home" / "records.tar.gz") as kept:
+        kept.extract("writer/share/archive.sqlite", project)
+    assert sqlite3.connect(project / "writer/share/archive.sqlite").execute("SELECT speedup FROM found").fetchall() == [(2.5,)]
+
+
+def test_turns_on_a_gpu_are_counted_once_where_they_overlap():
+    turns = gpu_turns.turns_in("10 14 check\n11 15 check\n15 17 measurement\n18 20 check\n22 30 mea")
+    assert turns == [(10.0, 14.0, "check"), (11.0, 15.0, "check"), (15.0, 17.0, "measurement"), (18.0, 20.0, "check")]
+    assert gpu_turns.covered([(10.0, 14.0), (11.0, 15.0), (18.0, 20.0), (18.5, 19.0)]) == 7.0
+    first, second = (line.split() for line in gpu_turns.table(turns, 6.0)[1:])
+    assert first == ["0", "0", "0.0", "0.0", "2", "5.0", "8.0", "1", "1.0", "1.0", "0.0"]
+    assert second == ["6", "0", "0.0", "0.0", "1", "2.0", "2.0", "1", "1.0", "1.0", "1.0"]

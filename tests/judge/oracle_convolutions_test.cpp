@@ -76,7 +76,8 @@ Substitute calling(OracleConvolutions& convolutions) {
 }
 
 TEST_F(OracleConvolution, IsComputedByTheWalk) {
-  OracleConvolutions convolutions(task_.graph, [&](const at::Tensor&) { return device_; });
+  OracleConvolutions convolutions(task_.graph, [&](const at::Tensor&) { return device_; },
+                                  OracleConvolutions::Choice::the_walk);
   const std::vector<at::Tensor> wanted = run({}), found = run(calling(convolutions));
   EXPECT_EQ(launches(), 3u) << "of four, since one is padded by a word";
   ASSERT_EQ(found.size(), wanted.size());
@@ -89,7 +90,8 @@ TEST_F(OracleConvolution, IsComputedByTheWalk) {
 }
 
 TEST_F(OracleConvolution, HasTheStridesOfTheGraph) {
-  OracleConvolutions convolutions(task_.graph, [&](const at::Tensor&) { return device_; });
+  OracleConvolutions convolutions(task_.graph, [&](const at::Tensor&) { return device_; },
+                                  OracleConvolutions::Choice::the_walk);
   const auto meta_strides = [&](std::size_t output) {
     return task_.graph.values[static_cast<std::size_t>(task_.graph.outputs[output])].meta.strides;
   };
@@ -105,7 +107,8 @@ TEST_F(OracleConvolution, IsLeftToTheOperatorForGoodWhereItWasWrong) {
       {0, 1}, {0, 5}, {7, only_that}, {101, only_that}, {139, only_that}};
   for (const auto& [first, step] : places) {
     const auto wrong = std::make_shared<WrongWalkDevice>(device_, first, step);
-    OracleConvolutions convolutions(task_.graph, [&](const at::Tensor&) { return wrong; });
+    OracleConvolutions convolutions(task_.graph, [&](const at::Tensor&) { return wrong; },
+                                    OracleConvolutions::Choice::the_walk);
     const std::vector<at::Tensor> wanted = run({});
     for (int round = 0; round < 2; ++round) {
       const std::vector<at::Tensor> found = run(calling(convolutions));
@@ -114,6 +117,21 @@ TEST_F(OracleConvolution, IsLeftToTheOperatorForGoodWhereItWasWrong) {
     }
     EXPECT_EQ(convolutions.distrusted(), (std::set<std::string>{"c", "t", "u"}));
   }
+}
+
+// No walk of the virtual GPU is as fast as an operator on the processor.
+TEST_F(OracleConvolution, IsTheOperatorsWhereThatIsFasterOnceBothWereTimed) {
+  OracleConvolutions convolutions(task_.graph, [&](const at::Tensor&) { return device_; },
+                                  OracleConvolutions::Choice::the_faster);
+  const std::vector<at::Tensor> wanted = run({});
+  run(calling(convolutions));
+  const std::vector<at::Tensor> timed = run(calling(convolutions));
+  for (std::size_t i = 0; i < timed.size(); ++i) expect_close(timed[i], wanted[i], std::to_string(i));
+  EXPECT_EQ(launches(), 6u);
+  const std::vector<at::Tensor> later = run(calling(convolutions));
+  EXPECT_EQ(launches(), 6u);
+  for (std::size_t i = 0; i < later.size(); ++i) EXPECT_TRUE(later[i].equal(wanted[i])) << i;
+  EXPECT_TRUE(convolutions.distrusted().empty()) << "slow, not wrong";
 }
 
 TEST_F(OracleConvolution, IsTheOperatorsWhereNothingWalks) {
