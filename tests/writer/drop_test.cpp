@@ -130,6 +130,18 @@ TEST_F(Drop, RefusesAliasesOfStates) {
   EXPECT_REFUSED(task, "//! drop clone_1\n", "'s' is a state");
 }
 
+// Whichever of the two goes, the other one's result is then the input itself, or needs memory of its own.
+TEST_F(Drop, LeavesTheLastOfAChainThatIsReturnedWhereAPatternChoseIt) {
+  TaskText task;
+  task.input("x", {5, 7}).node("mul_1", "aten::mul.Tensor", {"x", 1.0}).node("add_1", "aten::add.Tensor", {"mul_1", 0});
+  task.node("abs_1", "aten::abs", {"x"}).node("relu_1", "aten::relu", {"abs_1"});
+  task.node("exp_1", "aten::exp", {"relu_1"}).output("add_1").output("exp_1");
+  const Verdict verdict = judged(task, "//! drop *\n");
+  EXPECT_EQ(verdict.status, "ok") << verdict.message;
+  EXPECT_EQ(verdict.steps, (Steps{"op add_1", "op abs_1", "op exp_1"}));
+  EXPECT_REFUSED(task, "//! drop mul_1 add_1\n", "memory of its own");
+}
+
 TEST_F(Drop, RefusesWhatOverflowsOrMayBeNegative) {
   TaskText integers;
   integers.input("x", {9}, {{"dtype", "i32"}, {"draw", {{"kind", "integers"}, {"low", 40000}, {"high", 60000}}}});

@@ -351,6 +351,23 @@ TEST_F(Matmul, HalfTypesAreRight) {
   }
 }
 
+TEST_F(Matmul, OperandsOfAnotherTypeAreConvertedOnTheWay) {
+  const json to_float = {{"dtype", "f32"}};
+  for (const char* dtype : {"f16", "bf16", "i64"})
+    for (const auto& [first, second] : {std::pair{true, false}, {false, true}, {true, true}})
+      for (const char* parameters : {"tile=32x32x32", "tile=64x64x32 math=fp32", "tile=rows"}) {
+        const json type = std::string(dtype) == "i64"
+                              ? json{{"dtype", dtype}, {"draw", {{"kind", "integers"}, {"low", -9}, {"high", 9}}}}
+                              : json{{"dtype", dtype}};
+        TaskText task;
+        task.input("x", {33, 37}, first ? type : json::object()).input("y", {37, 35}, second ? type : json::object());
+        if (first) task.node("to_1", "aten::to.dtype", {"x", to_float});
+        if (second) task.node("to_2", "aten::to.dtype", {"y", to_float});
+        task.node("matmul_1", "aten::matmul", {first ? "to_1" : "x", second ? "to_2" : "y"}).output("matmul_1");
+        EXPECT_RIGHT(task, fmt::format("//! fuse * : {}\n", parameters));
+      }
+}
+
 //! By each tile, with operands that lie along their depth or across it, and with parts of the depth. Of positive
 //! numbers bf16 keeps the two digits that the benchmark looks at.
 TEST_F(Matmul, RoundsOperandsWhereALowerPrecisionIsDeclared) {

@@ -44,12 +44,13 @@ class OperandMaker {
     made.batches = loops_of(made.fused, batch_atoms);
     made.lines = loops_of(made.fused, line_atoms);
     made.depth = loops_of(made.fused, depth_atoms);
-    find_layout(made);
+    find_layout(made, graph_.values[value].meta.dtype);
     return made;
   }
 
  private:
-  void find_layout(ProductOperand& made) const {
+  //! `dtype`: of what is multiplied. Loads widen by themselves what a cast would, but not those that copy.
+  void find_layout(ProductOperand& made, DType dtype) const {
     const int main = made.load().kind == TermKind::load ? made.term : first_load(made.fused);
     if (main < 0) return;
     const Affine& place = made.fused.terms[main].place;
@@ -58,7 +59,9 @@ class OperandMaker {
     if (made.depth.back().size == 1 && line == 1) made.along_depth = false;
     made.stride = made.along_depth ? line : depth;
     const bool side_by_side = (made.along_depth ? depth : line) == 1 || node_.depth == 1;
-    made.is_direct = main == made.term && made.lines.size() == 1 && made.depth.size() == 1 && side_by_side;
+    const bool as_stored = graph_.values[made.fused.terms[main].value].meta.dtype == dtype;
+    made.is_direct =
+        main == made.term && as_stored && made.lines.size() == 1 && made.depth.size() == 1 && side_by_side;
     if (made.is_direct) made.vector = widest(made, main);
   }
 

@@ -40,8 +40,10 @@ void DropIdentities::apply(TokenCursor& cursor, const DirectiveToken& word, Draf
     if (index < 0) continue;  // only another one of these has read it
     const Node& node = draft.graph.nodes[index];
     // Again: another one of these may return the same memory by now.
-    if (const auto reason = objection(draft, node))
+    if (const auto reason = objection(draft, node)) {
+      if (name.by_pattern) continue;
       reject(Status::plan_error, name.at, fmt::format("{} is not for 'drop': {}", quoted(node.name), *reason));
+    }
     const ValueId argument = *same_elements_as(draft.graph, node);
     make_alias(draft.graph, node.outputs[0], argument);
   }
