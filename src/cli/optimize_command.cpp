@@ -57,6 +57,12 @@ json writers_json(const PolicyOptions& policies) {
   return {{"policy", policies.mix}, {"adapter", uses_adapter ? json(policies.adapter) : json(nullptr)}};
 }
 
+void check_output(const fs::path& output) {
+  std::error_code unknown;
+  if (fs::exists(output, unknown) && !fs::is_directory(output, unknown))
+    throw UsageError(fmt::format("--output {}: that is a file; a folder is needed", output.string()));
+}
+
 int run_optimize(OptimizeOptions options) {
   choose_seed(options.optimizer.pool.seed);
   const StopOnInterrupt stop;
@@ -118,6 +124,7 @@ void add_optimize_command(CLI::App& app, CommandAction& action) {
     options->has_policy = command->count("--policy") > 0;
     options->optimizer.pool.policy_arguments = policy_arguments(*command);
     policy_shares(options->policies);  // what cannot be meant is wrong usage
+    check_output(options->optimizer.pool.output);
     action = [options] { return run_optimize(*options); };
   });
 }

@@ -191,4 +191,7 @@ grep -q 'none that is right.*binary_cross_entropy_1.*between 0 and 1' unrunnable
 [[ $? == 1 ]] || fail 'nothing could be done: exit code 1'
 "$cudal1" optimize modules/gate.py --budget-evals none >/dev/null 2>&1
 [[ $? == 2 ]] || fail 'wrong usage: exit code 2'
+touch a_file
+"$cudal1" optimize modules/gate.py --device vgpu -o a_file >a_file.out 2>&1
+[[ $? == 2 ]] && grep -q -- '--output a_file: that is a file' a_file.out || fail "an output that is a file: $(cat a_file.out)"
 exit "$failed"

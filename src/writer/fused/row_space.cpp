@@ -93,7 +93,8 @@ class RowSpaceMaker {
 
   [[noreturn]] void refuse() const {
     reject(Status::plan_error, at_,
-           "these nodes reduce different dimensions, so no row holds all that one result needs; fuse them apart");
+           "these nodes reduce different dimensions, or repeat what they reduce along another one (expand), so no row "
+           "holds all that one result needs; fuse them apart");
   }
 
   void match(const std::vector<int>& columns) {
