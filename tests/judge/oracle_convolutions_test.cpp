@@ -1,7 +1,9 @@
 // Convolutions of the oracle, by the kernel on the virtual GPU, against those of operators.
 #include "judge/oracle_convolutions.hpp"
 
+#include <chrono>
 #include <set>
+#include <thread>
 #include <utility>
 
 #include "convolutions_on_vgpu.hpp"
@@ -29,6 +31,21 @@ class WrongWalkDevice : public WalkDevice {
 
   std::shared_ptr<WalkDevice> right_;
   std::uint64_t first_, step_;
+};
+
+//! Is right, and takes longer than any operator here.
+class SlowWalkDevice : public WalkDevice {
+ public:
+  explicit SlowWalkDevice(std::shared_ptr<WalkDevice> right) : right_(std::move(right)) {}
+  std::uint32_t most_blocks() const override { return right_->most_blocks(); }
+
+ private:
+  void run(const std::string& kernel, std::uint32_t blocks, std::span<const WalkArgument> arguments) override {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    right_->launch(kernel, blocks, arguments);
+  }
+
+  std::shared_ptr<WalkDevice> right_;
 };
 
 //! Channels last, to which a view of the first convolution's result holds.
@@ -119,17 +136,17 @@ TEST_F(OracleConvolution, IsLeftToTheOperatorForGoodWhereItWasWrong) {
   }
 }
 
-// No walk of the virtual GPU is as fast as an operator on the processor.
 TEST_F(OracleConvolution, IsTheOperatorsWhereThatIsFasterOnceBothWereTimed) {
-  OracleConvolutions convolutions(task_.graph, [&](const at::Tensor&) { return device_; },
+  const auto slow = std::make_shared<SlowWalkDevice>(device_);
+  OracleConvolutions convolutions(task_.graph, [&](const at::Tensor&) { return slow; },
                                   OracleConvolutions::Choice::the_faster);
   const std::vector<at::Tensor> wanted = run({});
   run(calling(convolutions));
   const std::vector<at::Tensor> timed = run(calling(convolutions));
   for (std::size_t i = 0; i < timed.size(); ++i) expect_close(timed[i], wanted[i], std::to_string(i));
-  EXPECT_EQ(launches(), 6u);
+  EXPECT_EQ(slow->launches(), 6u);
   const std::vector<at::Tensor> later = run(calling(convolutions));
-  EXPECT_EQ(launches(), 6u);
+  EXPECT_EQ(slow->launches(), 6u);
   for (std::size_t i = 0; i < later.size(); ++i) EXPECT_TRUE(later[i].equal(wanted[i])) << i;
   EXPECT_TRUE(convolutions.distrusted().empty()) << "slow, not wrong";
 }
