@@ -216,7 +216,7 @@ class Worker:
         something else of them after the least change. In full fp32, and where inputs are off in their last digits."""
         if error <= WORTH_A_LOOK * scale:
             return {}
-        with torch.backends.cudnn.flags(allow_tf32=False):
+        with torch.backends.cudnn.flags(enabled=torch.backends.cudnn.enabled, allow_tf32=False):  # its default is off
             in_full = self._results("eager", seed=0)
         moved = self._results("eager", seed=0, inputs=tree_map(_moved, (self._positional, self._named)))
         return {"own_error": max(worst_difference(wanted, other)[0] for other in (in_full, moved))}

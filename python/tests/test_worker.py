@@ -430,3 +430,25 @@ def test_a_wrong_way_of_a_steady_module_is_far_from_what_eager_is_off(module_fil
     worker._made["channels-last"] = variant, lambda **named: 2.0 * call(**named)
     difference = worker.compare("channels-last")
     assert 0.0 <= difference["own_error"] < 1e-3 * difference["error"]
+
+
+KNOWS_ITS_FLAGS = """
+class Model(nn.Module):
+    flags = []
+    def forward(self, x):
+        Model.flags.append((torch.backends.cudnn.enabled, torch.backends.cudnn.allow_tf32))
+        return x + 1
+def get_inputs(): return [torch.rand(10)]
+"""
+
+
+def test_eager_is_in_full_fp32_once_and_otherwise_as_it_was(module_file: Callable[[str], Path]) -> None:
+    worker = Worker(load_module_file(module_file(KNOWS_ITS_FLAGS)), torch.device("cpu"))
+    for name in ("eager", "cudnn-benchmark"):
+        worker.make(VARIANTS[name])
+    variant, call = worker._made["cudnn-benchmark"]
+    worker._made["cudnn-benchmark"] = variant, lambda x: 2.0 * call(x)
+    flags = type(worker._models["eager"]).flags
+    flags.clear()
+    assert worker.compare("cudnn-benchmark")["own_error"] < 1e-5
+    assert flags.count((True, False)) == 1 and set(flags) == {(True, True), (True, False)}
