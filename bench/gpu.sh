@@ -12,7 +12,8 @@
 # --minutes is for all of it, building included: what is cut off then goes on with the same command, as long as
 # CUDAL1_RECORDS is there. Rows are in bench/results as soon as they are measured; what each step said, in its log beside
 # the marks, with a ledger of who had the GPU (bench/python/gpu_turns.py reads it). --bring leaves results, logs and
-# archives in a folder, as two small files, for machines that are given back. Ends with 3 where something is left, else with 1 where a step failed or a row misses its bar.
+# archives in a folder, as two small files, for machines that are given back. Ends with 3 where something is left, else
+# with 1 where a step failed or a row misses its bar.
 set -uo pipefail
 started=$SECONDS
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/common.sh"

@@ -126,6 +126,12 @@ std::vector<TaskSearch::Candidate> TaskSearch::best_first() {
   return candidates;
 }
 
+//! Without reading the record again: what was right there is in best_reward().
+bool TaskSearch::has_candidates() const {
+  const auto is_candidate = [](const JudgedProgram& found) { return claim_of(found.evaluation).has_value(); };
+  return run_->best_reward() > 0.0 || std::ranges::any_of(run_->judged(), is_candidate);
+}
+
 std::optional<JudgedProgram> TaskSearch::confirmed_best() {
   std::optional<JudgedProgram> best;
   std::vector<Candidate> candidates = best_first();

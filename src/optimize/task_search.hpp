@@ -42,7 +42,7 @@ class TaskSearch {
   bool step();
 
   //! Is there a program for confirmed_best() to look at?
-  bool has_candidates() { return !best_first().empty(); }
+  bool has_candidates() const;
   //! The best program of this run, or of the record where this run found none that is better, judged again in fresh
   //! processes on inputs of its own, unless times are predicted; if it is wrong there, the next best one. Times are
   //! measured as figures are, with narrow intervals, or are those of the search where somebody else measures later.
